@@ -108,6 +108,7 @@ interface Current {
 
 export function createBudgets({ store, periods, clock, random, onExcess }: BudgetsOptions): Budgets {
   let all: readonly Current[] = [];
+  let byScope: ReadonlyMap<string, readonly Current[]> = new Map();
   let readAt = -Infinity;
   let reading: Promise<void> | undefined;
 
@@ -122,6 +123,7 @@ export function createBudgets({ store, periods, clock, random, onExcess }: Budge
         if (before !== undefined && before.budget.revision >= budget.revision) return before;
         return { budget, terms: termsOf(budget, before?.terms ?? periodOf(budget, clock.now())) };
       });
+    byScope = Map.groupBy(all, ({ budget: { scope } }) => scopeName(scope));
     readAt = Math.max(readAt, began);
   };
   const refresh = (): Promise<void> =>
@@ -138,8 +140,9 @@ export function createBudgets({ store, periods, clock, random, onExcess }: Budge
     }
     return current.terms;
   };
+  /** A call asks for the budgets of what it is charged to: there may be a thousand others. */
   const under = (charged: Charged): readonly Current[] =>
-    all.length === 0 ? all : all.filter(({ budget: { scope } }) => covers(scope, charged));
+    all.length === 0 ? all : scopesOf(charged).flatMap((scope) => byScope.get(scope) ?? []);
 
   const withStates = async (budgets: readonly Budget[]): Promise<BudgetState[]> => {
     const now = clock.now();
@@ -244,16 +247,19 @@ function nameOf({ provider, model }: Called): string {
   return `${provider}/${model}`;
 }
 
-function covers(
-  { keyId, promptId, tag }: BudgetScope,
-  { makers, promptId: prompt, tags, ...charged }: Charged,
-): boolean {
-  if (keyId !== undefined) return charged.keyId === keyId || makers.includes(keyId);
-  if (promptId !== undefined) return promptId === prompt;
-  if (tag === undefined) return true;
-  if (tags === undefined) return false;
-  const [name = ''] = tag.split('=', 1);
-  return Object.hasOwn(tags, name) && `${name}=${tags[name] ?? ''}` === tag;
+function scopeName({ keyId, promptId, tag }: BudgetScope): string {
+  if (keyId !== undefined) return `key ${keyId}`;
+  if (promptId !== undefined) return `prompt ${promptId}`;
+  return tag === undefined ? 'all' : `tag ${tag}`;
+}
+
+/** The names of the scopes that a call is in. */
+function scopesOf({ keyId, makers, promptId, tags = {} }: Charged): string[] {
+  const scopes = [scopeName({})];
+  for (const id of new Set([keyId, ...makers])) scopes.push(scopeName({ keyId: id }));
+  if (promptId !== undefined) scopes.push(scopeName({ promptId }));
+  for (const name of Object.keys(tags).sort()) scopes.push(scopeName({ tag: `${name}=${tags[name] ?? ''}` }));
+  return scopes;
 }
 
 function continues(present: BudgetTerms, { scope, period, timeZone }: BudgetTerms): boolean {
