@@ -3,6 +3,7 @@ import { allScopes } from '../../src/api-keys/feature.ts';
 import { problem, startAnother } from '../support/per-operation.ts';
 import { createMovableClock } from '../support/clock.ts';
 import { startTestService, type Answer, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { callWith, cookieFor } from '../sessions/sessions-harness.ts';
 import { itGuards } from './api-keys-harness.ts';
 
@@ -71,7 +72,11 @@ describe('200', () => {
   it('takes back what GET returned', async () => {
     const made = await make({ limits });
     await service.call('GET', '/api/v1/prompts', { key: made.key });
-    const { body, headers } = await service.call('GET', `${path}/${made.id}`);
+    // Its use is written down later.
+    const { body, headers } = await until(
+      () => service.call('GET', `${path}/${made.id}`),
+      ({ body: key }) => key.last_used_at !== undefined,
+    );
     const answer = await update(made, { ...body, last_used_at: '2026-01-01T00:00:00Z', status: 'expired' });
     expect([answer.status, answer.body.limits, answer.headers['etag']]).toEqual([200, limits, headers['etag']]);
   });
