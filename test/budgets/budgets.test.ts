@@ -99,6 +99,56 @@ describe('a budget', () => {
     expect([current.spent, current.left]).toEqual([usd('0.000039'), usd('0.009961')]);
   });
 
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } };
+  const chat = (more: object): Promise<Answer> =>
+    post('/v1/chat/completions', { model: 'mock/model-a', messages, max_tokens: 50, ...more });
+
+  // Without the member that is named here, each of them fits.
+  it.each<readonly [name: string, status: number, send: () => Promise<Answer>]>([
+    ['an image', 402, () => chat({ messages: [{ role: 'user', content: [image] }] })],
+    ['a long input', 402, () => chat({ messages: [{ role: 'user', content: 'x'.repeat(2_000) }] })],
+    ['a long variable', 402, () => harness.invoke(prompt, { variables: { name: 'x'.repeat(2_000) } })],
+    [
+      'tools',
+      402,
+      () => chat({ tools: [{ type: 'function', function: { name: 'find', description: 'x'.repeat(1_000) } }] }),
+    ],
+    ['a larger limit of output tokens', 402, () => chat({ max_tokens: 500 })],
+    ['no limit of output tokens', 402, () => chat({ max_tokens: undefined })],
+    ['several answers to one request', 400, () => chat({ n: 2 })],
+  ])('is not got around by %s', async (_, status, send) => {
+    await setBudget(service, 'one', { limit: usd('0.0015') });
+    expect((await send()).status).toBe(status);
+    expect(harness.mock.requests).toEqual([]);
+    expect((await chat({})).status).toBe(200);
+  });
+
+  it('is not got around by leaving streams, or by spreading calls over prompts', async () => {
+    await setBudget(service, 'few', { limit: usd('0.004') });
+    const drip = { parameters, selected_model: 'mock-drip-5-5' };
+    const slugs = [prompt, await harness.createPrompt(drip), await harness.createPrompt(drip)];
+    let refused: Response | undefined;
+    for (let count = 0; refused === undefined && count < 20; count += 1) {
+      const leaving = new AbortController();
+      const answer = await harness.invokeUntil(leaving.signal, slugs[1 + (count % 2)] ?? '', { stream });
+      if (answer.status === 402) refused = answer;
+      // The provider has begun, and does not say what it has used.
+      else await answer.body?.getReader().read();
+      leaving.abort();
+    }
+    expect(refused?.status).toBe(402);
+    expect((await Promise.all(slugs.map((slug) => harness.invoke(slug)))).map(({ status }) => status)).toEqual([
+      402, 402, 402,
+    ]);
+    // Each of them counts with the most that it can have cost.
+    expect(harness.mock.requests).toHaveLength(3);
+    const { left } = await until(
+      () => atRest('few'),
+      ({ spent }) => spent.amount !== '0',
+    );
+    expect(fromAmount(left.amount)).toBeLessThan(1_300_000n);
+  });
+
   it('lets a call wait for room that a call before it does not use', async () => {
     await setBudget(service, 'narrow', { limit: usd('0.002') });
     const one = await harness.invoke(prompt);
