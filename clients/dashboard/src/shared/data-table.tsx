@@ -89,7 +89,7 @@ function Rows<Row>({
   total: number | undefined;
   canSort: boolean;
 }): ReactNode {
-  const { table: texts } = useTexts().shared;
+  const { table: texts, none } = useTexts().shared;
   const [sorting, setSorting] = useState<Sorting>();
   const rows = useMemo(() => (canSort ? sorted(given, columns, sorting) : given), [canSort, given, columns, sorting]);
   const isPhone = useMediaQuery(phone) ?? false;
@@ -173,23 +173,26 @@ function Rows<Row>({
                 aria-rowindex={index + 2}
                 data-link={rowLink !== undefined || undefined}
               >
-                {columns.map((column, position) => (
-                  <td
-                    key={column.key}
-                    role={position === 0 ? 'rowheader' : 'cell'}
-                    data-align={column.align}
-                    data-label={position === 0 || column.hasNoLabel === true ? undefined : column.header}
-                    data-phone={placeOnPhone(column, position)}
-                  >
-                    {position === 0 && rowLink !== undefined ? (
-                      <Link {...rowLink(row)} className={classes.link}>
-                        {column.cell(row)}
-                      </Link>
-                    ) : (
-                      column.cell(row)
-                    )}
-                  </td>
-                ))}
+                {columns.map((column, position) => {
+                  const content = column.cell(row);
+                  return (
+                    <td
+                      key={column.key}
+                      role={position === 0 ? 'rowheader' : 'cell'}
+                      data-align={column.align}
+                      data-label={position === 0 || column.hasNoLabel === true ? undefined : column.header}
+                      data-phone={content === none ? 'hidden' : placeOnPhone(column, position)}
+                    >
+                      {position === 0 && rowLink !== undefined ? (
+                        <Link {...rowLink(row)} className={classes.link}>
+                          {content}
+                        </Link>
+                      ) : (
+                        content
+                      )}
+                    </td>
+                  );
+                })}
               </tr>
             );
           })}

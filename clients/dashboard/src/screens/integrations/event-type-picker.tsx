@@ -1,7 +1,7 @@
 import { Button, Checkbox, Group, Modal, Paper, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Schemas } from 'prompt-gateway-client';
-import { useState, type ReactNode } from 'react';
+import { Fragment, useState, type ReactNode } from 'react';
 import { gateway, serviceUrl } from '../../app/gateway.ts';
 import { JsonView } from '../../shared/json-view.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
@@ -43,9 +43,17 @@ export function EventTypePicker({
               <Group key={type.type} justify="space-between" gap="xs" px="sm" py={8} wrap="nowrap" align="flex-start">
                 <Checkbox
                   value={type.type}
+                  miw={0}
+                  styles={{ labelWrapper: { minWidth: 0 } }}
                   label={
                     <Text span ff="monospace" size="sm">
-                      {type.type}
+                      {/* On phones, long names break at their words. */}
+                      {type.type.split(/(?<=_)/).map((word) => (
+                        <Fragment key={word}>
+                          {word}
+                          <wbr />
+                        </Fragment>
+                      ))}
                     </Text>
                   }
                   description={type.description}

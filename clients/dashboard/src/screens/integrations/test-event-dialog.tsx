@@ -46,7 +46,7 @@ export function TestEventDialog({
       title={texts.title}
       closeButtonProps={{ 'aria-label': shared.close }}
     >
-      <Stack aria-live="polite">
+      <Stack aria-live="polite" tabIndex={-1} data-autofocus style={{ outline: 'none' }}>
         {read.isError ? (
           <ProblemAlert error={read.error} onRetry={() => void read.refetch()} />
         ) : delivery === undefined || !isDecided(delivery) ? (

@@ -61,7 +61,11 @@ function CallFacts({ call, offset }: { call: Call; offset: number }): ReactNode 
   return (
     <Text size="xs" c="dimmed" component="div" style={{ overflowWrap: 'anywhere' }}>
       {facts.filter((fact) => typeof fact === 'string' && fact !== '').join(' · ')}
-      {answerId !== undefined && <CopyableId value={answerId} label={texts.answerId} withLabel />}
+      {answerId !== undefined && (
+        <div>
+          <CopyableId value={answerId} label={texts.answerId} withLabel />
+        </div>
+      )}
     </Text>
   );
 }

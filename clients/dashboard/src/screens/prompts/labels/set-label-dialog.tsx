@@ -114,6 +114,7 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
         <NativeSelect
           label={texts.version}
           description={texts.versionHint}
+          data-autofocus={target.name === undefined ? undefined : true}
           value={String(version)}
           data={versionOptions(newest, version, (one) =>
             one === newest ? prompts.history.currentVersion(one) : prompts.history.version(one),

@@ -97,11 +97,8 @@ function useColumns(): Column<Schemas['Prompt']>[] {
       key: 'model',
       header: columns.model,
       width: '15%',
-      cell: ({ selected_provider: provider, selected_model: model }) => (
-        <Text size="sm" truncate>
-          {[provider, model].filter((part) => part !== undefined).join(' / ') || shared.none}
-        </Text>
-      ),
+      cell: ({ selected_provider: provider, selected_model: model }) =>
+        [provider, model].filter((part) => part !== undefined).join(' / ') || shared.none,
     },
     {
       key: 'version',
@@ -117,11 +114,10 @@ function useColumns(): Column<Schemas['Prompt']>[] {
       key: 'labels',
       header: columns.labels,
       width: '15%',
-      cell: ({ labels = {} }) => (
-        <Text size="sm" truncate title={labelText(labels, labelTexts.badge)}>
-          {labelText(labels, labelTexts.badge) || shared.none}
-        </Text>
-      ),
+      cell: ({ labels = {} }) => {
+        const text = labelText(labels, labelTexts.badge);
+        return text === '' ? shared.none : <span title={text}>{text}</span>;
+      },
     },
     ...(usage === undefined
       ? []
@@ -139,7 +135,10 @@ function useColumns(): Column<Schemas['Prompt']>[] {
             width: 88,
             align: 'end' as const,
             sortBy: ({ id }: Schemas['Prompt']) => usage.get(id)?.failed_calls ?? 0,
-            cell: ({ id }: Schemas['Prompt']) => <Failures count={usage.get(id)?.failed_calls} />,
+            cell: ({ id }: Schemas['Prompt']) => {
+              const count = usage.get(id)?.failed_calls ?? 0;
+              return count === 0 ? shared.none : <Failures count={count} />;
+            },
           },
         ]),
     {
@@ -154,10 +153,8 @@ function useColumns(): Column<Schemas['Prompt']>[] {
 }
 
 /** Failed calls to providers. */
-function Failures({ count = 0 }: { count: number | undefined }): ReactNode {
-  const { shared } = useTexts();
+function Failures({ count }: { count: number }): ReactNode {
   const format = useFormat();
-  if (count === 0) return shared.none;
   return (
     <Text span size="sm" c="red" fw={500}>
       {format.number(count)}
