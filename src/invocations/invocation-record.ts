@@ -192,9 +192,11 @@ export class InvocationRecord implements AttemptLog {
     return this.#dependencies.budgets.assumedOutputTokens(this.#charged());
   }
 
-  beginFree(provider: string, request: PricedRequest): OpenAttempt {
-    const attempt = this.#add(provider, request.model);
-    return this.#opened(attempt, this.#quote(attempt, request), undefined);
+  beginFree(provider: string, request: PricedRequest, ceiling: TokenCeiling): OpenAttempt | undefined {
+    const { clock, prices } = this.#dependencies;
+    const quote = prices.quote(provider, request, clock.now());
+    if (ceilingOf(quote, ceiling)?.amount !== 0n) return undefined;
+    return this.#opened(this.#add(provider, request.model), quote, undefined);
   }
 
   refuse(problem: ProblemError['type'], answer: GenerateResult): void {

@@ -12,6 +12,7 @@ import {
   type JsonObject,
   type Message,
   type Parameters,
+  type TokenCeiling,
   type ToolCall,
 } from './language-model.ts';
 
@@ -40,20 +41,24 @@ export const echoEntry = {
  *
  * @throws ProblemError `provider-failed` for any other model, as a real provider does for an unknown model
  */
-export function echo(
+export async function echo(
   request: GenerateRequest,
   { signal, onFailedAttempt, attemptLog, onCost }: EchoCall,
   { onAttempt }: Pick<AttemptDependencies, 'onAttempt'> = {},
-): GenerateResult {
+): Promise<GenerateResult> {
   signal.throwIfAborted();
   const { model } = request;
   const transform = transforms.get(model);
-  const attempt = attemptLog?.beginFree('echo', request);
+  // What it uses is known before.
+  const result = transform && answer(request, transform);
+  const ceiling = ceilingOf(result);
+  const attempt =
+    attemptLog?.beginFree('echo', request, ceiling) ?? (await attemptLog?.begin('echo', request, ceiling, signal));
   const end = (ended: AttemptEnd): void => {
     onAttempt?.('echo', ended.outcome);
     onCost?.(attempt?.end(ended));
   };
-  if (transform === undefined) {
+  if (result === undefined) {
     const isOverloaded = model === 'echo-fail';
     end({ outcome: 'provider-failed', isUnbilled: true });
     onFailedAttempt?.({ provider: 'echo', model, problem: 'provider-failed', may_be_billed: false });
@@ -62,9 +67,13 @@ export function echo(
       extensions: { provider: 'echo', model, retryable: isOverloaded, ...(isOverloaded && { provider_status: 503 }) },
     });
   }
-  const result = answer(request, transform);
   end({ outcome: 'ok', usage: result.usage });
   return result;
+}
+
+function ceilingOf(result: GenerateResult | undefined): TokenCeiling {
+  const { inputTokens = 0, outputTokens = 0 } = result?.usage ?? {};
+  return { inputTokens, outputTokens, isKept: true, likelyInputTokens: inputTokens };
 }
 
 function answer(request: GenerateRequest, transform: (text: string) => string): GenerateResult {
@@ -90,7 +99,7 @@ export async function* echoStream(
   call: EchoCall,
   dependencies?: Pick<AttemptDependencies, 'onAttempt'>,
 ): AsyncGenerator<GenerateEvent> {
-  const result = echo(request, call, dependencies);
+  const result = await echo(request, call, dependencies);
   for (const delta of pieces(result.text)) {
     // All pieces are there at once, where a provider's arrive one by one. Other requests run in between.
     if (result.text.length > longestParsed) await nextTurn();

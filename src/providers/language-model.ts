@@ -162,8 +162,11 @@ export interface AttemptLog {
    * @throws The reason of the signal when that is aborted first.
    */
   begin(provider: string, request: PricedRequest, ceiling: TokenCeiling, signal: AbortSignal): Promise<OpenAttempt>;
-  /** The same for a call that costs nothing: it is not written down before it is made. */
-  beginFree(provider: string, request: PricedRequest): OpenAttempt;
+  /**
+   * The same for a call to this process: it is not written down before it is made.
+   * @returns undefined if it costs something, because the operator has set a price
+   */
+  beginFree(provider: string, request: PricedRequest, ceiling: TokenCeiling): OpenAttempt | undefined;
   /** The answer of the last call cannot be used. */
   refuse(problem: ProblemError['type'], answer: GenerateResult): void;
   /** Another invocation makes and pays the call. @param id of that invocation */

@@ -115,7 +115,7 @@ function toProvider({ info, remote }: Entry, dependencies: Dependencies): Provid
   if (remote === undefined) {
     return {
       ...info,
-      generate: async (request, call) => echo(request, call, dependencies),
+      generate: (request, call) => echo(request, call, dependencies),
       stream: (request, call) => echoStream(request, call, dependencies),
       unsupported: async () => [],
       rewritten: async () => [],

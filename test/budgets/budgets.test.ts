@@ -149,6 +149,24 @@ describe('a budget', () => {
     expect(fromAmount(left.amount)).toBeLessThan(1_300_000n);
   });
 
+  it('counts echo, if it has a price', async () => {
+    await service.call('PUT', '/api/v1/prices/echo/echo-upper', {
+      body: { rates: [{ input: '1000', output: '1000' }] },
+    });
+    // Two words in, two words out.
+    const invoke = (more: object = {}): Promise<Answer> =>
+      harness.invoke(prompt, { provider: 'echo', model: 'echo-upper', ...more });
+    await setBudget(service, 'echoed', { limit: usd('0.009') });
+    const answers = [await invoke(), await invoke({ stream }), await invoke()];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 402]);
+    const current = await until(
+      () => atRest('echoed'),
+      ({ spent }) => spent.amount !== '0',
+    );
+    expect(current).toMatchObject({ spent: usd('0.008'), left: usd('0.001') });
+    expect((await harness.invoke(prompt, { provider: 'echo' })).status).toBe(200);
+  });
+
   it('lets a call wait for room that a call before it does not use', async () => {
     await setBudget(service, 'narrow', { limit: usd('0.002') });
     const one = await harness.invoke(prompt);
