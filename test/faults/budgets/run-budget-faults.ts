@@ -3,8 +3,8 @@
  * four processes. Meanwhile processes are killed (SIGKILL) or stopped for longer than others wait for them (SIGSTOP), the
  * database is killed twice, the day of the budgets ends, and a limit is lowered. Then it compares what the provider bills
  * with the invocation log and with the budgets: no budget may ever be exceeded, and when nothing is in progress, nothing
- * is held, and each budget has spent what the log says. It prints a table, and ends with exit code 1 if anything is
- * wrong.
+ * is held, each budget has spent what the log says, and each threshold that was reached has one event. It prints a
+ * table, and ends with exit code 1 if anything is wrong.
  *
  *     npm run test:faults:budgets -- --runs 20 --seconds 60 --seed 1
  */
@@ -15,7 +15,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { fromAmount, showMoney, type StoredMoney, fromStored } from '../../../src/costs/money.ts';
-import { createPeriodStore } from '../../../src/budgets/period-store.ts';
+import { createPeriodStore, type PeriodStore } from '../../../src/budgets/period-store.ts';
+import type { PagedDatabase } from '../../../src/db/pages.ts';
 import { createJournalStore } from '../../../src/invocations/journal-store.ts';
 import { checkSetting, fastEngine, startDatabaseServer } from '../../support/database-server.ts';
 import { openDatabase } from '../../support/database.ts';
@@ -39,6 +40,8 @@ const keys = 10;
 const stoppedMs = 26_000;
 const limitOfAll = '0.6';
 const limitOfKey = '0.09';
+/** In percent. */
+const thresholds = [1, 30, 60, 90, 100];
 const rates = [{ input: '1', output: '4' }];
 const bill = BigInt(mockUsage.input) * 1_000n + BigInt(mockUsage.output) * 4_000n;
 const models = ['model-a', 'mock-slow-50', 'mock-500', 'mock-drip-5-20', 'mock-cut'];
@@ -110,7 +113,7 @@ async function run(seed: number): Promise<Outcome> {
     createPrompt('mock-cut'),
   ]);
   const setBudget = (name: string, amount: string, scope: object): Promise<Response> =>
-    call('PUT', `/api/v1/budgets/${name}`, { scope, limit: { amount, currency: 'USD' }, period: 'day' });
+    call('PUT', `/api/v1/budgets/${name}`, { scope, limit: { amount, currency: 'USD' }, period: 'day', thresholds });
   let firstKey = '';
   const callers = await Promise.all(
     Array.from({ length: keys }, async (_, index) => {
@@ -217,6 +220,7 @@ async function run(seed: number): Promise<Outcome> {
     console.log(JSON.stringify(await database.db.collection('journals').find({}).toArray()));
     console.log(processes.map(({ log, messages }) => [...log, ...messages].slice(-10).join('\n')).join('\n---\n'));
   }
+  const announced = await untilAnnounced(database, periods);
   const requests = Map.groupBy(mock.requests, ({ headers }) => String(headers['traceparent']).slice(3, 35));
   const billed = new Map<string, bigint>();
   const logged = new Map<string, bigint>();
@@ -274,8 +278,43 @@ async function run(seed: number): Promise<Outcome> {
     billed: showMoney([...billed.values()].reduce((sum, one) => sum + one, 0n)).amount,
     logged: showMoney([...logged.values()].reduce((sum, one) => sum + one, 0n)).amount,
     ...{ 'used %': most, 'left of all': state.current.left.amount, missing, unpaid, exceeded, unequal },
+    events: announced.events,
+    'wrong events': announced.wrong,
     'journals left': left + (code === 0 ? 0 : 1),
   };
+}
+
+/**
+ * Waits until the thresholds are announced. What a killed process reported last is found by others within a minute.
+ *
+ * @returns the events, and how many thresholds have another number of events than the one that they must have
+ */
+async function untilAnnounced(
+  { db }: PagedDatabase,
+  periods: Pick<PeriodStore, 'spending'>,
+): Promise<{ readonly events: number; readonly wrong: number }> {
+  const ids = await db.collection<{ _id: string }>('budget_periods').distinct('_id');
+  for (const end = performance.now() + 90_000; ; await sleep(1_000)) {
+    const due = new Map<string, number>();
+    for (const { id, since, limit, spent } of await periods.spending(ids)) {
+      const [budgetId] = id.split('|');
+      for (const threshold of thresholds) {
+        const isReached = spent > 0n && spent * 100n >= limit * BigInt(threshold);
+        due.set(`${budgetId} ${since.toISOString()} ${threshold}`, isReached ? 1 : 0);
+      }
+    }
+    const found = await db.collection('events').find({ type: 'BUDGET_THRESHOLD_REACHED' }).toArray();
+    for (const { target_uuid, body } of found) {
+      const { data } = JSON.parse(String(body)) as { data: { since: string; threshold: number } };
+      const name = `${target_uuid} ${data.since} ${data.threshold}`;
+      due.set(name, (due.get(name) ?? 0) - 1);
+    }
+    const wrong = [...due].filter(([, left]) => left !== 0);
+    if (wrong.length === 0 || performance.now() > end) {
+      for (const [name, left] of wrong) console.log(`threshold ${name}: ${-left} events too many`);
+      return { events: found.length, wrong: wrong.length };
+    }
+  }
 }
 
 const outcomes: Outcome[] = [];
@@ -287,7 +326,11 @@ for (let count = 0; count < Number(values.runs); count += 1) {
   console.log(`| ${columns.map((column) => outcomes.at(-1)?.[column]).join(' | ')} |`);
 }
 const failed = outcomes.some((one) =>
-  ['missing', 'unpaid', 'exceeded', 'unequal', 'journals left'].some((column) => one[column] !== 0),
+  ['missing', 'unpaid', 'exceeded', 'unequal', 'wrong events', 'journals left'].some((column) => one[column] !== 0),
 );
-console.log(failed ? 'FAILED' : 'No budget was exceeded, and each has spent what the log says.');
+console.log(
+  failed
+    ? 'FAILED'
+    : 'No budget was exceeded, each has spent what the log says, and each threshold was announced once.',
+);
 process.exitCode = failed ? 1 : 0;
