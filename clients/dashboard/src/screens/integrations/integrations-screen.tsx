@@ -61,7 +61,7 @@ function useColumns(): Column<Schemas['Integration']>[] {
     {
       key: 'status',
       header: texts.columns.status,
-      width: 130,
+      width: 148,
       cell: (integration) => <IntegrationStatus integration={integration} />,
     },
     {

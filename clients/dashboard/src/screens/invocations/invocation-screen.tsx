@@ -41,7 +41,12 @@ export function InvocationScreen(): ReactNode {
       breadcrumbs={[{ label: texts.title, to: '/invocations' }]}
       actions={
         data?.prompt_id !== undefined && (
-          <LinkButton to="/prompts/$promptId/playground" params={{ promptId: data.prompt_id }} variant="default">
+          <LinkButton
+            to="/prompts/$promptId/playground"
+            params={{ promptId: data.prompt_id }}
+            search={{ version: data.prompt_version?.toString(), provider: data.provider, model: data.model }}
+            variant="default"
+          >
             {texts.detail.playground}
           </LinkButton>
         )

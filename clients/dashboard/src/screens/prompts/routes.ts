@@ -37,6 +37,8 @@ export const promptsRoutes = [
     createRoute({
       getParentRoute: () => promptRoute,
       path: '/playground',
+      // What an invocation had, which is opened here.
+      validateSearch: searchOf({ version: 'text', provider: 'text', model: 'text' }),
       component: lazyRouteComponent(() => import('./playground/playground-screen.tsx'), 'PlaygroundScreen'),
     }),
     createRoute({

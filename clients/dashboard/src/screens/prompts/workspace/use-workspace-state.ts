@@ -1,5 +1,7 @@
+import { useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
 import { draftOf, sameDraft, type PromptDraft } from '../content/prompt-draft.ts';
+import { versionNumber } from '../content/version-options.ts';
 import { noValues } from '../content/variable-values.ts';
 import type { StoredPrompt } from '../prompt-queries.ts';
 import { useInvocations } from './use-invocations.ts';
@@ -24,7 +26,13 @@ export function useWorkspaceState(stored: StoredPrompt): Workspace {
   const [base, setBase] = useState(stored);
   const [draft, setDraft] = useState<PromptDraft>(() => draftOf(stored.data));
   const [values, setValues] = useState(noValues);
-  const [playground, setPlayground] = useState(firstSettings);
+  const { version, provider = '', model = '' } = useSearch({ strict: false });
+  const [playground, setPlayground] = useState<PlaygroundSettings>(() => ({
+    ...firstSettings,
+    run: { version: versionNumber(version) },
+    provider,
+    model,
+  }));
   const [testTargets, setTestTargets] = useState<readonly TestTarget[]>(() => [firstTarget(stored)]);
   const invocations = useInvocations(stored.data.id);
   const clean = useMemo(() => draftOf(base.data), [base]);
