@@ -79,7 +79,7 @@ export function createJournalStore({ db }: PagedDatabase): JournalStore {
     create(id, { number, entries }) {
       return withRetry(async () => {
         try {
-          const open = entries.length > 0 ? { [number]: JSON.stringify(entries) } : {};
+          const open = entries.length > 0 ? { [number]: textOf(entries) } : {};
           await journals.insertOne({ _id: id, seq: 0, state: 'open', open });
         } catch (error) {
           // The id is new, so the document is that of an earlier attempt.
@@ -92,7 +92,7 @@ export function createJournalStore({ db }: PagedDatabase): JournalStore {
       const filter = { _id: id, seq, state: 'open' } as const;
       const update = {
         $inc: { seq: 1, ...settledBy(costs) },
-        ...(entries.length > 0 && { $set: { [`open.${number}`]: JSON.stringify(entries) } }),
+        ...(entries.length > 0 && { $set: { [`open.${number}`]: textOf(entries) } }),
         ...(ended.length > 0 && { $unset: Object.fromEntries(ended.map((one) => [`open.${one}`, true as const])) }),
       };
       let mayBeApplied = isRepeated;
@@ -137,6 +137,16 @@ function settledBy(costs: ReadonlyMap<string, number>): Record<`settled.${string
   return Object.fromEntries([...costs].map(([period, cost]) => [`settled.${period}`, BigInt(cost)]));
 }
 
+/** With times as milliseconds: as dates they take two thirds of the time that the text takes. */
+function textOf(entries: readonly InvocationDocument[]): string {
+  const plain = entries.map((entry) => ({
+    ...entry,
+    created_at: entry.created_at.getTime(),
+    attempts: entry.attempts.map((attempt) => ({ ...attempt, started_at: attempt.started_at.getTime() })),
+  }));
+  return JSON.stringify(plain);
+}
+
 function entriesOf({ open }: JournalDocument): InvocationDocument[] {
   const byNumber = Object.entries(open).sort(([one], [other]) => Number(one) - Number(other));
   const all = byNumber.flatMap(([, batch]) =>
@@ -146,6 +156,7 @@ function entriesOf({ open }: JournalDocument): InvocationDocument[] {
   return [...new Map(all.map((entry) => [entry._id, entry])).values()];
 }
 
+/** Times were texts before. */
 function revive(name: string, value: unknown): unknown {
-  return name === 'created_at' || name === 'started_at' ? new Date(value as string) : value;
+  return name === 'created_at' || name === 'started_at' ? new Date(value as number | string) : value;
 }
