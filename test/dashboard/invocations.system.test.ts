@@ -55,12 +55,13 @@ describe('the invocation log', () => {
     await calls.getByText('spare / spare-a').waitFor();
     await expectAccessible(page);
     await takeScreenshots(page, 'invocation');
+    await page.getByRole('link', { name: 'All invocations of this prompt' }).click();
+    await rows(page).nth(4).waitFor();
+    await page.goBack();
     // The playground begins with what the invocation had.
     await page.getByRole('link', { name: 'Open the prompt in the playground' }).click();
     await expect(page.getByLabel('Version', { exact: true }).inputValue()).resolves.toBe('1');
     await expect(page.getByRole('combobox', { name: 'Model' }).inputValue()).resolves.toBe('spare-a');
-    await page.getByRole('link', { name: 'All invocations of this prompt' }).click();
-    await rows(page).nth(4).waitFor();
   });
 
   it('is filtered by version and label, and says who uses a prompt', async () => {
