@@ -4,6 +4,7 @@ import { beyondLimits } from '../errors/beyond-limits.ts';
 import { answerPage } from '../http/list-answer.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { toInstant } from '../runtime/instants.ts';
+import { defined } from '../runtime/objects.ts';
 import type { AuditStore } from './audit-store.ts';
 
 /** @param drain hands over the records that wait, so that a caller finds every change that was made before */
@@ -41,21 +42,21 @@ export function auditOperations(
 }
 
 function showRecord(document: AuditDocument): components['schemas']['AuditRecord'] {
-  const { session_id, before, after, withheld, address } = document;
-  return {
+  const { before, after } = document;
+  return defined({
     id: document._id,
     created_at: document.at.toISOString(),
     operation: document.operation,
     key_id: document.key_id,
     key_name: document.key_name,
-    ...(session_id !== undefined && { session_id }),
+    session_id: document.session_id,
     // What this release wrote, or a later one.
     resource_type: document.resource_type as components['schemas']['AuditRecord']['resource_type'],
     resource_id: document.resource_id,
-    ...(before !== undefined && { before: JSON.parse(before) as Record<string, unknown> }),
-    ...(after !== undefined && { after: JSON.parse(after) as Record<string, unknown> }),
-    ...(withheld !== undefined && { withheld }),
+    before: before === undefined ? undefined : (JSON.parse(before) as Record<string, unknown>),
+    after: after === undefined ? undefined : (JSON.parse(after) as Record<string, unknown>),
+    withheld: document.withheld,
     request_id: document.request_id,
-    ...(address !== undefined && { address }),
-  };
+    address: document.address,
+  });
 }

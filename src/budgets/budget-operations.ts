@@ -85,7 +85,9 @@ function showBudget({ budget, period, spent, held }: BudgetState): Schemas['Budg
     },
     ...(blocked.length > 0 && {
       blocked_models: blocked.map(({ model, since, invocationId }) => ({
-        ...{ model, since: since.toISOString(), invocation_id: invocationId },
+        model,
+        since: since.toISOString(),
+        invocation_id: invocationId,
       })),
     }),
     began_at: createdAt.toISOString(),

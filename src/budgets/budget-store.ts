@@ -126,8 +126,10 @@ function fromDocument({ _id, budget_id, scope, ...document }: BudgetDocument): B
     unpriced: document.unpriced,
     assumedOutputTokens: document.assume_max_output_tokens ?? undefined,
     thresholds: document.thresholds ?? [],
-    blocked: (document.blocked ?? []).map(({ model, since, invocation_id: invocationId }) => ({
-      ...{ model, since, invocationId },
+    blocked: (document.blocked ?? []).map((each) => ({
+      model: each.model,
+      since: each.since,
+      invocationId: each.invocation_id,
     })),
     createdAt: document.created_at,
     setAt: document.set_at,

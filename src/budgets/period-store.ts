@@ -188,9 +188,9 @@ export function createPeriodStore({ db }: PagedDatabase): PeriodStore {
     async spending(ids) {
       const shown = { since: 1, resets_at: 1, limit: 1, spent: 1, announced: 1 } as const;
       const found = await read(() => periods.find({ _id: { $in: [...ids] } }, { projection: shown }).toArray());
-      return found.map(({ _id, since, resets_at: resetsAt, limit, spent, announced = [] }) => ({
-        ...{ id: _id, since, resetsAt, limit: fromStored(limit), spent: fromStored(spent), announced },
-      }));
+      return found.map(({ _id: id, since, resets_at: resetsAt, limit, spent, announced = [] }) => {
+        return { id, since, resetsAt, limit: fromStored(limit), spent: fromStored(spent), announced };
+      });
     },
     async announce(id, { threshold, limit, least }, event) {
       const filter = { _id: id, limit, spent: { $gte: least }, announced: { $ne: threshold } };

@@ -104,12 +104,13 @@ function toRoute(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
+const all: Record<string, ValidateFunction> = { ...validators };
+
 function validatorsOf(operationId: OperationId): {
   parameters: ValidateFunction;
   body: ValidateFunction | undefined;
   thorough: () => Promise<Record<string, ValidateFunction>>;
 } {
-  const all: Record<string, ValidateFunction> = { ...validators };
   const parameters = all[`${operationId}Parameters`];
   if (parameters === undefined) throw new Error(`no generated validator for ${operationId}`);
   return {

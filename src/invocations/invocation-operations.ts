@@ -1,18 +1,17 @@
-import { Readable } from 'node:stream';
 import type { components, operations } from '../../generated/types.ts';
 import { auditEntry, type AuditedKind } from '../audit/author.ts';
 import type { AuditEntry } from '../db/audit.ts';
 import { ProblemError } from '../errors/problem-error.ts';
+import { createExportAnswers } from '../http/export-answer.ts';
 import { answerPage } from '../http/list-answer.ts';
 import type { OperationHandlers, RequestContext } from '../http/operation.ts';
-import { createFairQueue } from '../limits/fair-queue.ts';
 import { mayReachPrompt } from '../limits/reach.ts';
 import { toInstant } from '../runtime/instants.ts';
 import { createTurns } from '../runtime/turns.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { SecretUnreadableError } from '../secrets/secret-box.ts';
 import type { Statistics } from '../statistics/statistics.ts';
-import { promptNotFound, type Prompts } from '../prompts/prompts.ts';
+import { recordedPromptId, type Prompts } from '../prompts/prompts.ts';
 import type { ContentStore } from './content-store.ts';
 import type { Feedback, FeedbackStore } from './feedback-store.ts';
 import type { InvocationDocument, InvocationFilter } from './invocation.ts';
@@ -49,8 +48,6 @@ export interface InvocationOperationsDependencies {
 /** Nothing of what was asked and answered. */
 const audited: AuditedKind<{ id: string }> = { type: 'invocation', show: () => ({}) };
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 export function invocationOperations({
   store,
   contents,
@@ -64,9 +61,7 @@ export function invocationOperations({
 }: InvocationOperationsDependencies): InvocationOperations {
   const toFilter = async (query: Query, { principal: { reach } }: RequestContext): Promise<InvocationFilter> => {
     const { since, until, prompt, key_id: keyId, version, label, provider, model, status, problem, tag } = query;
-    // A prompt that was deleted still has its records.
-    const promptId = prompt === undefined || uuid.test(prompt) ? prompt : (await prompts.get(prompt, reach)).id;
-    if (promptId !== undefined && !mayReachPrompt(reach, promptId)) throw promptNotFound(promptId);
+    const promptId = prompt === undefined ? undefined : await recordedPromptId(prompts, prompt, reach);
     return {
       since: toInstant(since),
       until: toInstant(until),
@@ -81,9 +76,18 @@ export function invocationOperations({
     if (found !== undefined && mayReachPrompt(reach, found.prompt_id ?? '')) return found;
     throw new ProblemError('invocation-not-found', { detail: 'The invocation log has no record with this id.' });
   };
-  /** Exports read one after the other and write in turns: they are long, and nobody waits for their end. */
-  const reading = createFairQueue({ places: 1 });
+  const answerExport = createExportAnswers();
   const turns = createTurns();
+  const toLines = async function* (batches: AsyncIterable<InvocationDocument[]>): AsyncGenerator<string> {
+    for await (const batch of batches) {
+      let text = '';
+      for (const document of batch) {
+        await turns();
+        text += `${JSON.stringify(toInvocation(document))}\n`;
+      }
+      yield text;
+    }
+  };
   return {
     listInvocations: (input) =>
       answerPage(
@@ -137,28 +141,7 @@ export function invocationOperations({
     },
     async exportInvocations({ query: { after_id: after, ...query }, context }) {
       const [filter] = await Promise.all([toFilter(query, context), flush()]);
-      const batches = store.walk(filter, after)[Symbol.asyncIterator]();
-      const read = async (): Promise<IteratorResult<InvocationDocument[]>> => {
-        const leave = await reading.enter({ key: context.principal.keyId, signal: context.signal });
-        try {
-          return await batches.next();
-        } finally {
-          leave();
-        }
-      };
-      // Read before the answer begins, so that an unavailable database is a problem and not a cut connection.
-      const first = await read();
-      const lines = async function* (): AsyncGenerator<string> {
-        for (let next = first; next.done !== true; next = await read()) {
-          let text = '';
-          for (const document of next.value) {
-            await turns();
-            text += `${JSON.stringify(toInvocation(document))}\n`;
-          }
-          yield text;
-        }
-      };
-      return { status: 200, stream: { mediaType: 'application/jsonl', content: Readable.from(lines()) } };
+      return await answerExport(toLines(store.walk(filter, after)), context);
     },
   };
 }

@@ -25,7 +25,7 @@ import type {
   PromptName,
   PromptVersion,
 } from './prompt.ts';
-import { freeSlug, isPromptAlias, isReserved, slugFromName, withSuffix } from './slug.ts';
+import { freeSlug, isPromptAlias, isPromptId, isReserved, slugFromName, withSuffix } from './slug.ts';
 import type { PromptStore } from './prompt-store.ts';
 import { createVersionCache, type VersionCache } from './version-cache.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -371,6 +371,21 @@ export function createPrompts({
     sweep: () => finishDeletions(store, cascades),
     sweepVersions: () => removeOrphans(store.archived, store),
   };
+}
+
+/**
+ * The id of a prompt whose records a caller reads. A prompt that was deleted still has its records, by its id.
+ *
+ * @throws {ProblemError} prompt-not-found
+ */
+export async function recordedPromptId(
+  prompts: Pick<Prompts, 'get'>,
+  slugOrId: string,
+  reach: Reach | undefined,
+): Promise<string> {
+  const id = isPromptId(slugOrId) ? slugOrId : (await prompts.get(slugOrId, reach)).id;
+  if (!mayReachPrompt(reach, id)) throw promptNotFound(id);
+  return id;
 }
 
 export function promptNotFound(slugOrId: string): ProblemError {

@@ -2,10 +2,10 @@ import type { components, operations } from '../../generated/types.ts';
 import { showMoney } from '../costs/money.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { createFairQueue } from '../limits/fair-queue.ts';
-import { mayReachPrompt } from '../limits/reach.ts';
-import { promptNotFound, type Prompts } from '../prompts/prompts.ts';
+import { recordedPromptId, type Prompts } from '../prompts/prompts.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { toInstant } from '../runtime/instants.ts';
+import { defined } from '../runtime/objects.ts';
 import type { Dimension, Spending, Spent } from './spending.ts';
 import { floorTo, quarterMs } from './spending-store.ts';
 import type { Sums } from './sums.ts';
@@ -24,7 +24,6 @@ export interface SpendingOperationsDependencies {
 const usualDays = 30;
 const dayMs = 24 * 3_600_000;
 const mostGroups = 1_000;
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function spendingOperations({
   spending,
@@ -38,9 +37,8 @@ export function spendingOperations({
     async getCosts({ query, context }) {
       const { by = 'day', prompt, key_id: keyId, provider, model, tag } = query;
       const { reach } = context.principal;
-      // A prompt that was deleted still has its costs.
-      const promptId = prompt === undefined || uuid.test(prompt) ? prompt : (await prompts.get(prompt, reach)).id;
-      if (promptId !== undefined && !mayReachPrompt(reach, promptId)) throw promptNotFound(promptId);
+      const promptIds =
+        prompt === undefined ? reach?.prompts : new Set([await recordedPromptId(prompts, prompt, reach)]);
       const now = clock.now().getTime();
       const since = toInstant(query.since)?.getTime() ?? floorTo(dayMs, now - usualDays * dayMs);
       const until = toInstant(query.until)?.getTime() ?? now + quarterMs;
@@ -49,10 +47,9 @@ export function spendingOperations({
         until: Math.max(floorTo(quarterMs, since), floorTo(quarterMs, until)),
       };
       await flush();
-      const promptIds = promptId === undefined ? reach?.prompts : undefined;
       const leave = await reading.enter({ key: context.principal.keyId, signal: context.signal });
       const { total, spent, completeUntil } = await spending
-        .get({ by, ...span, promptId, promptIds, keyId, provider, model, tag })
+        .get({ by, ...span, promptIds, keyId, provider, model, tag })
         .finally(leave);
       const body: Costs = {
         since: new Date(span.since).toISOString(),
@@ -69,10 +66,7 @@ export function spendingOperations({
 
 function showGroup(by: Dimension, { day, group }: Spent): Omit<Schemas['CostGroup'], 'sums'> {
   const { keyId, keyName, promptId, promptSlug, promptVersion, provider, model, tag } = group;
-  const prompt = {
-    ...(promptId !== undefined && { prompt_id: promptId }),
-    ...(promptSlug !== undefined && { prompt_slug: promptSlug }),
-  };
+  const prompt = defined({ prompt_id: promptId, prompt_slug: promptSlug });
   switch (by) {
     case 'day':
       return { day };
@@ -81,11 +75,11 @@ function showGroup(by: Dimension, { day, group }: Spent): Omit<Schemas['CostGrou
     case 'prompt':
       return prompt;
     case 'version':
-      return { ...prompt, ...(promptVersion !== undefined && { prompt_version: promptVersion }) };
+      return { ...prompt, ...defined({ prompt_version: promptVersion }) };
     case 'model':
       return { provider, model };
     case 'tag':
-      return { ...(tag !== undefined && { tag }) };
+      return defined({ tag });
   }
 }
 

@@ -5,6 +5,7 @@ import { isDuplicateKey } from '../db/database-errors.ts';
 import { expiryIndex, type CollectionIndexes } from '../db/indexes.ts';
 import type { PagedDatabase, Span } from '../db/pages.ts';
 import { read, writeIdempotently } from '../db/writes.ts';
+import { defined } from '../runtime/objects.ts';
 import { addSums, identityOf, noSums, type CallGroup, type GroupSums, type Sums } from './sums.ts';
 
 /** The sums of closed quarters of an hour in the database. Every method can throw `database-unavailable`. */
@@ -33,7 +34,6 @@ export interface SpendingStore {
 /** Which calls are added up. */
 export interface SpendingFilter {
   readonly promptIds?: ReadonlySet<string> | undefined;
-  readonly promptId?: string | undefined;
   readonly keyId?: string | undefined;
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
@@ -160,18 +160,16 @@ function orAgain(write: () => Promise<unknown>): Promise<unknown> {
 function toWrite(start: number, { group, sums }: GroupSums): AnyBulkWriteOperation<SumsDocument> {
   const day = floorTo(dayMs, start);
   const _id = `${new Date(day).toISOString().slice(0, 10)}/${hash('sha256', identityOf(group)).slice(0, 32)}`;
-  const { promptId, promptSlug, promptVersion, tag } = group;
+  const { tag } = group;
   const $set: Readonly<Record<string, unknown>> = {
     tagged: tag !== undefined,
     day: new Date(day),
     key_id: group.keyId,
     key_name: group.keyName,
-    ...(promptId !== undefined && { prompt_id: promptId }),
-    ...(promptSlug !== undefined && { prompt_slug: promptSlug }),
-    ...(promptVersion !== undefined && { prompt_version: promptVersion }),
+    ...defined({ prompt_id: group.promptId, prompt_slug: group.promptSlug, prompt_version: group.promptVersion }),
     provider: group.provider,
     model: group.model,
-    ...(tag !== undefined && { tag }),
+    ...defined({ tag }),
     [`quarters.${(start - day) / quarterMs}`]: toStoredSums(sums),
     expires_at: new Date(day + keptMs),
   };
@@ -191,7 +189,7 @@ function toStoredSums({
 }
 
 function toDaySums(document: SumsDocument, since: number, until: number): DaySums[] {
-  const { day, prompt_id, prompt_slug, prompt_version, tag } = document;
+  const { day } = document;
   const sums = noSums();
   for (const [number, stored] of Object.entries(document.quarters)) {
     const start = day.getTime() + Number(number) * quarterMs;
@@ -204,24 +202,19 @@ function toDaySums(document: SumsDocument, since: number, until: number): DaySum
   const group: CallGroup = {
     keyId: document.key_id,
     keyName: document.key_name,
-    ...(prompt_id !== undefined && { promptId: prompt_id }),
-    ...(prompt_slug !== undefined && { promptSlug: prompt_slug }),
-    ...(prompt_version !== undefined && { promptVersion: prompt_version }),
+    ...defined({
+      promptId: document.prompt_id,
+      promptSlug: document.prompt_slug,
+      promptVersion: document.prompt_version,
+    }),
     provider: document.provider,
     model: document.model,
-    ...(tag !== undefined && { tag }),
+    ...defined({ tag: document.tag }),
   };
   return [{ day, group, sums }];
 }
 
-function toRest({ promptIds, promptId, keyId, provider, model, tag }: SpendingFilter): object | undefined {
-  const conditions = [
-    ...(promptId !== undefined ? [{ prompt_id: promptId }] : []),
-    ...(promptIds !== undefined ? [{ prompt_id: { $in: [...promptIds] } }] : []),
-    ...(keyId !== undefined ? [{ key_id: keyId }] : []),
-    ...(provider !== undefined ? [{ provider }] : []),
-    ...(model !== undefined ? [{ model }] : []),
-    ...(tag !== undefined ? [{ tag }] : []),
-  ];
-  return conditions.length > 1 ? { $and: conditions } : conditions[0];
+function toRest({ promptIds, keyId, provider, model, tag }: SpendingFilter): object | undefined {
+  const rest = defined({ prompt_id: promptIds && { $in: [...promptIds] }, key_id: keyId, provider, model, tag });
+  return Object.keys(rest).length > 0 ? rest : undefined;
 }

@@ -198,7 +198,6 @@ const keys: Readonly<Record<Dimension, (group: CallGroup, day: Date) => string>>
 function isIn(filter: SpendingFilter, { promptId, keyId, provider, model, tag }: CallGroup): boolean {
   return (
     (filter.promptIds === undefined || (promptId !== undefined && filter.promptIds.has(promptId))) &&
-    (filter.promptId ?? promptId) === promptId &&
     (filter.keyId ?? keyId) === keyId &&
     (filter.provider ?? provider) === provider &&
     (filter.model ?? model) === model &&

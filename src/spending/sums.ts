@@ -1,5 +1,6 @@
 import { fromStored, type NanoDollars } from '../costs/money.ts';
 import type { CalledDocument } from '../invocations/invocation.ts';
+import { defined } from '../runtime/objects.ts';
 
 /** What calls to providers cost together. */
 export interface Sums {
@@ -64,26 +65,23 @@ export class SumsOfRecords {
     for (const { provider, model, status, usage, usage_source, estimate, cost } of attempts) {
       const amount = cost === undefined ? 0n : fromStored(cost);
       const { inputTokens = 0, outputTokens = 0 } = estimate?.usage ?? usage ?? {};
-      const isCeiling = usage_source === 'ceiling';
-      const withoutCost = cost === undefined ? 1 : 0;
-      const failedCalls = status === 'failed' ? 1 : 0;
       const sums: Sums = {
-        ...{
-          calls: 1,
-          failedCalls,
-          inputTokens,
-          outputTokens,
-          cost: amount,
-          ceilingCost: isCeiling ? amount : 0n,
-          withoutCost,
-        },
+        calls: 1,
+        failedCalls: status === 'failed' ? 1 : 0,
+        inputTokens,
+        outputTokens,
+        cost: amount,
+        ceilingCost: usage_source === 'ceiling' ? amount : 0n,
+        withoutCost: cost === undefined ? 1 : 0,
       };
       const group: CallGroup = {
         keyId: record.key_id,
         keyName: record.key_name,
-        ...(record.prompt_id !== undefined && { promptId: record.prompt_id }),
-        ...(record.prompt_slug !== undefined && { promptSlug: record.prompt_slug }),
-        ...(record.prompt_version !== undefined && { promptVersion: record.prompt_version }),
+        ...defined({
+          promptId: record.prompt_id,
+          promptSlug: record.prompt_slug,
+          promptVersion: record.prompt_version,
+        }),
         provider,
         model,
       };

@@ -20,6 +20,7 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import type { Logger } from 'pino';
 import { operationTable } from '../../generated/operations.ts';
 import { traceparentOf } from '../http/request-context.ts';
+import { defined } from '../runtime/objects.ts';
 import { scrub } from '../runtime/scrub.ts';
 import { within } from '../runtime/within.ts';
 import type { WebhookObserver } from '../webhooks/observer.ts';
@@ -132,7 +133,7 @@ export function createOpenTelemetry({
           span.setAttributes({
             ...called,
             ...error,
-            ...present({
+            ...defined({
               [names.generation.answerModel]: answer?.modelId,
               [names.generation.answerId]: answer?.id,
               [names.generation.inputTokens]: inputTokens,
@@ -158,7 +159,7 @@ export function createOpenTelemetry({
         const { hostname, port, protocol } = new URL(url);
         const cause = spanContextOf({ traceparent: delivery.traceparent });
         const failure = outcome === '2xx' ? undefined : status === undefined ? outcome : String(status);
-        const attributes = present({
+        const attributes = defined({
           [names.request.method]: 'POST',
           [names.server.address]: hostname,
           [names.server.port]: Number(port) || (protocol === 'https:' ? 443 : 80),
@@ -230,11 +231,7 @@ function methodOf(method: string): string {
 
 /** Attributes that no convention names. */
 function own(values: Readonly<Record<string, string | number | undefined>>): Attributes {
-  return present(Object.fromEntries(Object.entries(values).map(([name, value]) => [`prompt_gateway.${name}`, value])));
-}
-
-function present(values: Readonly<Record<string, string | number | undefined>>): Attributes {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(Object.entries(defined(values)).map(([name, value]) => [`prompt_gateway.${name}`, value]));
 }
 
 /** The SDK reports what goes wrong only to a logger of the process. */

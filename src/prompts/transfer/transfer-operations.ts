@@ -1,9 +1,8 @@
-import { Readable } from 'node:stream';
 import type { components } from '../../../generated/types.ts';
 import { beyondLimits } from '../../errors/beyond-limits.ts';
 import { insufficientScope } from '../../errors/insufficient-scope.ts';
+import { createExportAnswers } from '../../http/export-answer.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
-import { createFairQueue } from '../../limits/fair-queue.ts';
 import { defined } from '../../runtime/objects.ts';
 import type { ExportPrompts } from './export-prompts.ts';
 import type { ImportedPrompt, Imports } from './import-prompts.ts';
@@ -16,26 +15,11 @@ export function transferOperations(
   exportAll: ExportPrompts,
   imports: Imports,
 ): Pick<OperationHandlers, 'exportPrompts' | 'importPrompts'> {
-  /** One after the other: an export is long, and nobody waits for its end. */
-  const reading = createFairQueue({ places: 1 });
+  const answer = createExportAnswers();
   return {
     async exportPrompts({ query: { after_slug: after, versions = 'all' }, context }) {
       const { reach } = context.principal;
-      const pieces = exportAll({ reach, after, isOnlyCurrent: versions === 'current' })[Symbol.asyncIterator]();
-      const read = async (): Promise<IteratorResult<string>> => {
-        const leave = await reading.enter({ key: context.principal.keyId, signal: context.signal });
-        try {
-          return await pieces.next();
-        } finally {
-          leave();
-        }
-      };
-      // Read before the answer begins, so that an unavailable database is a problem and not a cut connection.
-      const first = await read();
-      const content = async function* (): AsyncGenerator<string> {
-        for (let next = first; next.done !== true; next = await read()) yield next.value;
-      };
-      return { status: 200, stream: { mediaType: 'application/jsonl', content: Readable.from(content()) } };
+      return await answer(exportAll({ reach, after, isOnlyCurrent: versions === 'current' }), context);
     },
 
     async importPrompts({ body: { prompts, conflicts = 'refuse', dry_run: isDryRun = false }, context }) {
