@@ -102,7 +102,7 @@ export async function startTestService({
     ADMIN_API_KEY: adminKey,
     RATE_LIMIT: 'off',
     REFUSED_KEYS_LIMIT: 'off',
-    // Its commands would be half of a start. The check has tests of its own, and system tests start with it.
+    // It would be a third of what a start costs the database. It has tests of its own, and system tests start with it.
     DATABASE_CHECK: 'off',
     SHUTDOWN_GRACE_MS: '0',
     ...environment,
