@@ -155,7 +155,7 @@ describe('the program', () => {
       await server.stop();
       expect(refused.code).toBe(1);
       expect(refused.messages).toMatch(
-        /The database does not work as this service requires:\n- unique index: a value that was replaced stays taken\nUse MongoDB .*DATABASE_CHECK=off/,
+        /The database does not work as this service requires:\n- unique index: a value that was replaced stays taken\n(- .*\n)*Use MongoDB .*DATABASE_CHECK=off/,
       );
       expect(status).toBe(200);
     },

@@ -123,6 +123,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
       'streamed',
       'cached',
       'joined',
+      'assumed_max_output_tokens',
       'provider',
       'content_kept',
     ],

@@ -248,7 +248,7 @@ describe('an integration', () => {
     await until(() => opened.length === 2);
     receiver.always({ kind: 'answer' });
     await harness.settled(id, 20);
-    expect((await harness.lane(id))?.failuresInARow ?? 0).toBe(0);
+    await until(async () => ((await harness.lane(id))?.failuresInARow ?? 0) === 0);
     await quiet.stop(1_000);
     webhooks = harness.createEngine();
     webhooks.start();
