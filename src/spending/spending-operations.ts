@@ -7,7 +7,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { toInstant } from '../runtime/instants.ts';
 import { defined } from '../runtime/objects.ts';
 import type { Dimension, Spending, Spent } from './spending.ts';
-import { floorTo, quarterMs } from './spending-store.ts';
+import { floorTo, keptMs, quarterMs } from './spending-store.ts';
 import type { Sums } from './sums.ts';
 
 type Schemas = components['schemas'];
@@ -46,10 +46,15 @@ export function spendingOperations({
         since: floorTo(quarterMs, since),
         until: Math.max(floorTo(quarterMs, since), floorTo(quarterMs, until)),
       };
+      // There is nothing before and after: a span of centuries is not read day by day.
+      const read = {
+        since: Math.max(span.since, floorTo(dayMs, now - keptMs)),
+        until: Math.min(span.until, floorTo(quarterMs, now) + quarterMs),
+      };
       await flush();
       const leave = await reading.enter({ key: context.principal.keyId, signal: context.signal });
       const { total, spent, completeUntil } = await spending
-        .get({ by, ...span, promptIds, keyId, provider, model, tag })
+        .get({ by, ...read, promptIds, keyId, provider, model, tag })
         .finally(leave);
       const body: Costs = {
         since: new Date(span.since).toISOString(),

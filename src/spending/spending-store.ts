@@ -47,7 +47,7 @@ export interface DaySums extends GroupSums {
 
 export const quarterMs = 15 * 60_000;
 const dayMs = 24 * 3_600_000;
-const keptMs = 400 * dayMs;
+export const keptMs = 400 * dayMs;
 const writtenAtOnce = 100;
 const claimMs = 10 * 60_000;
 /** Days that one command reads. */

@@ -220,6 +220,17 @@ describe('200', () => {
     const foreign = (all.groups as { prompt_id?: string }[]).find(({ prompt_id: id }) => id !== prompt.id)?.prompt_id;
     expect(problemOf(await get(`?prompt=${foreign}`, key))).toBe('prompt-not-found');
   });
+
+  it('reads a span of millennia no longer than that of what is kept', async () => {
+    const whole = await get('?since=0001-01-01T00:00:00Z&until=9999-12-31T00:00:00Z');
+    const usual = await get();
+    expect([whole.status, whole.body.since, whole.body.until]).toEqual([
+      200,
+      '0001-01-01T00:00:00.000Z',
+      '9999-12-31T00:00:00.000Z',
+    ]);
+    expect([whole.body.total, whole.body.groups]).toEqual([usual.body.total, usual.body.groups]);
+  });
 });
 
 describe('404', () => {
