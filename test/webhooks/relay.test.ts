@@ -1,11 +1,16 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Document } from 'mongodb';
 import { LossyProxy } from '../support/lossy-proxy.ts';
 import { fromOutboxDocuments, outboxIndex, type WithOutbox } from '../../src/events/outbox.ts';
+import { createIntegrationDirectory } from '../../src/integrations/directory.ts';
+import { createIntegrationStore } from '../../src/integrations/integration-store.ts';
+import { createSecretBox } from '../../src/secrets/secret-box.ts';
 import { openDatabase, testDatabaseUri } from '../support/database.ts';
 import { silentLog } from '../support/log.ts';
 import { expectIndexRead } from '../support/query-plan.ts';
-import { defaultLocationId, startHarness, type Harness } from './webhooks-harness.ts';
+import { defaultLocationId, quickTiming, startHarness, type Harness } from './webhooks-harness.ts';
 import { until } from '../support/until.ts';
 
 let harness: Harness;
@@ -150,6 +155,37 @@ describe('the poll', () => {
     await engine.stop(1_000);
     for (const eventId of events.slice(0, 5)) await expectRelayedOnce(eventId);
     expect(await harness.database.db.collection('deliveries').countDocuments({ event_id: { $in: events } })).toBe(900);
+  });
+
+  it('does not repeat what is being relayed, however long it takes', async () => {
+    const directory = createIntegrationDirectory(
+      createIntegrationStore(harness.database),
+      createSecretBox(randomBytes(32)),
+    );
+    let reads = 0;
+    const arrived = Promise.withResolvers<undefined>();
+    const resumed = Promise.withResolvers<undefined>();
+    const slow = harness.createEngine({
+      integrations: {
+        ...directory,
+        async subscribers(types) {
+          reads += 1;
+          arrived.resolve(undefined);
+          await resumed.promise;
+          return directory.subscribers(types);
+        },
+      },
+    });
+    const eventId = await harness.placeOrder(slow);
+    slow.relay.start();
+    await arrived.promise;
+    // Some polls find it meanwhile.
+    await sleep(10 * quickTiming.poll);
+    expect(await harness.waitingEvents()).toBe(1);
+    expect(reads).toBe(1);
+    resumed.resolve(undefined);
+    await slow.relay.stop();
+    await expectRelayedOnce(eventId);
   });
 
   it('uses the index of waiting events', async () => {

@@ -49,8 +49,8 @@ export interface RunningRelay extends Relay {
 const documentsAtOnce = 256;
 const deliveriesAtOnce = 100;
 const partsAtOnce = 2;
-/** The most documents with events that cannot be sent that a poll reads past. */
-const maxStuck = 1_000;
+/** The most documents that a poll reads past, because their events cannot be sent or are being relayed. */
+const maxPassed = 1_000;
 /** The most events that cannot be sent that are reported. */
 const maxReported = 10_000;
 
@@ -69,6 +69,8 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
   const { outboxes, events, integrations, serialise, engine, timing, clock, log, observer } = dependencies;
   /** Events that cannot be sent. Each is reported once. */
   const reported = new Set<string>();
+  /** Documents that this process relays at present. */
+  const underWay = new Set<string>();
   let polling: Repetition | undefined;
   let stopped = false;
 
@@ -81,6 +83,16 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
     nudges: readonly Nudge[],
     pull: (pulls: readonly Pull[]) => Promise<void>,
   ): Promise<string[]> => {
+    const keys = nudges.map(({ id }) => keyOf(collection, id));
+    for (const key of keys) underWay.add(key);
+    try {
+      return await relayAll(collection, nudges, pull);
+    } finally {
+      for (const key of keys) underWay.delete(key);
+    }
+  };
+
+  const relayAll: typeof relay = async (collection, nudges, pull) => {
     const known = nudges.flatMap(({ id, entries }) => (entries === undefined ? [] : [{ id, entries }]));
     const unread = nudges.flatMap(({ id, entries }) => (entries === undefined ? [id] : []));
     const holders =
@@ -176,24 +188,29 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
   );
 
   /**
-   * Finds events whose nudge was lost. Under load a poll often reads documents that are being relayed at that moment,
-   * so it relays only those that also waited at the previous poll, unless there is more than one page of them.
+   * Finds events whose nudge was lost. Under load a poll often reads documents that are about to be relayed, so it
+   * relays only those that also waited at the previous poll, unless there is more than one page of them. It passes over
+   * those that are being relayed: an event with many recipients takes seconds, and a repetition would double them.
    */
   let seenBefore = new Set<string>();
   const poll = async (): Promise<void> => {
     const seenNow = new Set<string>();
+    let count = 0;
     for (const collection of outboxCollections) {
-      const stuck: string[] = [];
-      for (let isBacklog = true; isBacklog && !stopped && stuck.length < maxStuck;) {
-        const ids = await outboxes.waiting(collection, documentsAtOnce, stuck);
+      const passed: string[] = [];
+      for (let isBacklog = true; isBacklog && !stopped && passed.length < maxPassed;) {
+        const ids = await outboxes.waiting(collection, documentsAtOnce, passed);
         isBacklog = ids.length === documentsAtOnce;
-        for (const id of ids) seenNow.add(`${collection} ${id}`);
-        const left = ids.filter((id) => isBacklog || seenBefore.has(`${collection} ${id}`)).map((id) => ({ id }));
-        if (left.length > 0) stuck.push(...(await relay(collection, left, (pulls) => pullNow(collection, pulls))));
+        count += ids.length;
+        passed.push(...ids.filter((id) => underWay.has(keyOf(collection, id))));
+        const idle = ids.filter((id) => !underWay.has(keyOf(collection, id)));
+        for (const id of idle) seenNow.add(keyOf(collection, id));
+        const left = idle.filter((id) => isBacklog || seenBefore.has(keyOf(collection, id))).map((id) => ({ id }));
+        if (left.length > 0) passed.push(...(await relay(collection, left, (pulls) => pullNow(collection, pulls))));
       }
     }
     seenBefore = seenNow;
-    observer.outboxesWaiting(seenNow.size);
+    observer.outboxesWaiting(count);
   };
 
   return {
@@ -219,4 +236,8 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
 
 function toDeliveries(event: StoredEvent): NewDelivery[] {
   return event.recipients.map((integrationId) => deliveryOf(event, integrationId));
+}
+
+function keyOf(collection: OutboxCollection, documentId: string): string {
+  return `${collection} ${documentId}`;
 }
