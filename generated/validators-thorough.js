@@ -3154,11 +3154,11 @@ validate49.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynam
 
 export const importPromptsBody = validate50;
 const schema69 = {"$ref":"contract#/$defs/PromptImport","$id":"importPromptsBody"};
-const schema70 = {"title":"PromptImport","type":"object","description":"Prompts, and how they are imported.","additionalProperties":false,"required":["prompts"],"properties":{"prompts":{"type":"array","description":"The prompts, as they were exported.","minItems":1,"maxItems":100,"items":{"$ref":"contract#/$defs/PromptExport"}},"conflicts":{"type":"string","title":"ImportConflicts","description":"What becomes of a stored prompt of the same slug that is different. `refuse`, the default: nothing is imported. `skip`: it stays as it is. `new-version`: it gets the last content that is sent as a new version, and its name, description and test settings.","enum":["refuse","skip","new-version"],"examples":["new-version"]},"dry_run":{"type":"boolean","description":"Whether nothing is stored. Default: false.","examples":[true]}},"examples":[{"dry_run":true,"prompts":[{"slug":"greeting","name":"Greeting","versions":[{"version":1,"messages":[{"role":"user","content":"Hello {{name}}"}]}]}]}]};
-const schema71 = {"title":"PromptExport","type":"object","description":"A prompt with its versions, as an export writes it and an import takes it. Members without a value are left out. The\norder of members and versions is always the same, so equal prompts give equal text.\n\nIt does not contain what belongs to one installation: ids, times, and who made a version or moved a label.","additionalProperties":false,"required":["slug","name","versions"],"properties":{"slug":{"$ref":"contract#/$defs/Slug"},"aliases":{"$ref":"contract#/$defs/PromptAliases"},"name":{"$ref":"contract#/$defs/PromptName"},"description":{"$ref":"contract#/$defs/PromptDescription"},"test_settings":{"$ref":"contract#/$defs/TestSettings"},"labels":{"$ref":"contract#/$defs/ExportedLabels"},"versions":{"type":"array","description":"The versions, the oldest first. The last one is the current content.","minItems":1,"maxItems":1000,"items":{"$ref":"contract#/$defs/ExportedVersion"}}},"examples":[{"slug":"summarise-support-ticket","aliases":["pmpt_68a1f0c2d4e88190b3a5c7d9e1f20413"],"name":"Summarise support ticket","labels":{"production":1},"versions":[{"version":1,"messages":[{"role":"user","content":"Summarise this ticket: {{ticket}}"}]},{"version":2,"note":"Shorter answers for the night shift","messages":[{"role":"user","content":"Summarise this ticket in a sentence: {{ticket}}"}]}]}]};
-const schema76 = {"type":"object","title":"ExportedLabels","description":"Numbers of versions, by label.","maxProperties":20,"propertyNames":{"$ref":"contract#/$defs/LabelName"},"additionalProperties":{"$ref":"contract#/$defs/VersionNumber"},"examples":[{"production":1}]};
-const schema77 = {"title":"LabelName","type":"string","description":"Name of a label: a lower-case letter, then lower-case letters, digits and hyphens. It cannot be `latest`.","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]};
-const schema78 = {"title":"VersionNumber","type":"integer","description":"Number of a version. Versions are numbered 1, 2, 3 …","minimum":1,"maximum":2147483647,"examples":[2]};
+const schema70 = {"title":"PromptImport","type":"object","description":"Prompts, and how they are imported.","additionalProperties":false,"required":["prompts"],"properties":{"prompts":{"type":"array","description":"The prompts, as they were exported.","minItems":1,"maxItems":100,"items":{"$ref":"contract#/$defs/PromptExport"}},"conflicts":{"type":"string","title":"ImportConflicts","description":"What becomes of a stored prompt of the same slug that is different. `refuse`, the default: nothing is imported. `skip`: it stays as it is. `new-version`: it gets the last content that is sent as a new version, and its name, description, test settings and `invocation_content`.","enum":["refuse","skip","new-version"],"examples":["new-version"]},"dry_run":{"type":"boolean","description":"Whether nothing is stored. Default: false.","examples":[true]}},"examples":[{"dry_run":true,"prompts":[{"slug":"greeting","name":"Greeting","versions":[{"version":1,"messages":[{"role":"user","content":"Hello {{name}}"}]}]}]}]};
+const schema71 = {"title":"PromptExport","type":"object","description":"A prompt with its versions, as an export writes it and an import takes it. Members without a value are left out. The\norder of members and versions is always the same, so equal prompts give equal text.\n\nIt does not contain what belongs to one installation: ids, times, and who made a version or moved a label.","additionalProperties":false,"required":["slug","name","versions"],"properties":{"slug":{"$ref":"contract#/$defs/Slug"},"aliases":{"$ref":"contract#/$defs/PromptAliases"},"name":{"$ref":"contract#/$defs/PromptName"},"description":{"$ref":"contract#/$defs/PromptDescription"},"test_settings":{"$ref":"contract#/$defs/TestSettings"},"invocation_content":{"$ref":"contract#/$defs/InvocationContentMode"},"labels":{"$ref":"contract#/$defs/ExportedLabels"},"versions":{"type":"array","description":"The versions, the oldest first. The last one is the current content.","minItems":1,"maxItems":1000,"items":{"$ref":"contract#/$defs/ExportedVersion"}}},"examples":[{"slug":"summarise-support-ticket","aliases":["pmpt_68a1f0c2d4e88190b3a5c7d9e1f20413"],"name":"Summarise support ticket","labels":{"production":1},"versions":[{"version":1,"messages":[{"role":"user","content":"Summarise this ticket: {{ticket}}"}]},{"version":2,"note":"Shorter answers for the night shift","messages":[{"role":"user","content":"Summarise this ticket in a sentence: {{ticket}}"}]}]}]};
+const schema77 = {"type":"object","title":"ExportedLabels","description":"Numbers of versions, by label.","maxProperties":20,"propertyNames":{"$ref":"contract#/$defs/LabelName"},"additionalProperties":{"$ref":"contract#/$defs/VersionNumber"},"examples":[{"production":1}]};
+const schema78 = {"title":"LabelName","type":"string","description":"Name of a label: a lower-case letter, then lower-case letters, digits and hyphens. It cannot be `latest`.","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]};
+const schema79 = {"title":"VersionNumber","type":"integer","description":"Number of a version. Versions are numbered 1, 2, 3 …","minimum":1,"maximum":2147483647,"examples":[2]};
 const pattern23 = new RegExp("^latest$", "u");
 const pattern24 = new RegExp("^[a-z][a-z0-9-]{0,31}$", "u");
 
@@ -3316,7 +3316,7 @@ return errors === 0;
 }
 validate54.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema79 = {"title":"ExportedVersion","type":"object","description":"The content of a version.","additionalProperties":false,"required":["version","messages"],"properties":{"version":{"$ref":"contract#/$defs/VersionNumber"},"note":{"type":"string","description":"Note about the version.","minLength":1,"maxLength":500,"examples":["Shorter answers for the night shift"]},"messages":{"$ref":"contract#/$defs/MessagesInput"},"variables":{"type":"object","description":"Variables by name. Part of the content: a change creates a new version.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":{"$ref":"contract#/$defs/VariableDefinitionInput"},"examples":[{"ticket":{"description":"Full text of the ticket","required":true},"tone":{"default":"friendly","description":"Tone of the summary"}}]},"strict":{"$ref":"contract#/$defs/Strict"},"selected_provider":{"$ref":"contract#/$defs/ProviderId"},"selected_model":{"$ref":"contract#/$defs/ModelId"},"parameters":{"$ref":"contract#/$defs/GenerationParametersInput"},"response_format":{"$ref":"contract#/$defs/ResponseFormatInput"},"tools":{"$ref":"contract#/$defs/ToolsInput"},"tool_choice":{"$ref":"contract#/$defs/ToolChoiceInput"},"provider_options":{"$ref":"contract#/$defs/ProviderOptions"},"fallbacks":{"$ref":"contract#/$defs/FallbacksInput"},"retries":{"$ref":"contract#/$defs/Retries"}},"examples":[{"version":1,"messages":[{"role":"user","content":"Summarise this ticket: {{ticket}}"}]}]};
+const schema80 = {"title":"ExportedVersion","type":"object","description":"The content of a version.","additionalProperties":false,"required":["version","messages"],"properties":{"version":{"$ref":"contract#/$defs/VersionNumber"},"note":{"type":"string","description":"Note about the version.","minLength":1,"maxLength":500,"examples":["Shorter answers for the night shift"]},"messages":{"$ref":"contract#/$defs/MessagesInput"},"variables":{"type":"object","description":"Variables by name. Part of the content: a change creates a new version.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":{"$ref":"contract#/$defs/VariableDefinitionInput"},"examples":[{"ticket":{"description":"Full text of the ticket","required":true},"tone":{"default":"friendly","description":"Tone of the summary"}}]},"strict":{"$ref":"contract#/$defs/Strict"},"selected_provider":{"$ref":"contract#/$defs/ProviderId"},"selected_model":{"$ref":"contract#/$defs/ModelId"},"parameters":{"$ref":"contract#/$defs/GenerationParametersInput"},"response_format":{"$ref":"contract#/$defs/ResponseFormatInput"},"tools":{"$ref":"contract#/$defs/ToolsInput"},"tool_choice":{"$ref":"contract#/$defs/ToolChoiceInput"},"provider_options":{"$ref":"contract#/$defs/ProviderOptions"},"fallbacks":{"$ref":"contract#/$defs/FallbacksInput"},"retries":{"$ref":"contract#/$defs/Retries"}},"examples":[{"version":1,"messages":[{"role":"user","content":"Summarise this ticket: {{ticket}}"}]}]};
 
 function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -3350,7 +3350,7 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!(func7.call(schema79.properties, key0))){
+if(!(func7.call(schema80.properties, key0))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -4181,7 +4181,7 @@ vErrors.push(err2);
 errors++;
 }
 for(const key0 in data){
-if(!(((((((key0 === "slug") || (key0 === "aliases")) || (key0 === "name")) || (key0 === "description")) || (key0 === "test_settings")) || (key0 === "labels")) || (key0 === "versions"))){
+if(!((((((((key0 === "slug") || (key0 === "aliases")) || (key0 === "name")) || (key0 === "description")) || (key0 === "test_settings")) || (key0 === "invocation_content")) || (key0 === "labels")) || (key0 === "versions"))){
 const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err3];
@@ -4349,17 +4349,10 @@ vErrors.push(err15);
 errors++;
 }
 }
-if(data.labels !== undefined){
-if(!(validate54(data.labels, {instancePath:instancePath+"/labels",parentData:data,parentDataProperty:"labels",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);
-errors = vErrors.length;
-}
-}
-if(data.versions !== undefined){
-let data6 = data.versions;
-if(Array.isArray(data6)){
-if(data6.length > 1000){
-const err16 = {instancePath:instancePath+"/versions",schemaPath:"#/properties/versions/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(data.invocation_content !== undefined){
+let data5 = data.invocation_content;
+if(typeof data5 !== "string"){
+const err16 = {instancePath:instancePath+"/invocation_content",schemaPath:"contract#/$defs/InvocationContentMode/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -4368,8 +4361,8 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(data6.length < 1){
-const err17 = {instancePath:instancePath+"/versions",schemaPath:"#/properties/versions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(!(((data5 === "off") || (data5 === "errors")) || (data5 === "all"))){
+const err17 = {instancePath:instancePath+"/invocation_content",schemaPath:"contract#/$defs/InvocationContentMode/enum",keyword:"enum",params:{allowedValues: schema66.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -4378,16 +4371,18 @@ vErrors.push(err17);
 }
 errors++;
 }
-const len0 = data6.length;
-for(let i0=0; i0<len0; i0++){
-if(!(validate56(data6[i0], {instancePath:instancePath+"/versions/" + i0,parentData:data6,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate56.errors : vErrors.concat(validate56.errors);
+}
+if(data.labels !== undefined){
+if(!(validate54(data.labels, {instancePath:instancePath+"/labels",parentData:data,parentDataProperty:"labels",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);
 errors = vErrors.length;
 }
 }
-}
-else {
-const err18 = {instancePath:instancePath+"/versions",schemaPath:"#/properties/versions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.versions !== undefined){
+let data7 = data.versions;
+if(Array.isArray(data7)){
+if(data7.length > 1000){
+const err18 = {instancePath:instancePath+"/versions",schemaPath:"#/properties/versions/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -4396,15 +4391,43 @@ vErrors.push(err18);
 }
 errors++;
 }
-}
-}
-else {
-const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data7.length < 1){
+const err19 = {instancePath:instancePath+"/versions",schemaPath:"#/properties/versions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err19];
 }
 else {
 vErrors.push(err19);
+}
+errors++;
+}
+const len0 = data7.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate56(data7[i0], {instancePath:instancePath+"/versions/" + i0,parentData:data7,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate56.errors : vErrors.concat(validate56.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/versions",schemaPath:"#/properties/versions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+}
+else {
+const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
 }
 errors++;
 }
@@ -4562,7 +4585,7 @@ return errors === 0;
 validate50.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const getPromptParameters = validate66;
-const schema88 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getPromptParameters"};
+const schema89 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getPromptParameters"};
 const pattern28 = new RegExp("^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$", "u");
 
 function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -4741,7 +4764,7 @@ return errors === 0;
 validate66.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const updatePromptParameters = validate67;
-const schema89 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updatePromptParameters"};
+const schema90 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updatePromptParameters"};
 
 function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updatePromptParameters" */;
@@ -4919,11 +4942,11 @@ return errors === 0;
 validate67.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const updatePromptBody = validate68;
-const schema90 = {"$ref":"contract#/$defs/PromptUpdate","$id":"updatePromptBody"};
-const schema91 = {"title":"PromptUpdate","type":"object","description":"Any of the fields. `null` clears a field that can be `null`. `id`, `version`, `created_at`, `updated_at` and\n`warnings` cannot be changed; you can send them with their current values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/PromptName"},"slug":{"$ref":"contract#/$defs/Slug"},"aliases":{"type":["array","null"],"description":"Other ids under which the prompt answers, all of them. `null` or an empty list removes them.","maxItems":20,"uniqueItems":true,"items":{"$ref":"contract#/$defs/PromptAlias"},"examples":[["pmpt_68a1f0c2d4e88190b3a5c7d9e1f20413"]]},"description":{"type":["string","null"],"description":"Purpose of the prompt. `null` clears it.","maxLength":4000,"examples":["Three-sentence summary of a ticket for the shift handover."]},"messages":{"$ref":"contract#/$defs/MessagesInput"},"variables":{"type":["object","null"],"description":"Variables by name. Part of the content: a change creates a new version. `null` clears them.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":{"$ref":"contract#/$defs/VariableDefinitionInput"}},"strict":{"$ref":"contract#/$defs/Strict"},"selected_provider":{"type":["string","null"],"description":"Id of the provider that invocations use. Part of the content: a change creates a new version. `null` clears it.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["openai"]},"selected_model":{"type":["string","null"],"description":"Id of the model that invocations use. Part of the content: a change creates a new version. `null` clears it.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["gpt-4.1-mini"]},"parameters":{"$ref":"contract#/$defs/GenerationParametersInput"},"response_format":{"$ref":"contract#/$defs/ResponseFormatInput"},"tools":{"$ref":"contract#/$defs/ToolsInput"},"tool_choice":{"$ref":"contract#/$defs/ToolChoiceInput"},"provider_options":{"$ref":"contract#/$defs/ProviderOptions"},"fallbacks":{"$ref":"contract#/$defs/FallbacksInput"},"retries":{"$ref":"contract#/$defs/Retries"},"test_settings":{"$ref":"contract#/$defs/TestSettings"},"invocation_content":{"type":["string","null"],"title":"InvocationContentChange","description":"Of which invocations of this prompt the service keeps the content, of any version: at most those of `INVOCATION_CONTENT`. `null` clears it: then that setting counts.","enum":["off","errors","all",null],"examples":["errors"]},"note":{"type":"string","description":"Note about the version that the request makes, such as the reason. The list of versions shows it. A request that makes no version drops it.","minLength":1,"maxLength":500,"examples":["Shorter answers for the night shift"]},"id":{"$ref":"contract#/$defs/PromptId"},"version":{"$ref":"contract#/$defs/VersionNumber"},"labels":{"type":"object","description":"The versions that labels name. Any value is accepted and ignored, because others can move labels at any time. To move a label, use `PUT …/labels/{label}`.","maxProperties":20,"propertyNames":{"$ref":"contract#/$defs/LabelName"},"additionalProperties":{"$ref":"contract#/$defs/VersionNumber"},"examples":[{"production":1,"staging":2}]},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"},"warnings":{"type":"array","description":"Warnings about the current content. They cannot be changed.","maxItems":200,"items":{"$ref":"contract#/$defs/IgnoredObject"}}},"examples":[{"selected_provider":"openai","selected_model":"gpt-4.1-mini"}]};
-const schema101 = {"title":"PromptId","type":"string","description":"The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90"]};
-const schema105 = {"title":"DateTimeInput","type":"string","description":"Date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`).","format":"date-time","maxLength":64,"examples":["2027-06-30T23:59:59+02:00"],"pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"};
-const schema107 = {"title":"IgnoredObject","type":"object","description":"An object that the server sets, as GET returned it.","maxProperties":50,"propertyNames":{"pattern":"^[a-z_]+$","maxLength":100},"additionalProperties":true,"examples":[{"started_at":"2026-11-06T09:00:00.000Z"}]};
+const schema91 = {"$ref":"contract#/$defs/PromptUpdate","$id":"updatePromptBody"};
+const schema92 = {"title":"PromptUpdate","type":"object","description":"Any of the fields. `null` clears a field that can be `null`. `id`, `version`, `created_at`, `updated_at` and\n`warnings` cannot be changed; you can send them with their current values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/PromptName"},"slug":{"$ref":"contract#/$defs/Slug"},"aliases":{"type":["array","null"],"description":"Other ids under which the prompt answers, all of them. `null` or an empty list removes them.","maxItems":20,"uniqueItems":true,"items":{"$ref":"contract#/$defs/PromptAlias"},"examples":[["pmpt_68a1f0c2d4e88190b3a5c7d9e1f20413"]]},"description":{"type":["string","null"],"description":"Purpose of the prompt. `null` clears it.","maxLength":4000,"examples":["Three-sentence summary of a ticket for the shift handover."]},"messages":{"$ref":"contract#/$defs/MessagesInput"},"variables":{"type":["object","null"],"description":"Variables by name. Part of the content: a change creates a new version. `null` clears them.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":{"$ref":"contract#/$defs/VariableDefinitionInput"}},"strict":{"$ref":"contract#/$defs/Strict"},"selected_provider":{"type":["string","null"],"description":"Id of the provider that invocations use. Part of the content: a change creates a new version. `null` clears it.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["openai"]},"selected_model":{"type":["string","null"],"description":"Id of the model that invocations use. Part of the content: a change creates a new version. `null` clears it.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["gpt-4.1-mini"]},"parameters":{"$ref":"contract#/$defs/GenerationParametersInput"},"response_format":{"$ref":"contract#/$defs/ResponseFormatInput"},"tools":{"$ref":"contract#/$defs/ToolsInput"},"tool_choice":{"$ref":"contract#/$defs/ToolChoiceInput"},"provider_options":{"$ref":"contract#/$defs/ProviderOptions"},"fallbacks":{"$ref":"contract#/$defs/FallbacksInput"},"retries":{"$ref":"contract#/$defs/Retries"},"test_settings":{"$ref":"contract#/$defs/TestSettings"},"invocation_content":{"type":["string","null"],"title":"InvocationContentChange","description":"Of which invocations of this prompt the service keeps the content, of any version: at most those of `INVOCATION_CONTENT`. `null` clears it: then that setting counts.","enum":["off","errors","all",null],"examples":["errors"]},"note":{"type":"string","description":"Note about the version that the request makes, such as the reason. The list of versions shows it. A request that makes no version drops it.","minLength":1,"maxLength":500,"examples":["Shorter answers for the night shift"]},"id":{"$ref":"contract#/$defs/PromptId"},"version":{"$ref":"contract#/$defs/VersionNumber"},"labels":{"type":"object","description":"The versions that labels name. Any value is accepted and ignored, because others can move labels at any time. To move a label, use `PUT …/labels/{label}`.","maxProperties":20,"propertyNames":{"$ref":"contract#/$defs/LabelName"},"additionalProperties":{"$ref":"contract#/$defs/VersionNumber"},"examples":[{"production":1,"staging":2}]},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"},"warnings":{"type":"array","description":"Warnings about the current content. They cannot be changed.","maxItems":200,"items":{"$ref":"contract#/$defs/IgnoredObject"}}},"examples":[{"selected_provider":"openai","selected_model":"gpt-4.1-mini"}]};
+const schema102 = {"title":"PromptId","type":"string","description":"The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90"]};
+const schema106 = {"title":"DateTimeInput","type":"string","description":"Date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`).","format":"date-time","maxLength":64,"examples":["2027-06-30T23:59:59+02:00"],"pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"};
+const schema108 = {"title":"IgnoredObject","type":"object","description":"An object that the server sets, as GET returned it.","maxProperties":50,"propertyNames":{"pattern":"^[a-z_]+$","maxLength":100},"additionalProperties":true,"examples":[{"started_at":"2026-11-06T09:00:00.000Z"}]};
 const pattern40 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$", "u");
 const pattern42 = new RegExp("^[a-z_]+$", "u");
 const formats0 = require("ajv-formats/dist/formats").fullFormats["date-time"];
@@ -4940,7 +4963,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema91.properties, key0))){
+if(!(func7.call(schema92.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -5080,7 +5103,7 @@ errors++;
 if(data.aliases !== undefined){
 let data2 = data.aliases;
 if((!(Array.isArray(data2))) && (data2 !== null)){
-const err11 = {instancePath:instancePath+"/aliases",schemaPath:"#/properties/aliases/type",keyword:"type",params:{type: schema91.properties.aliases.type},message:"must be array,null"};
+const err11 = {instancePath:instancePath+"/aliases",schemaPath:"#/properties/aliases/type",keyword:"type",params:{type: schema92.properties.aliases.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -5171,7 +5194,7 @@ break outer0;
 if(data.description !== undefined){
 let data4 = data.description;
 if((typeof data4 !== "string") && (data4 !== null)){
-const err18 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema91.properties.description.type},message:"must be string,null"};
+const err18 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema92.properties.description.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -5202,7 +5225,7 @@ errors = vErrors.length;
 if(data.variables !== undefined){
 let data6 = data.variables;
 if((!(data6 && typeof data6 == "object" && !Array.isArray(data6))) && (data6 !== null)){
-const err20 = {instancePath:instancePath+"/variables",schemaPath:"#/properties/variables/type",keyword:"type",params:{type: schema91.properties.variables.type},message:"must be object,null"};
+const err20 = {instancePath:instancePath+"/variables",schemaPath:"#/properties/variables/type",keyword:"type",params:{type: schema92.properties.variables.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -5374,7 +5397,7 @@ errors++;
 if(data.selected_provider !== undefined){
 let data12 = data.selected_provider;
 if((typeof data12 !== "string") && (data12 !== null)){
-const err34 = {instancePath:instancePath+"/selected_provider",schemaPath:"#/properties/selected_provider/type",keyword:"type",params:{type: schema91.properties.selected_provider.type},message:"must be string,null"};
+const err34 = {instancePath:instancePath+"/selected_provider",schemaPath:"#/properties/selected_provider/type",keyword:"type",params:{type: schema92.properties.selected_provider.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -5409,7 +5432,7 @@ errors++;
 if(data.selected_model !== undefined){
 let data13 = data.selected_model;
 if((typeof data13 !== "string") && (data13 !== null)){
-const err37 = {instancePath:instancePath+"/selected_model",schemaPath:"#/properties/selected_model/type",keyword:"type",params:{type: schema91.properties.selected_model.type},message:"must be string,null"};
+const err37 = {instancePath:instancePath+"/selected_model",schemaPath:"#/properties/selected_model/type",keyword:"type",params:{type: schema92.properties.selected_model.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -5887,7 +5910,7 @@ errors++;
 if(data.invocation_content !== undefined){
 let data33 = data.invocation_content;
 if((typeof data33 !== "string") && (data33 !== null)){
-const err75 = {instancePath:instancePath+"/invocation_content",schemaPath:"#/properties/invocation_content/type",keyword:"type",params:{type: schema91.properties.invocation_content.type},message:"must be string,null"};
+const err75 = {instancePath:instancePath+"/invocation_content",schemaPath:"#/properties/invocation_content/type",keyword:"type",params:{type: schema92.properties.invocation_content.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -5897,7 +5920,7 @@ vErrors.push(err75);
 errors++;
 }
 if(!((((data33 === "off") || (data33 === "errors")) || (data33 === "all")) || (data33 === null))){
-const err76 = {instancePath:instancePath+"/invocation_content",schemaPath:"#/properties/invocation_content/enum",keyword:"enum",params:{allowedValues: schema91.properties.invocation_content.enum},message:"must be equal to one of the allowed values"};
+const err76 = {instancePath:instancePath+"/invocation_content",schemaPath:"#/properties/invocation_content/enum",keyword:"enum",params:{allowedValues: schema92.properties.invocation_content.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -6369,7 +6392,7 @@ return errors === 0;
 validate68.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const deletePromptParameters = validate77;
-const schema108 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deletePromptParameters"};
+const schema109 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deletePromptParameters"};
 
 function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="deletePromptParameters" */;
@@ -6547,7 +6570,7 @@ return errors === 0;
 validate77.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listPromptVersionsParameters = validate78;
-const schema109 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listPromptVersionsParameters"};
+const schema110 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listPromptVersionsParameters"};
 
 function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listPromptVersionsParameters" */;
@@ -6815,7 +6838,7 @@ return errors === 0;
 validate78.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getPromptVersionParameters = validate79;
-const schema110 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"version":{"$ref":"contract#/$defs/VersionNumber"}},"required":["slugOrId","version"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getPromptVersionParameters"};
+const schema111 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"version":{"$ref":"contract#/$defs/VersionNumber"}},"required":["slugOrId","version"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getPromptVersionParameters"};
 
 function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getPromptVersionParameters" */;
@@ -7038,7 +7061,7 @@ return errors === 0;
 validate79.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const restorePromptVersionParameters = validate80;
-const schema112 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"version":{"$ref":"contract#/$defs/VersionNumber"}},"required":["slugOrId","version"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"restorePromptVersionParameters"};
+const schema113 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"version":{"$ref":"contract#/$defs/VersionNumber"}},"required":["slugOrId","version"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"restorePromptVersionParameters"};
 
 function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="restorePromptVersionParameters" */;
@@ -7306,7 +7329,7 @@ return errors === 0;
 validate80.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listLabelsParameters = validate81;
-const schema114 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLabelsParameters"};
+const schema115 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLabelsParameters"};
 
 function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listLabelsParameters" */;
@@ -7574,7 +7597,7 @@ return errors === 0;
 validate81.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getLabelParameters = validate82;
-const schema115 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"label":{"$ref":"contract#/$defs/LabelName"}},"required":["slugOrId","label"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getLabelParameters"};
+const schema116 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"label":{"$ref":"contract#/$defs/LabelName"}},"required":["slugOrId","label"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getLabelParameters"};
 
 function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getLabelParameters" */;
@@ -7833,7 +7856,7 @@ return errors === 0;
 validate82.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const setLabelParameters = validate83;
-const schema117 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"label":{"$ref":"contract#/$defs/LabelName"}},"required":["slugOrId","label"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000},"If-None-Match":{"type":"string","pattern":"^\\*$","maxLength":1}},"required":[]}},"$id":"setLabelParameters"};
+const schema118 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"label":{"$ref":"contract#/$defs/LabelName"}},"required":["slugOrId","label"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000},"If-None-Match":{"type":"string","pattern":"^\\*$","maxLength":1}},"required":[]}},"$id":"setLabelParameters"};
 const pattern57 = new RegExp("^\\*$", "u");
 
 function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -8128,8 +8151,8 @@ return errors === 0;
 validate83.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const setLabelBody = validate84;
-const schema119 = {"$ref":"contract#/$defs/LabelTarget","$id":"setLabelBody"};
-const schema120 = {"title":"LabelTarget","type":"object","description":"A version of the prompt.","additionalProperties":false,"required":["version"],"properties":{"version":{"$ref":"contract#/$defs/VersionNumber"}},"examples":[{"version":3}]};
+const schema120 = {"$ref":"contract#/$defs/LabelTarget","$id":"setLabelBody"};
+const schema121 = {"title":"LabelTarget","type":"object","description":"A version of the prompt.","additionalProperties":false,"required":["version"],"properties":{"version":{"$ref":"contract#/$defs/VersionNumber"}},"examples":[{"version":3}]};
 
 function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8237,7 +8260,7 @@ return errors === 0;
 validate84.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const deleteLabelParameters = validate87;
-const schema122 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"label":{"$ref":"contract#/$defs/LabelName"}},"required":["slugOrId","label"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deleteLabelParameters"};
+const schema123 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"label":{"$ref":"contract#/$defs/LabelName"}},"required":["slugOrId","label"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deleteLabelParameters"};
 
 function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="deleteLabelParameters" */;
@@ -8496,7 +8519,7 @@ return errors === 0;
 validate87.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listLabelMovesParameters = validate88;
-const schema124 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"label":{"$ref":"contract#/$defs/LabelName"}},"required":["slugOrId","label"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLabelMovesParameters"};
+const schema125 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"label":{"$ref":"contract#/$defs/LabelName"}},"required":["slugOrId","label"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLabelMovesParameters"};
 
 function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listLabelMovesParameters" */;
@@ -8845,7 +8868,7 @@ return errors === 0;
 validate88.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const invokePromptParameters = validate89;
-const schema126 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"X-Tags":{"type":"string","pattern":"^[\\w.-]{1,64}=[!-+.-~-]{1,256}( *, *[\\w.-]{1,64}=[!-+.-~-]{1,256}){0,15}$","minLength":3,"maxLength":6000},"X-Timeout-Ms":{"type":"integer","minimum":1,"maximum":600000},"Cache-Control":{"type":"string","maxLength":1000}},"required":[]}},"$id":"invokePromptParameters"};
+const schema127 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"X-Tags":{"type":"string","pattern":"^[\\w.-]{1,64}=[!-+.-~-]{1,256}( *, *[\\w.-]{1,64}=[!-+.-~-]{1,256}){0,15}$","minLength":3,"maxLength":6000},"X-Timeout-Ms":{"type":"integer","minimum":1,"maximum":600000},"Cache-Control":{"type":"string","maxLength":1000}},"required":[]}},"$id":"invokePromptParameters"};
 const pattern67 = new RegExp("^[\\w.-]{1,64}=[!-+.-~-]{1,256}( *, *[\\w.-]{1,64}=[!-+.-~-]{1,256}){0,15}$", "u");
 
 function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -9149,9 +9172,9 @@ return errors === 0;
 validate89.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const invokePromptBody = validate90;
-const schema127 = {"$ref":"contract#/$defs/InvokeRequest","$id":"invokePromptBody"};
-const schema128 = {"title":"InvokeRequest","type":"object","description":"Variables and options of an invocation. All fields are optional.","additionalProperties":false,"properties":{"variables":{"$ref":"contract#/$defs/VariableValues"},"version":{"type":"integer","description":"Version to run, with its own provider selection. If it does not exist, the answer is 404. Default: the latest version.","minimum":1,"maximum":2147483647,"examples":[1]},"label":{"type":"string","description":"Label of the version to run. If the prompt has no such label, the answer is 422 `unknown-label`. It cannot be combined with `version` (`invalid-request`).","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]},"provider":{"type":"string","description":"Provider to use instead of the selected one. Without `model`, its default model runs.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["echo"]},"model":{"type":"string","description":"Model to use instead of the selected one.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["gpt-4.1-mini"]},"parameters":{"$ref":"contract#/$defs/GenerationParametersInput"},"response_format":{"$ref":"contract#/$defs/ResponseFormatInput"},"tools":{"$ref":"contract#/$defs/ToolsInput"},"tool_choice":{"$ref":"contract#/$defs/ToolChoiceInput"},"provider_options":{"$ref":"contract#/$defs/ProviderOptions"},"fallbacks":{"$ref":"contract#/$defs/FallbacksInput"},"retries":{"$ref":"contract#/$defs/Retries"},"messages":{"type":"array","description":"A conversation that follows the messages of the prompt. Its messages are sent as they are; placeholders in them are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message of a conversation.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ConversationRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"$ref":"contract#/$defs/ConversationContent"},"tool_calls":{"type":"array","description":"The calls that the assistant asked for.","minItems":1,"maxItems":128,"items":{"type":"object","description":"A call of a tool, as it was received.","additionalProperties":false,"required":["id","name","arguments"],"properties":{"id":{"type":"string","description":"Id of the call, unique in the conversation.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":"string","description":"Name of the tool.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"As it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"type":"string","maxLength":200},"additionalProperties":true}}}},"tool_call_id":{"type":"string","description":"Of a `tool` message: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{},"content":{"type":"string","maxLength":10000000}}},"else":{"properties":{"tool_call_id":false}}},{"if":{"properties":{"role":{"const":"assistant"}}},"then":{"anyOf":[{"required":["content"],"properties":{"content":{}}},{"required":["tool_calls"],"properties":{"tool_calls":{}}}]},"else":{"required":["content"],"properties":{"content":{},"tool_calls":false}}}]},"examples":[[{"role":"user","content":"And since when?"}]]},"stream":{"type":"boolean","description":"`true` answers with Server-Sent Events while the text is generated. This member decides, whatever `Accept` says.","examples":[true]},"unsupported":{"type":"string","title":"UnsupportedMembers","description":"What happens if the provider cannot do something that the request asks for, such as `top_k` or images. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out, but never the arguments of a call.","enum":["refuse","ignore"],"examples":["ignore"]}},"examples":[{"variables":{"ticket":"The export button has been greyed out since this morning."},"version":1}]};
-const schema129 = {"title":"VariableValues","type":"object","description":"Values by variable name; any JSON value. `null` means that the variable is not supplied. A variable that the prompt does not know (does not declare or use) is ignored with a warning, or refused with `unknown-variables` if the prompt is `strict`.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":true,"examples":[{"ticket":"The export button has been greyed out since this morning.","customer_name":"Ada"}]};
+const schema128 = {"$ref":"contract#/$defs/InvokeRequest","$id":"invokePromptBody"};
+const schema129 = {"title":"InvokeRequest","type":"object","description":"Variables and options of an invocation. All fields are optional.","additionalProperties":false,"properties":{"variables":{"$ref":"contract#/$defs/VariableValues"},"version":{"type":"integer","description":"Version to run, with its own provider selection. If it does not exist, the answer is 404. Default: the latest version.","minimum":1,"maximum":2147483647,"examples":[1]},"label":{"type":"string","description":"Label of the version to run. If the prompt has no such label, the answer is 422 `unknown-label`. It cannot be combined with `version` (`invalid-request`).","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]},"provider":{"type":"string","description":"Provider to use instead of the selected one. Without `model`, its default model runs.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["echo"]},"model":{"type":"string","description":"Model to use instead of the selected one.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["gpt-4.1-mini"]},"parameters":{"$ref":"contract#/$defs/GenerationParametersInput"},"response_format":{"$ref":"contract#/$defs/ResponseFormatInput"},"tools":{"$ref":"contract#/$defs/ToolsInput"},"tool_choice":{"$ref":"contract#/$defs/ToolChoiceInput"},"provider_options":{"$ref":"contract#/$defs/ProviderOptions"},"fallbacks":{"$ref":"contract#/$defs/FallbacksInput"},"retries":{"$ref":"contract#/$defs/Retries"},"messages":{"type":"array","description":"A conversation that follows the messages of the prompt. Its messages are sent as they are; placeholders in them are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message of a conversation.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ConversationRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"$ref":"contract#/$defs/ConversationContent"},"tool_calls":{"type":"array","description":"The calls that the assistant asked for.","minItems":1,"maxItems":128,"items":{"type":"object","description":"A call of a tool, as it was received.","additionalProperties":false,"required":["id","name","arguments"],"properties":{"id":{"type":"string","description":"Id of the call, unique in the conversation.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":"string","description":"Name of the tool.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"As it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"type":"string","maxLength":200},"additionalProperties":true}}}},"tool_call_id":{"type":"string","description":"Of a `tool` message: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{},"content":{"type":"string","maxLength":10000000}}},"else":{"properties":{"tool_call_id":false}}},{"if":{"properties":{"role":{"const":"assistant"}}},"then":{"anyOf":[{"required":["content"],"properties":{"content":{}}},{"required":["tool_calls"],"properties":{"tool_calls":{}}}]},"else":{"required":["content"],"properties":{"content":{},"tool_calls":false}}}]},"examples":[[{"role":"user","content":"And since when?"}]]},"stream":{"type":"boolean","description":"`true` answers with Server-Sent Events while the text is generated. This member decides, whatever `Accept` says.","examples":[true]},"unsupported":{"type":"string","title":"UnsupportedMembers","description":"What happens if the provider cannot do something that the request asks for, such as `top_k` or images. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out, but never the arguments of a call.","enum":["refuse","ignore"],"examples":["ignore"]}},"examples":[{"variables":{"ticket":"The export button has been greyed out since this morning."},"version":1}]};
+const schema130 = {"title":"VariableValues","type":"object","description":"Values by variable name; any JSON value. `null` means that the variable is not supplied. A variable that the prompt does not know (does not declare or use) is ignored with a warning, or refused with `unknown-variables` if the prompt is `strict`.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":true,"examples":[{"ticket":"The export button has been greyed out since this morning.","customer_name":"Ada"}]};
 
 function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9236,7 +9259,7 @@ return errors === 0;
 }
 validate92.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema133 = {"type":["string","array"],"title":"ConversationContent","maxLength":10000000,"minItems":1,"maxItems":100,"items":{"$ref":"contract#/$defs/ContentPartInput"},"examples":["And since when?"],"description":"A text, or a list of texts and images. The result of a tool is one text. Only an assistant's message with `tool_calls` can leave it out."};
+const schema134 = {"type":["string","array"],"title":"ConversationContent","maxLength":10000000,"minItems":1,"maxItems":100,"items":{"$ref":"contract#/$defs/ContentPartInput"},"examples":["And since when?"],"description":"A text, or a list of texts and images. The result of a tool is one text. Only an assistant's message with `tool_calls` can leave it out."};
 
 function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9249,7 +9272,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((typeof data !== "string") && (!(Array.isArray(data)))){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema133.type},message:"must be string,array"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema134.type},message:"must be string,array"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9528,7 +9551,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema128.properties, key0))){
+if(!(func7.call(schema129.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -10494,7 +10517,7 @@ vErrors.push(err67);
 errors++;
 }
 if(!(((((data30 === "system") || (data30 === "developer")) || (data30 === "user")) || (data30 === "assistant")) || (data30 === "tool"))){
-const err68 = {instancePath:instancePath+"/messages/" + i1+"/role",schemaPath:"#/properties/messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema128.properties.messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+const err68 = {instancePath:instancePath+"/messages/" + i1+"/role",schemaPath:"#/properties/messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema129.properties.messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -10843,7 +10866,7 @@ vErrors.push(err96);
 errors++;
 }
 if(!((data40 === "refuse") || (data40 === "ignore"))){
-const err97 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/enum",keyword:"enum",params:{allowedValues: schema128.properties.unsupported.enum},message:"must be equal to one of the allowed values"};
+const err97 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/enum",keyword:"enum",params:{allowedValues: schema129.properties.unsupported.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -10891,7 +10914,7 @@ return errors === 0;
 validate90.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const renderPromptParameters = validate102;
-const schema135 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"renderPromptParameters"};
+const schema136 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"renderPromptParameters"};
 
 function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="renderPromptParameters" */;
@@ -11042,7 +11065,7 @@ return errors === 0;
 validate102.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const renderPromptBody = validate103;
-const schema136 = {"$ref":"contract#/$defs/InvokeRequest","$id":"renderPromptBody"};
+const schema137 = {"$ref":"contract#/$defs/InvokeRequest","$id":"renderPromptBody"};
 
 function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -11056,7 +11079,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema128.properties, key0))){
+if(!(func7.call(schema129.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -12022,7 +12045,7 @@ vErrors.push(err67);
 errors++;
 }
 if(!(((((data30 === "system") || (data30 === "developer")) || (data30 === "user")) || (data30 === "assistant")) || (data30 === "tool"))){
-const err68 = {instancePath:instancePath+"/messages/" + i1+"/role",schemaPath:"#/properties/messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema128.properties.messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+const err68 = {instancePath:instancePath+"/messages/" + i1+"/role",schemaPath:"#/properties/messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema129.properties.messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -12371,7 +12394,7 @@ vErrors.push(err96);
 errors++;
 }
 if(!((data40 === "refuse") || (data40 === "ignore"))){
-const err97 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/enum",keyword:"enum",params:{allowedValues: schema128.properties.unsupported.enum},message:"must be equal to one of the allowed values"};
+const err97 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/enum",keyword:"enum",params:{allowedValues: schema129.properties.unsupported.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -12419,7 +12442,7 @@ return errors === 0;
 validate103.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const getPromptStatisticsParameters = validate113;
-const schema140 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getPromptStatisticsParameters"};
+const schema141 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getPromptStatisticsParameters"};
 
 function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getPromptStatisticsParameters" */;
@@ -12543,7 +12566,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((data3 === "hour") || (data3 === "day"))){
-const err9 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema140.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
+const err9 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema141.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -12595,7 +12618,7 @@ return errors === 0;
 validate113.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createTestRunParameters = validate114;
-const schema141 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"X-Tags":{"type":"string","pattern":"^[\\w.-]{1,64}=[!-+.-~-]{1,256}( *, *[\\w.-]{1,64}=[!-+.-~-]{1,256}){0,15}$","minLength":3,"maxLength":6000},"Prefer":{"type":"string","maxLength":1000}},"required":[]}},"$id":"createTestRunParameters"};
+const schema142 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"X-Tags":{"type":"string","pattern":"^[\\w.-]{1,64}=[!-+.-~-]{1,256}( *, *[\\w.-]{1,64}=[!-+.-~-]{1,256}){0,15}$","minLength":3,"maxLength":6000},"Prefer":{"type":"string","maxLength":1000}},"required":[]}},"$id":"createTestRunParameters"};
 
 function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createTestRunParameters" */;
@@ -12863,8 +12886,8 @@ return errors === 0;
 validate114.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createTestRunBody = validate115;
-const schema142 = {"$ref":"contract#/$defs/TestRunCreate","$id":"createTestRunBody"};
-const schema143 = {"title":"TestRunCreate","type":"object","description":"Providers, models and variables of a test run.","additionalProperties":false,"required":["providers"],"properties":{"providers":{"type":"array","description":"Providers and models to compare. They run at the same time. The same pair can occur more than once.","minItems":1,"maxItems":20,"items":{"$ref":"contract#/$defs/TestTargetInput"}},"variables":{"$ref":"contract#/$defs/VariableValues"},"version":{"type":"integer","description":"Version to run. Default: the latest version.","minimum":1,"maximum":2147483647,"examples":[2]},"label":{"type":"string","description":"Label of the version to run. If the prompt has no such label, the answer is 422 `unknown-label`. It cannot be combined with `version` (`invalid-request`).","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]},"unsupported":{"type":"string","title":"TestUnsupportedMembers","description":"What happens if a provider cannot do something that the prompt asks for. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out for this provider.","enum":["refuse","ignore"],"examples":["ignore"]}},"examples":[{"providers":[{"provider":"openai","model":"gpt-4.1-mini"},{"provider":"echo"}],"variables":{"ticket":"The export button has been greyed out since this morning."}}]};
+const schema143 = {"$ref":"contract#/$defs/TestRunCreate","$id":"createTestRunBody"};
+const schema144 = {"title":"TestRunCreate","type":"object","description":"Providers, models and variables of a test run.","additionalProperties":false,"required":["providers"],"properties":{"providers":{"type":"array","description":"Providers and models to compare. They run at the same time. The same pair can occur more than once.","minItems":1,"maxItems":20,"items":{"$ref":"contract#/$defs/TestTargetInput"}},"variables":{"$ref":"contract#/$defs/VariableValues"},"version":{"type":"integer","description":"Version to run. Default: the latest version.","minimum":1,"maximum":2147483647,"examples":[2]},"label":{"type":"string","description":"Label of the version to run. If the prompt has no such label, the answer is 422 `unknown-label`. It cannot be combined with `version` (`invalid-request`).","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]},"unsupported":{"type":"string","title":"TestUnsupportedMembers","description":"What happens if a provider cannot do something that the prompt asks for. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out for this provider.","enum":["refuse","ignore"],"examples":["ignore"]}},"examples":[{"providers":[{"provider":"openai","model":"gpt-4.1-mini"},{"provider":"echo"}],"variables":{"ticket":"The export button has been greyed out since this morning."}}]};
 
 function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -13066,7 +13089,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!((data5 === "refuse") || (data5 === "ignore"))){
-const err14 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/enum",keyword:"enum",params:{allowedValues: schema143.properties.unsupported.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/enum",keyword:"enum",params:{allowedValues: schema144.properties.unsupported.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -13114,7 +13137,7 @@ return errors === 0;
 validate115.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const listTestRunsParameters = validate120;
-const schema144 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"TestRunStatusFilter","enum":["running","done","failed","interrupted"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listTestRunsParameters"};
+const schema145 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"TestRunStatusFilter","enum":["running","done","failed","interrupted"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listTestRunsParameters"};
 
 function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listTestRunsParameters" */;
@@ -13228,7 +13251,7 @@ errors++;
 if(data2.status !== undefined){
 let data3 = data2.status;
 if(!((((data3 === "running") || (data3 === "done")) || (data3 === "failed")) || (data3 === "interrupted"))){
-const err8 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema144.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema145.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -13417,8 +13440,8 @@ return errors === 0;
 validate120.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getTestRunParameters = validate121;
-const schema145 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/TestRunId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getTestRunParameters"};
-const schema146 = {"title":"TestRunId","type":"string","description":"The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38"]};
+const schema146 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/TestRunId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getTestRunParameters"};
+const schema147 = {"title":"TestRunId","type":"string","description":"The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38"]};
 
 function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getTestRunParameters" */;
@@ -13586,7 +13609,7 @@ return errors === 0;
 validate121.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getTestRunResultsParameters = validate122;
-const schema147 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/TestRunId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getTestRunResultsParameters"};
+const schema148 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/TestRunId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getTestRunResultsParameters"};
 
 function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getTestRunResultsParameters" */;
@@ -13754,8 +13777,8 @@ return errors === 0;
 validate122.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listInvocationsParameters = validate123;
-const schema149 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"prompt":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"version":{"type":"integer","minimum":1,"maximum":2147483647},"label":{"type":"string","pattern":"^[a-z][a-z0-9-]{0,31}$","minLength":1,"maxLength":32},"key_id":{"type":"string","pattern":"^[!-~]{1,100}$","minLength":1,"maxLength":100},"provider":{"type":"string","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"model":{"type":"string","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"status":{"type":"string","title":"InvocationStatusFilter","enum":["succeeded","failed","cancelled","interrupted"],"minLength":1},"problem":{"type":"string","pattern":"^[a-z]+(-[a-z]+)*$","minLength":1,"maxLength":80},"tag":{"type":"string","pattern":"^[\\w.-]{1,64}=[ -~]{0,512}$","minLength":2,"maxLength":577},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listInvocationsParameters"};
-const schema150 = {"title":"Moment","type":"string","description":"A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).\nWithout an offset, the date and time are in UTC.\n\nFractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time\nbefore the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.","anyOf":[{"title":"MomentDate","description":"Midnight in UTC at the start of this date.","type":"string","format":"date","maxLength":10,"examples":["2026-11-06"]},{"$ref":"contract#/$defs/DateTimeInput"},{"title":"MomentDateTime","description":"Without an offset, the date and time are in UTC.","type":"string","format":"iso-date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$","maxLength":64,"examples":["2026-11-05T23:00:00"]}],"minLength":10,"maxLength":64,"examples":["2026-11-06","2026-11-06T00:00:00+01:00"]};
+const schema150 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"prompt":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"version":{"type":"integer","minimum":1,"maximum":2147483647},"label":{"type":"string","pattern":"^[a-z][a-z0-9-]{0,31}$","minLength":1,"maxLength":32},"key_id":{"type":"string","pattern":"^[!-~]{1,100}$","minLength":1,"maxLength":100},"provider":{"type":"string","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"model":{"type":"string","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"status":{"type":"string","title":"InvocationStatusFilter","enum":["succeeded","failed","cancelled","interrupted"],"minLength":1},"problem":{"type":"string","pattern":"^[a-z]+(-[a-z]+)*$","minLength":1,"maxLength":80},"tag":{"type":"string","pattern":"^[\\w.-]{1,64}=[ -~]{0,512}$","minLength":2,"maxLength":577},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listInvocationsParameters"};
+const schema151 = {"title":"Moment","type":"string","description":"A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).\nWithout an offset, the date and time are in UTC.\n\nFractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time\nbefore the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.","anyOf":[{"title":"MomentDate","description":"Midnight in UTC at the start of this date.","type":"string","format":"date","maxLength":10,"examples":["2026-11-06"]},{"$ref":"contract#/$defs/DateTimeInput"},{"title":"MomentDateTime","description":"Without an offset, the date and time are in UTC.","type":"string","format":"iso-date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$","maxLength":64,"examples":["2026-11-05T23:00:00"]}],"minLength":10,"maxLength":64,"examples":["2026-11-06","2026-11-06T00:00:00+01:00"]};
 const formats4 = require("ajv-formats/dist/formats").fullFormats.date;
 const formats8 = require("ajv-formats/dist/formats").fullFormats["iso-date-time"];
 const pattern89 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$", "u");
@@ -14000,7 +14023,7 @@ if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 for(const key1 in data1){
-if(!(func7.call(schema149.properties.query.properties, key1))){
+if(!(func7.call(schema150.properties.query.properties, key1))){
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -14286,7 +14309,7 @@ errors++;
 if(data1.status !== undefined){
 let data10 = data1.status;
 if(!((((data10 === "succeeded") || (data10 === "failed")) || (data10 === "cancelled")) || (data10 === "interrupted"))){
-const err26 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema149.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err26 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema150.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -14565,7 +14588,7 @@ return errors === 0;
 validate123.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const exportInvocationsParameters = validate127;
-const schema152 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"prompt":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"version":{"type":"integer","minimum":1,"maximum":2147483647},"label":{"type":"string","pattern":"^[a-z][a-z0-9-]{0,31}$","minLength":1,"maxLength":32},"key_id":{"type":"string","pattern":"^[!-~]{1,100}$","minLength":1,"maxLength":100},"provider":{"type":"string","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"model":{"type":"string","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"status":{"type":"string","title":"InvocationStatusFilter","enum":["succeeded","failed","cancelled","interrupted"],"minLength":1},"problem":{"type":"string","pattern":"^[a-z]+(-[a-z]+)*$","minLength":1,"maxLength":80},"tag":{"type":"string","pattern":"^[\\w.-]{1,64}=[ -~]{0,512}$","minLength":2,"maxLength":577},"after_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"exportInvocationsParameters"};
+const schema153 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"prompt":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"version":{"type":"integer","minimum":1,"maximum":2147483647},"label":{"type":"string","pattern":"^[a-z][a-z0-9-]{0,31}$","minLength":1,"maxLength":32},"key_id":{"type":"string","pattern":"^[!-~]{1,100}$","minLength":1,"maxLength":100},"provider":{"type":"string","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"model":{"type":"string","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"status":{"type":"string","title":"InvocationStatusFilter","enum":["succeeded","failed","cancelled","interrupted"],"minLength":1},"problem":{"type":"string","pattern":"^[a-z]+(-[a-z]+)*$","minLength":1,"maxLength":80},"tag":{"type":"string","pattern":"^[\\w.-]{1,64}=[ -~]{0,512}$","minLength":2,"maxLength":577},"after_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"exportInvocationsParameters"};
 
 function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -14804,7 +14827,7 @@ if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 for(const key1 in data1){
-if(!(func7.call(schema152.properties.query.properties, key1))){
+if(!(func7.call(schema153.properties.query.properties, key1))){
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -15090,7 +15113,7 @@ errors++;
 if(data1.status !== undefined){
 let data10 = data1.status;
 if(!((((data10 === "succeeded") || (data10 === "failed")) || (data10 === "cancelled")) || (data10 === "interrupted"))){
-const err26 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema152.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err26 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema153.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -15299,8 +15322,8 @@ return errors === 0;
 validate127.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getInvocationParameters = validate131;
-const schema155 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/InvocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getInvocationParameters"};
-const schema156 = {"title":"InvocationId","type":"string","description":"Id of the invocation, and of its record in the invocation log. It begins with the time (UUID version 7).","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71"]};
+const schema156 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/InvocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getInvocationParameters"};
+const schema157 = {"title":"InvocationId","type":"string","description":"Id of the invocation, and of its record in the invocation log. It begins with the time (UUID version 7).","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71"]};
 
 function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getInvocationParameters" */;
@@ -15441,7 +15464,7 @@ return errors === 0;
 validate131.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getInvocationContentParameters = validate132;
-const schema157 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/InvocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getInvocationContentParameters"};
+const schema158 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/InvocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getInvocationContentParameters"};
 
 function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getInvocationContentParameters" */;
@@ -15582,7 +15605,7 @@ return errors === 0;
 validate132.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const deleteInvocationContentParameters = validate133;
-const schema159 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/InvocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"deleteInvocationContentParameters"};
+const schema160 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/InvocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"deleteInvocationContentParameters"};
 
 function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="deleteInvocationContentParameters" */;
@@ -15723,7 +15746,7 @@ return errors === 0;
 validate133.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createInvocationFeedbackParameters = validate134;
-const schema161 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/InvocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createInvocationFeedbackParameters"};
+const schema162 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/InvocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createInvocationFeedbackParameters"};
 
 function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createInvocationFeedbackParameters" */;
@@ -15911,8 +15934,8 @@ return errors === 0;
 validate134.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createInvocationFeedbackBody = validate135;
-const schema163 = {"$ref":"contract#/$defs/InvocationFeedbackCreate","$id":"createInvocationFeedbackBody"};
-const schema164 = {"title":"InvocationFeedbackCreate","type":"object","description":"Feedback on an invocation.","additionalProperties":false,"required":["score"],"properties":{"score":{"type":"number","description":"How good the answer was, from -1 (bad) to 1 (good).","minimum":-1,"maximum":1,"examples":[1]},"name":{"type":"string","description":"What was judged, for example `tone`.","pattern":"^[A-Za-z0-9_.-]{1,64}$","minLength":1,"maxLength":64,"examples":["tone"]},"comment":{"type":"string","description":"The reason, for people.","minLength":1,"maxLength":4000,"examples":["Names the customer and the button."]}},"examples":[{"score":1}]};
+const schema164 = {"$ref":"contract#/$defs/InvocationFeedbackCreate","$id":"createInvocationFeedbackBody"};
+const schema165 = {"title":"InvocationFeedbackCreate","type":"object","description":"Feedback on an invocation.","additionalProperties":false,"required":["score"],"properties":{"score":{"type":"number","description":"How good the answer was, from -1 (bad) to 1 (good).","minimum":-1,"maximum":1,"examples":[1]},"name":{"type":"string","description":"What was judged, for example `tone`.","pattern":"^[A-Za-z0-9_.-]{1,64}$","minLength":1,"maxLength":64,"examples":["tone"]},"comment":{"type":"string","description":"The reason, for people.","minLength":1,"maxLength":4000,"examples":["Names the customer and the button."]}},"examples":[{"score":1}]};
 const pattern113 = new RegExp("^[A-Za-z0-9_.-]{1,64}$", "u");
 
 function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -16081,7 +16104,7 @@ return errors === 0;
 validate135.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const listAuditLogParameters = validate136;
-const schema165 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"key_id":{"type":"string","pattern":"^[!-~]{1,100}$","minLength":1,"maxLength":100},"operation":{"type":"string","pattern":"^[A-Za-z]{1,100}$","minLength":1,"maxLength":100},"resource_type":{"type":"string","title":"AuditedResourceTypeFilter","enum":["api_key","budget","category","integration","invocation","location","price","product","prompt","session"],"minLength":1},"resource_id":{"type":"string","pattern":"^[!-~]{1,401}$","minLength":1,"maxLength":401},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listAuditLogParameters"};
+const schema166 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"key_id":{"type":"string","pattern":"^[!-~]{1,100}$","minLength":1,"maxLength":100},"operation":{"type":"string","pattern":"^[A-Za-z]{1,100}$","minLength":1,"maxLength":100},"resource_type":{"type":"string","title":"AuditedResourceTypeFilter","enum":["api_key","budget","category","integration","invocation","location","price","product","prompt","session"],"minLength":1},"resource_id":{"type":"string","pattern":"^[!-~]{1,401}$","minLength":1,"maxLength":401},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listAuditLogParameters"};
 
 function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -16322,7 +16345,7 @@ if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 for(const key1 in data1){
-if(!(func7.call(schema165.properties.query.properties, key1))){
+if(!(func7.call(schema166.properties.query.properties, key1))){
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -16438,7 +16461,7 @@ errors++;
 if(data1.resource_type !== undefined){
 let data6 = data1.resource_type;
 if(!((((((((((data6 === "api_key") || (data6 === "budget")) || (data6 === "category")) || (data6 === "integration")) || (data6 === "invocation")) || (data6 === "location")) || (data6 === "price")) || (data6 === "product")) || (data6 === "prompt")) || (data6 === "session"))){
-const err11 = {instancePath:instancePath+"/query/resource_type",schemaPath:"#/properties/query/properties/resource_type/enum",keyword:"enum",params:{allowedValues: schema165.properties.query.properties.resource_type.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/query/resource_type",schemaPath:"#/properties/query/properties/resource_type/enum",keyword:"enum",params:{allowedValues: schema166.properties.query.properties.resource_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -16672,7 +16695,7 @@ return errors === 0;
 validate136.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listProvidersParameters = validate140;
-const schema168 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listProvidersParameters"};
+const schema169 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listProvidersParameters"};
 
 function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listProvidersParameters" */;
@@ -16766,7 +16789,7 @@ return errors === 0;
 validate140.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listPricesParameters = validate141;
-const schema169 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"provider":{"type":"string","title":"PriceProviderFilter","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"source":{"type":"string","title":"PriceSourceFilter","enum":["operator","table","none"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listPricesParameters"};
+const schema170 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"provider":{"type":"string","title":"PriceProviderFilter","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"source":{"type":"string","title":"PriceSourceFilter","enum":["operator","table","none"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listPricesParameters"};
 
 function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listPricesParameters" */;
@@ -16868,7 +16891,7 @@ errors++;
 if(data1.source !== undefined){
 let data3 = data1.source;
 if(!(((data3 === "operator") || (data3 === "table")) || (data3 === "none"))){
-const err7 = {instancePath:instancePath+"/query/source",schemaPath:"#/properties/query/properties/source/enum",keyword:"enum",params:{allowedValues: schema169.properties.query.properties.source.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/query/source",schemaPath:"#/properties/query/properties/source/enum",keyword:"enum",params:{allowedValues: schema170.properties.query.properties.source.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -17057,7 +17080,7 @@ return errors === 0;
 validate141.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getPriceParameters = validate142;
-const schema170 = {"type":"object","properties":{"path":{"type":"object","properties":{"provider":{"$ref":"contract#/$defs/ProviderId"},"model":{"$ref":"contract#/$defs/ModelId"}},"required":["provider","model"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getPriceParameters"};
+const schema171 = {"type":"object","properties":{"path":{"type":"object","properties":{"provider":{"$ref":"contract#/$defs/ProviderId"},"model":{"$ref":"contract#/$defs/ModelId"}},"required":["provider","model"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getPriceParameters"};
 
 function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getPriceParameters" */;
@@ -17270,7 +17293,7 @@ return errors === 0;
 validate142.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const setPriceParameters = validate143;
-const schema173 = {"type":"object","properties":{"path":{"type":"object","properties":{"provider":{"$ref":"contract#/$defs/ProviderId"},"model":{"$ref":"contract#/$defs/ModelId"}},"required":["provider","model"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"setPriceParameters"};
+const schema174 = {"type":"object","properties":{"path":{"type":"object","properties":{"provider":{"$ref":"contract#/$defs/ProviderId"},"model":{"$ref":"contract#/$defs/ModelId"}},"required":["provider","model"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"setPriceParameters"};
 
 function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="setPriceParameters" */;
@@ -17483,10 +17506,10 @@ return errors === 0;
 validate143.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const setPriceBody = validate144;
-const schema176 = {"$ref":"contract#/$defs/ModelPriceInput","$id":"setPriceBody"};
-const schema177 = {"title":"ModelPriceInput","type":"object","description":"What the tokens of a model cost.","additionalProperties":false,"required":["rates"],"properties":{"rates":{"type":"array","description":"The rates, in any order. Of rates with the same conditions, the last one counts.","minItems":1,"maxItems":50,"items":{"$ref":"contract#/$defs/PriceRateInput"}}},"examples":[{"rates":[{"input":"2.5","output":"10"}]}]};
-const schema178 = {"title":"PriceRateInput","type":"object","description":"Prices of a million tokens, and when they hold.","additionalProperties":false,"required":["input","output"],"properties":{"from":{"$ref":"contract#/$defs/DateTimeInput"},"above_input_tokens":{"type":"integer","description":"The rate holds for calls with more input tokens than this. Default all calls.","minimum":1,"maximum":1000000000,"examples":[200000]},"input":{"$ref":"contract#/$defs/RateAmount"},"cached_input":{"type":"string","description":"Of tokens that the provider read from its cache. Default as `input`.","pattern":"^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$","maxLength":16,"examples":["0.25"]},"cache_write":{"type":"string","description":"Of tokens that the provider wrote to its cache. Default as `input`.","pattern":"^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$","maxLength":16,"examples":["3.125"]},"cache_write_1h":{"type":"string","description":"Of tokens that stay in the cache for an hour. Default as `cache_write`.","pattern":"^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$","maxLength":16,"examples":["5"]},"output":{"$ref":"contract#/$defs/RateAmount"}},"examples":[{"input":"2.5","output":"10"}]};
-const schema180 = {"title":"RateAmount","type":"string","description":"Dollars for a million tokens, as decimal digits with up to nine decimals.","pattern":"^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$","maxLength":16,"examples":["2.5"]};
+const schema177 = {"$ref":"contract#/$defs/ModelPriceInput","$id":"setPriceBody"};
+const schema178 = {"title":"ModelPriceInput","type":"object","description":"What the tokens of a model cost.","additionalProperties":false,"required":["rates"],"properties":{"rates":{"type":"array","description":"The rates, in any order. Of rates with the same conditions, the last one counts.","minItems":1,"maxItems":50,"items":{"$ref":"contract#/$defs/PriceRateInput"}}},"examples":[{"rates":[{"input":"2.5","output":"10"}]}]};
+const schema179 = {"title":"PriceRateInput","type":"object","description":"Prices of a million tokens, and when they hold.","additionalProperties":false,"required":["input","output"],"properties":{"from":{"$ref":"contract#/$defs/DateTimeInput"},"above_input_tokens":{"type":"integer","description":"The rate holds for calls with more input tokens than this. Default all calls.","minimum":1,"maximum":1000000000,"examples":[200000]},"input":{"$ref":"contract#/$defs/RateAmount"},"cached_input":{"type":"string","description":"Of tokens that the provider read from its cache. Default as `input`.","pattern":"^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$","maxLength":16,"examples":["0.25"]},"cache_write":{"type":"string","description":"Of tokens that the provider wrote to its cache. Default as `input`.","pattern":"^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$","maxLength":16,"examples":["3.125"]},"cache_write_1h":{"type":"string","description":"Of tokens that stay in the cache for an hour. Default as `cache_write`.","pattern":"^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$","maxLength":16,"examples":["5"]},"output":{"$ref":"contract#/$defs/RateAmount"}},"examples":[{"input":"2.5","output":"10"}]};
+const schema181 = {"title":"RateAmount","type":"string","description":"Dollars for a million tokens, as decimal digits with up to nine decimals.","pattern":"^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$","maxLength":16,"examples":["2.5"]};
 const pattern127 = new RegExp("^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$", "u");
 
 function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -17917,7 +17940,7 @@ return errors === 0;
 validate144.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const deletePriceParameters = validate149;
-const schema182 = {"type":"object","properties":{"path":{"type":"object","properties":{"provider":{"$ref":"contract#/$defs/ProviderId"},"model":{"$ref":"contract#/$defs/ModelId"}},"required":["provider","model"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deletePriceParameters"};
+const schema183 = {"type":"object","properties":{"path":{"type":"object","properties":{"provider":{"$ref":"contract#/$defs/ProviderId"},"model":{"$ref":"contract#/$defs/ModelId"}},"required":["provider","model"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deletePriceParameters"};
 
 function validate149(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="deletePriceParameters" */;
@@ -18130,7 +18153,7 @@ return errors === 0;
 validate149.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listBudgetsParameters = validate150;
-const schema185 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listBudgetsParameters"};
+const schema186 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listBudgetsParameters"};
 
 function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listBudgetsParameters" */;
@@ -18341,8 +18364,8 @@ return errors === 0;
 validate150.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getBudgetParameters = validate151;
-const schema186 = {"type":"object","properties":{"path":{"type":"object","properties":{"name":{"$ref":"contract#/$defs/BudgetName"}},"required":["name"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getBudgetParameters"};
-const schema187 = {"title":"BudgetName","type":"string","description":"Name of the budget. It is part of its path, and never changes.","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":60,"examples":["checkout"]};
+const schema187 = {"type":"object","properties":{"path":{"type":"object","properties":{"name":{"$ref":"contract#/$defs/BudgetName"}},"required":["name"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getBudgetParameters"};
+const schema188 = {"title":"BudgetName","type":"string","description":"Name of the budget. It is part of its path, and never changes.","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":60,"examples":["checkout"]};
 
 function validate151(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getBudgetParameters" */;
@@ -18520,7 +18543,7 @@ return errors === 0;
 validate151.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const setBudgetParameters = validate152;
-const schema188 = {"type":"object","properties":{"path":{"type":"object","properties":{"name":{"$ref":"contract#/$defs/BudgetName"}},"required":["name"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"setBudgetParameters"};
+const schema189 = {"type":"object","properties":{"path":{"type":"object","properties":{"name":{"$ref":"contract#/$defs/BudgetName"}},"required":["name"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"setBudgetParameters"};
 
 function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="setBudgetParameters" */;
@@ -18698,11 +18721,11 @@ return errors === 0;
 validate152.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const setBudgetBody = validate153;
-const schema190 = {"$ref":"contract#/$defs/BudgetInput","$id":"setBudgetBody"};
-const schema191 = {"title":"BudgetInput","type":"object","description":"What may be spent in a period.","additionalProperties":false,"required":["limit","period"],"properties":{"scope":{"$ref":"contract#/$defs/BudgetScopeInput"},"limit":{"$ref":"contract#/$defs/BudgetLimitInput"},"period":{"type":"string","title":"BudgetPeriodInput","description":"When the budget begins anew. `once` never does.","enum":["day","week","month","once"],"minLength":1,"examples":["month"]},"time_zone":{"type":"string","description":"Name of a time zone in the IANA database, in which days, weeks (from Monday) and months begin. Default `UTC`.","pattern":"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$","minLength":1,"maxLength":64,"examples":["Europe/Amsterdam"]},"unpriced":{"type":"string","title":"BudgetUnpricedInput","description":"Calls whose most cost is unknown, because the model has no price or the provider gets no limit of output tokens: `refuse` (default), or `allow`. Allowed ones are not held before they are made, so that more than the limit can be spent.","enum":["refuse","allow"],"minLength":1,"examples":["refuse"]},"assume_max_output_tokens":{"$ref":"contract#/$defs/AssumedOutputTokens"},"thresholds":{"$ref":"contract#/$defs/BudgetThresholdsInput"}},"examples":[{"scope":{"tag":"team=checkout"},"limit":{"amount":"50","currency":"USD"},"period":"month","time_zone":"Europe/Amsterdam","assume_max_output_tokens":4096,"thresholds":[50,80]}]};
-const schema196 = {"title":"AssumedOutputTokens","type":"integer","description":"The limit of output tokens that a provider gets from a call that would give it none. Without a limit, the most that a call can cost is unknown.","minimum":1,"maximum":1000000,"examples":[4096]};
-const schema197 = {"type":"array","title":"BudgetThresholdsInput","description":"Parts of the limit in percent, in any order. The first time in a period that as much is spent, a `BUDGET_THRESHOLD_REACHED` event is sent. Default none.","maxItems":10,"uniqueItems":true,"items":{"type":"integer","minimum":1,"maximum":100},"examples":[[50,80]]};
-const schema192 = {"title":"BudgetScopeInput","type":"object","description":"The calls that count. At most one member; all calls without one.","additionalProperties":false,"maxProperties":1,"properties":{"key_id":{"type":"string","description":"Only calls of this API key, and of the keys that it led to; `administrator` for the key that the operator configured.","pattern":"^[0-9a-z-]{1,36}$","maxLength":36,"examples":["1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34"]},"prompt_id":{"$ref":"contract#/$defs/PromptId"},"tag":{"type":"string","description":"Only calls with this tag, as `name=value`, in `limits.tags` of their API key. Tags of requests do not count.","pattern":"^[A-Za-z0-9_-]{1,40}=[!-+.-<>-~-]{1,100}$","maxLength":141,"examples":["team=checkout"]}},"examples":[{"tag":"team=checkout"}]};
+const schema191 = {"$ref":"contract#/$defs/BudgetInput","$id":"setBudgetBody"};
+const schema192 = {"title":"BudgetInput","type":"object","description":"What may be spent in a period.","additionalProperties":false,"required":["limit","period"],"properties":{"scope":{"$ref":"contract#/$defs/BudgetScopeInput"},"limit":{"$ref":"contract#/$defs/BudgetLimitInput"},"period":{"type":"string","title":"BudgetPeriodInput","description":"When the budget begins anew. `once` never does.","enum":["day","week","month","once"],"minLength":1,"examples":["month"]},"time_zone":{"type":"string","description":"Name of a time zone in the IANA database, in which days, weeks (from Monday) and months begin. Default `UTC`.","pattern":"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$","minLength":1,"maxLength":64,"examples":["Europe/Amsterdam"]},"unpriced":{"type":"string","title":"BudgetUnpricedInput","description":"Calls whose most cost is unknown, because the model has no price or the provider gets no limit of output tokens: `refuse` (default), or `allow`. Allowed ones are not held before they are made, so that more than the limit can be spent.","enum":["refuse","allow"],"minLength":1,"examples":["refuse"]},"assume_max_output_tokens":{"$ref":"contract#/$defs/AssumedOutputTokens"},"thresholds":{"$ref":"contract#/$defs/BudgetThresholdsInput"}},"examples":[{"scope":{"tag":"team=checkout"},"limit":{"amount":"50","currency":"USD"},"period":"month","time_zone":"Europe/Amsterdam","assume_max_output_tokens":4096,"thresholds":[50,80]}]};
+const schema197 = {"title":"AssumedOutputTokens","type":"integer","description":"The limit of output tokens that a provider gets from a call that would give it none. Without a limit, the most that a call can cost is unknown.","minimum":1,"maximum":1000000,"examples":[4096]};
+const schema198 = {"type":"array","title":"BudgetThresholdsInput","description":"Parts of the limit in percent, in any order. The first time in a period that as much is spent, a `BUDGET_THRESHOLD_REACHED` event is sent. Default none.","maxItems":10,"uniqueItems":true,"items":{"type":"integer","minimum":1,"maximum":100},"examples":[[50,80]]};
+const schema193 = {"title":"BudgetScopeInput","type":"object","description":"The calls that count. At most one member; all calls without one.","additionalProperties":false,"maxProperties":1,"properties":{"key_id":{"type":"string","description":"Only calls of this API key, and of the keys that it led to; `administrator` for the key that the operator configured.","pattern":"^[0-9a-z-]{1,36}$","maxLength":36,"examples":["1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34"]},"prompt_id":{"$ref":"contract#/$defs/PromptId"},"tag":{"type":"string","description":"Only calls with this tag, as `name=value`, in `limits.tags` of their API key. Tags of requests do not count.","pattern":"^[A-Za-z0-9_-]{1,40}=[!-+.-<>-~-]{1,100}$","maxLength":141,"examples":["team=checkout"]}},"examples":[{"tag":"team=checkout"}]};
 const pattern137 = new RegExp("^[0-9a-z-]{1,36}$", "u");
 const pattern139 = new RegExp("^[A-Za-z0-9_-]{1,40}=[!-+.-<>-~-]{1,100}$", "u");
 
@@ -18860,8 +18883,8 @@ return errors === 0;
 }
 validate155.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema194 = {"title":"BudgetLimitInput","type":"object","description":"What may be spent in each period, in US dollars.","additionalProperties":false,"required":["amount","currency"],"properties":{"amount":{"type":"string","description":"The amount, as decimal digits with up to nine decimals.","pattern":"^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$","maxLength":16,"examples":["50"]},"currency":{"$ref":"contract#/$defs/PriceCurrency"}},"examples":[{"amount":"50","currency":"USD"}]};
-const schema195 = {"title":"PriceCurrency","type":"string","description":"Always `USD`. Providers have their prices in US dollars.","const":"USD","maxLength":3,"examples":["USD"]};
+const schema195 = {"title":"BudgetLimitInput","type":"object","description":"What may be spent in each period, in US dollars.","additionalProperties":false,"required":["amount","currency"],"properties":{"amount":{"type":"string","description":"The amount, as decimal digits with up to nine decimals.","pattern":"^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$","maxLength":16,"examples":["50"]},"currency":{"$ref":"contract#/$defs/PriceCurrency"}},"examples":[{"amount":"50","currency":"USD"}]};
+const schema196 = {"title":"PriceCurrency","type":"string","description":"Always `USD`. Providers have their prices in US dollars.","const":"USD","maxLength":3,"examples":["USD"]};
 
 function validate157(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -19052,7 +19075,7 @@ errors = vErrors.length;
 if(data.period !== undefined){
 let data2 = data.period;
 if(!((((data2 === "day") || (data2 === "week")) || (data2 === "month")) || (data2 === "once"))){
-const err3 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema191.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema192.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -19132,7 +19155,7 @@ errors++;
 if(data.unpriced !== undefined){
 let data4 = data.unpriced;
 if(!((data4 === "refuse") || (data4 === "allow"))){
-const err10 = {instancePath:instancePath+"/unpriced",schemaPath:"#/properties/unpriced/enum",keyword:"enum",params:{allowedValues: schema191.properties.unpriced.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/unpriced",schemaPath:"#/properties/unpriced/enum",keyword:"enum",params:{allowedValues: schema192.properties.unpriced.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -19322,7 +19345,7 @@ return errors === 0;
 validate153.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const deleteBudgetParameters = validate160;
-const schema198 = {"type":"object","properties":{"path":{"type":"object","properties":{"name":{"$ref":"contract#/$defs/BudgetName"}},"required":["name"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deleteBudgetParameters"};
+const schema199 = {"type":"object","properties":{"path":{"type":"object","properties":{"name":{"$ref":"contract#/$defs/BudgetName"}},"required":["name"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deleteBudgetParameters"};
 
 function validate160(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="deleteBudgetParameters" */;
@@ -19500,7 +19523,7 @@ return errors === 0;
 validate160.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getCostsParameters = validate161;
-const schema200 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"by":{"type":"string","title":"CostDimension","enum":["day","key","prompt","version","model","tag"],"minLength":1},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"prompt":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"key_id":{"type":"string","pattern":"^[!-~]{1,100}$","minLength":1,"maxLength":100},"provider":{"type":"string","title":"CostProviderFilter","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"model":{"type":"string","title":"CostModelFilter","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"tag":{"type":"string","pattern":"^[\\w.-]{1,64}=[ -~]{0,512}$","minLength":2,"maxLength":577}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getCostsParameters"};
+const schema201 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"by":{"type":"string","title":"CostDimension","enum":["day","key","prompt","version","model","tag"],"minLength":1},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"prompt":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"key_id":{"type":"string","pattern":"^[!-~]{1,100}$","minLength":1,"maxLength":100},"provider":{"type":"string","title":"CostProviderFilter","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"model":{"type":"string","title":"CostModelFilter","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"tag":{"type":"string","pattern":"^[\\w.-]{1,64}=[ -~]{0,512}$","minLength":2,"maxLength":577}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getCostsParameters"};
 
 function validate162(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -19753,7 +19776,7 @@ errors++;
 if(data1.by !== undefined){
 let data2 = data1.by;
 if(!((((((data2 === "day") || (data2 === "key")) || (data2 === "prompt")) || (data2 === "version")) || (data2 === "model")) || (data2 === "tag"))){
-const err3 = {instancePath:instancePath+"/query/by",schemaPath:"#/properties/query/properties/by/enum",keyword:"enum",params:{allowedValues: schema200.properties.query.properties.by.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/query/by",schemaPath:"#/properties/query/properties/by/enum",keyword:"enum",params:{allowedValues: schema201.properties.query.properties.by.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -20064,7 +20087,7 @@ return errors === 0;
 validate161.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createChatCompletionParameters = validate165;
-const schema203 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"X-Tags":{"type":"string","pattern":"^[\\w.-]{1,64}=[!-+.-~-]{1,256}( *, *[\\w.-]{1,64}=[!-+.-~-]{1,256}){0,15}$","minLength":3,"maxLength":6000}},"required":[]}},"$id":"createChatCompletionParameters"};
+const schema204 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"X-Tags":{"type":"string","pattern":"^[\\w.-]{1,64}=[!-+.-~-]{1,256}( *, *[\\w.-]{1,64}=[!-+.-~-]{1,256}){0,15}$","minLength":3,"maxLength":6000}},"required":[]}},"$id":"createChatCompletionParameters"};
 
 function validate165(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createChatCompletionParameters" */;
@@ -20250,18 +20273,18 @@ return errors === 0;
 validate165.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createChatCompletionBody = validate166;
-const schema204 = {"$ref":"contract#/$defs/ChatCompletionCreate","$id":"createChatCompletionBody"};
-const schema205 = {"title":"ChatCompletionCreate","type":"object","description":"A request of OpenAI's chat completions. A member that is `null` counts as left out.","additionalProperties":false,"required":["messages"],"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.","pattern":"^[!-~]{1,500}$","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"messages":{"type":"array","description":"The conversation. It can be empty for a stored prompt. Placeholders in it are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ChatMessageRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"$ref":"contract#/$defs/ChatContent"},"name":{"type":["string","null"],"description":"Name of the speaker. Ignored.","maxLength":200,"examples":["Ada"]},"refusal":{"type":["string","null"],"description":"Of an assistant: the text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"tool_calls":{"type":["array","null"],"description":"Of an assistant: the calls that it asked for, as they were received.","maxItems":128,"items":{"$ref":"contract#/$defs/ChatToolCallInput"}},"tool_call_id":{"type":["string","null"],"description":"Of a result: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"annotations":{"type":["array","null"],"description":"Of an assistant: annotations of an earlier answer. Ignored.","maxItems":1000,"items":{"$ref":"contract#/$defs/ChatAnnotation"}},"parsed":{"description":"What an SDK parsed from the text of an earlier answer. Ignored.","examples":[{"priority":"high"}]},"audio":{"$ref":"contract#/$defs/OnlyNull"},"function_call":{"type":"null"}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{"type":"string","maxLength":1000},"content":{}}},"else":{"properties":{"tool_call_id":{"type":"null"}}}},{"if":{"properties":{"role":{"const":"assistant"}}},"else":{"required":["content"],"properties":{"content":{"not":{"type":"null"}},"tool_calls":{"type":"null"}}}}]},"examples":[[{"role":"user","content":"What is a webhook?"}]]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"max_completion_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"max_tokens":{"type":["integer","null"],"description":"The older name of `max_completion_tokens`. If both are sent, they must be equal.","minimum":1,"maximum":10000000,"examples":[500]},"stop":{"$ref":"contract#/$defs/ChatStopTexts"},"seed":{"type":["integer","null"],"description":"Makes answers repeatable, as far as the provider can.","minimum":0,"maximum":2147483647,"examples":[7]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"reasoning_effort":{"type":["string","null"],"title":"ChatReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[false]},"response_format":{"type":["object","null"],"description":"The form of the answer, also instead of a stored prompt's. An answer to it is not checked.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatResponseFormatType","description":"`json_schema` with `json_schema`, `json_object` for any JSON, or `text`.","enum":["text","json_object","json_schema"],"examples":["json_schema"]},"json_schema":{"$ref":"contract#/$defs/ChatJsonSchema"}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["json_schema"],"properties":{"json_schema":{}}},"else":{"properties":{"json_schema":false}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask its caller to run. The service never runs them.","maxItems":128,"items":{"$ref":"contract#/$defs/ChatTool"}},"tool_choice":{"$ref":"contract#/$defs/ChatToolChoice"},"stream":{"type":["boolean","null"],"description":"Whether the answer is sent while it comes.","examples":[false]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_usage":{"type":["boolean","null"],"description":"Whether a last chunk, without choices, has the usage.","examples":[true]},"include_obfuscation":{"type":["boolean","null"],"description":"Ignored.","examples":[false]}}},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"metadata":{"type":["object","null"],"description":"Tags for the [invocation log](/docs#/invocation-log), in addition to `X-Tags`, up to 16 in all. Members whose name or value has not the form of a tag, or is longer than 512 characters, are ignored.","maxProperties":100,"propertyNames":{"maxLength":200},"additionalProperties":{"type":"string","maxLength":10000},"examples":[{"source":"helpdesk"}]},"store":{"type":["boolean","null"],"description":"Ignored; nothing is stored.","examples":[false]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["helpdesk"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"n":{"type":["integer","null"],"description":"Only 1 is supported.","minimum":1,"maximum":1,"examples":[1]},"logprobs":{"type":["boolean","null"],"description":"Not supported; only `false`.","not":{"const":true},"examples":[false]},"top_logprobs":{"type":["integer","null"],"description":"Not supported; only 0.","minimum":0,"maximum":0,"examples":[0]},"logit_bias":{"type":["object","null"],"description":"Not supported; only an empty object.","additionalProperties":false,"examples":[{}]},"modalities":{"type":["array","null"],"description":"Only `text` is supported.","maxItems":1,"items":{"type":"string","const":"text"},"examples":[["text"]]},"service_tier":{"type":["string","null"],"title":"ChatServiceTier","description":"Other service tiers are not supported.","enum":["auto","default",null],"examples":["auto"]},"verbosity":{"type":["string","null"],"title":"ChatVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]},"functions":{"type":["array","null"],"description":"Not supported; use `tools`.","maxItems":0,"items":{},"examples":[[]]},"function_call":{"type":"null"},"audio":{"$ref":"contract#/$defs/OnlyNull"},"moderation":{"$ref":"contract#/$defs/OnlyNull"},"prediction":{"$ref":"contract#/$defs/OnlyNull"},"prompt_cache_options":{"$ref":"contract#/$defs/OnlyNull"},"web_search_options":{"$ref":"contract#/$defs/OnlyNull"}},"examples":[{"model":"openai/gpt-4.1-mini","messages":[{"role":"user","content":"What is a webhook?"}]}]};
-const schema212 = {"type":"object","title":"ChatToolCallInput","description":"A call of a tool that the model asks for.","additionalProperties":false,"required":["id","type","function"],"properties":{"id":{"type":"string","description":"Id of the call. The message with its result names it.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"index":{"type":["integer","null"],"description":"Place of the call in a stream. Ignored.","minimum":0,"maximum":10000,"examples":[0]},"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"What to call.","additionalProperties":false,"required":["name","arguments"],"properties":{"name":{"type":"string","description":"Name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"parsed_arguments":{"description":"What an SDK parsed from the arguments. Ignored.","examples":[{"name":"Ada"}]}}},"extra_content":{"type":"object","description":"What the provider needs to get back with the call, for example a thought signature. At most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"examples":[{"id":"call_8fD2","type":"function","function":{"name":"find_customer","arguments":"{\"name\": \"Ada\"}"}}]};
-const schema213 = {"type":"object","title":"ChatAnnotation","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true,"examples":[{}]};
-const schema211 = {"type":"null"};
-const schema215 = {"type":["string","array","null"],"title":"ChatStopTexts","minLength":1,"maxLength":1000,"minItems":1,"maxItems":16,"examples":["###"],"items":{"type":"string","minLength":1,"maxLength":1000},"description":"Texts that end the answer. They are not part of it."};
-const schema220 = {"type":["string","object","null"],"title":"ChatToolChoice","pattern":"^(auto|none|required)$","maxLength":8,"additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function to call.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}}}},"examples":["auto"],"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named."};
+const schema205 = {"$ref":"contract#/$defs/ChatCompletionCreate","$id":"createChatCompletionBody"};
+const schema206 = {"title":"ChatCompletionCreate","type":"object","description":"A request of OpenAI's chat completions. A member that is `null` counts as left out.","additionalProperties":false,"required":["messages"],"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.","pattern":"^[!-~]{1,500}$","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"messages":{"type":"array","description":"The conversation. It can be empty for a stored prompt. Placeholders in it are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ChatMessageRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"$ref":"contract#/$defs/ChatContent"},"name":{"type":["string","null"],"description":"Name of the speaker. Ignored.","maxLength":200,"examples":["Ada"]},"refusal":{"type":["string","null"],"description":"Of an assistant: the text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"tool_calls":{"type":["array","null"],"description":"Of an assistant: the calls that it asked for, as they were received.","maxItems":128,"items":{"$ref":"contract#/$defs/ChatToolCallInput"}},"tool_call_id":{"type":["string","null"],"description":"Of a result: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"annotations":{"type":["array","null"],"description":"Of an assistant: annotations of an earlier answer. Ignored.","maxItems":1000,"items":{"$ref":"contract#/$defs/ChatAnnotation"}},"parsed":{"description":"What an SDK parsed from the text of an earlier answer. Ignored.","examples":[{"priority":"high"}]},"audio":{"$ref":"contract#/$defs/OnlyNull"},"function_call":{"type":"null"}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{"type":"string","maxLength":1000},"content":{}}},"else":{"properties":{"tool_call_id":{"type":"null"}}}},{"if":{"properties":{"role":{"const":"assistant"}}},"else":{"required":["content"],"properties":{"content":{"not":{"type":"null"}},"tool_calls":{"type":"null"}}}}]},"examples":[[{"role":"user","content":"What is a webhook?"}]]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"max_completion_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"max_tokens":{"type":["integer","null"],"description":"The older name of `max_completion_tokens`. If both are sent, they must be equal.","minimum":1,"maximum":10000000,"examples":[500]},"stop":{"$ref":"contract#/$defs/ChatStopTexts"},"seed":{"type":["integer","null"],"description":"Makes answers repeatable, as far as the provider can.","minimum":0,"maximum":2147483647,"examples":[7]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"reasoning_effort":{"type":["string","null"],"title":"ChatReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[false]},"response_format":{"type":["object","null"],"description":"The form of the answer, also instead of a stored prompt's. An answer to it is not checked.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatResponseFormatType","description":"`json_schema` with `json_schema`, `json_object` for any JSON, or `text`.","enum":["text","json_object","json_schema"],"examples":["json_schema"]},"json_schema":{"$ref":"contract#/$defs/ChatJsonSchema"}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["json_schema"],"properties":{"json_schema":{}}},"else":{"properties":{"json_schema":false}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask its caller to run. The service never runs them.","maxItems":128,"items":{"$ref":"contract#/$defs/ChatTool"}},"tool_choice":{"$ref":"contract#/$defs/ChatToolChoice"},"stream":{"type":["boolean","null"],"description":"Whether the answer is sent while it comes.","examples":[false]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_usage":{"type":["boolean","null"],"description":"Whether a last chunk, without choices, has the usage.","examples":[true]},"include_obfuscation":{"type":["boolean","null"],"description":"Ignored.","examples":[false]}}},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"metadata":{"type":["object","null"],"description":"Tags for the [invocation log](/docs#/invocation-log), in addition to `X-Tags`, up to 16 in all. Members whose name or value has not the form of a tag, or is longer than 512 characters, are ignored.","maxProperties":100,"propertyNames":{"maxLength":200},"additionalProperties":{"type":"string","maxLength":10000},"examples":[{"source":"helpdesk"}]},"store":{"type":["boolean","null"],"description":"Ignored; nothing is stored.","examples":[false]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["helpdesk"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"n":{"type":["integer","null"],"description":"Only 1 is supported.","minimum":1,"maximum":1,"examples":[1]},"logprobs":{"type":["boolean","null"],"description":"Not supported; only `false`.","not":{"const":true},"examples":[false]},"top_logprobs":{"type":["integer","null"],"description":"Not supported; only 0.","minimum":0,"maximum":0,"examples":[0]},"logit_bias":{"type":["object","null"],"description":"Not supported; only an empty object.","additionalProperties":false,"examples":[{}]},"modalities":{"type":["array","null"],"description":"Only `text` is supported.","maxItems":1,"items":{"type":"string","const":"text"},"examples":[["text"]]},"service_tier":{"type":["string","null"],"title":"ChatServiceTier","description":"Other service tiers are not supported.","enum":["auto","default",null],"examples":["auto"]},"verbosity":{"type":["string","null"],"title":"ChatVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]},"functions":{"type":["array","null"],"description":"Not supported; use `tools`.","maxItems":0,"items":{},"examples":[[]]},"function_call":{"type":"null"},"audio":{"$ref":"contract#/$defs/OnlyNull"},"moderation":{"$ref":"contract#/$defs/OnlyNull"},"prediction":{"$ref":"contract#/$defs/OnlyNull"},"prompt_cache_options":{"$ref":"contract#/$defs/OnlyNull"},"web_search_options":{"$ref":"contract#/$defs/OnlyNull"}},"examples":[{"model":"openai/gpt-4.1-mini","messages":[{"role":"user","content":"What is a webhook?"}]}]};
+const schema213 = {"type":"object","title":"ChatToolCallInput","description":"A call of a tool that the model asks for.","additionalProperties":false,"required":["id","type","function"],"properties":{"id":{"type":"string","description":"Id of the call. The message with its result names it.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"index":{"type":["integer","null"],"description":"Place of the call in a stream. Ignored.","minimum":0,"maximum":10000,"examples":[0]},"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"What to call.","additionalProperties":false,"required":["name","arguments"],"properties":{"name":{"type":"string","description":"Name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"parsed_arguments":{"description":"What an SDK parsed from the arguments. Ignored.","examples":[{"name":"Ada"}]}}},"extra_content":{"type":"object","description":"What the provider needs to get back with the call, for example a thought signature. At most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"examples":[{"id":"call_8fD2","type":"function","function":{"name":"find_customer","arguments":"{\"name\": \"Ada\"}"}}]};
+const schema214 = {"type":"object","title":"ChatAnnotation","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true,"examples":[{}]};
+const schema212 = {"type":"null"};
+const schema216 = {"type":["string","array","null"],"title":"ChatStopTexts","minLength":1,"maxLength":1000,"minItems":1,"maxItems":16,"examples":["###"],"items":{"type":"string","minLength":1,"maxLength":1000},"description":"Texts that end the answer. They are not part of it."};
+const schema221 = {"type":["string","object","null"],"title":"ChatToolChoice","pattern":"^(auto|none|required)$","maxLength":8,"additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function to call.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}}}},"examples":["auto"],"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named."};
 const pattern152 = new RegExp("^[!-~]{1,500}$", "u");
 const pattern156 = new RegExp("^(auto|none|required)$", "u");
-const schema206 = {"title":"StoredPrompt","type":["object","null"],"description":"A stored prompt of this service. `id` and `version` can be left out if `model` names them; if both do, they must be the same.","additionalProperties":false,"properties":{"id":{"type":["string","null"],"description":"Slug, id or alias of the prompt, such as `pmpt_…`.","minLength":1,"maxLength":100,"examples":["summarise-support-ticket"]},"version":{"type":["string","null"],"description":"Number of a version, or a label. If it is left out, the latest version.","minLength":1,"maxLength":32,"examples":["production"]},"variables":{"$ref":"contract#/$defs/StoredPromptVariables"}},"examples":[{"id":"summarise-support-ticket","version":"production"}]};
-const schema207 = {"type":["object","null"],"title":"StoredPromptVariables","description":"Values by variable name: texts, also as a part `input_text`. `null` means that the variable is not supplied. Images and files as values are not supported.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":{"$ref":"contract#/$defs/StoredPromptVariable"},"examples":[{"ticket":"The export button has been greyed out since this morning."}]};
-const schema209 = {"type":["string","object","null"],"title":"StoredPromptVariable","maxLength":1000000,"description":"A text.","additionalProperties":false,"required":["type","text"],"properties":{"type":{"type":"string","title":"StoredPromptPartType","description":"Kind of the part.","enum":["input_text"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":1000000,"examples":["The export button has been greyed out since this morning."]}},"examples":["The export button has been greyed out since this morning."]};
+const schema207 = {"title":"StoredPrompt","type":["object","null"],"description":"A stored prompt of this service. `id` and `version` can be left out if `model` names them; if both do, they must be the same.","additionalProperties":false,"properties":{"id":{"type":["string","null"],"description":"Slug, id or alias of the prompt, such as `pmpt_…`.","minLength":1,"maxLength":100,"examples":["summarise-support-ticket"]},"version":{"type":["string","null"],"description":"Number of a version, or a label. If it is left out, the latest version.","minLength":1,"maxLength":32,"examples":["production"]},"variables":{"$ref":"contract#/$defs/StoredPromptVariables"}},"examples":[{"id":"summarise-support-ticket","version":"production"}]};
+const schema208 = {"type":["object","null"],"title":"StoredPromptVariables","description":"Values by variable name: texts, also as a part `input_text`. `null` means that the variable is not supplied. Images and files as values are not supported.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":{"$ref":"contract#/$defs/StoredPromptVariable"},"examples":[{"ticket":"The export button has been greyed out since this morning."}]};
+const schema210 = {"type":["string","object","null"],"title":"StoredPromptVariable","maxLength":1000000,"description":"A text.","additionalProperties":false,"required":["type","text"],"properties":{"type":{"type":"string","title":"StoredPromptPartType","description":"Kind of the part.","enum":["input_text"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":1000000,"examples":["The export button has been greyed out since this morning."]}},"examples":["The export button has been greyed out since this morning."]};
 
 function validate169(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -20274,7 +20297,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema207.type},message:"must be object,null"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema208.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -20343,7 +20366,7 @@ errors++;
 for(const key1 in data){
 let data0 = data[key1];
 if(((typeof data0 !== "string") && (!(data0 && typeof data0 == "object" && !Array.isArray(data0)))) && (data0 !== null)){
-const err6 = {instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/StoredPromptVariable/type",keyword:"type",params:{type: schema209.type},message:"must be string,object,null"};
+const err6 = {instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/StoredPromptVariable/type",keyword:"type",params:{type: schema210.type},message:"must be string,object,null"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -20410,7 +20433,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(data1 === "input_text")){
-const err12 = {instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"contract#/$defs/StoredPromptVariable/properties/type/enum",keyword:"enum",params:{allowedValues: schema209.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"contract#/$defs/StoredPromptVariable/properties/type/enum",keyword:"enum",params:{allowedValues: schema210.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -20465,7 +20488,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema206.type},message:"must be object,null"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema207.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -20490,7 +20513,7 @@ errors++;
 if(data.id !== undefined){
 let data0 = data.id;
 if((typeof data0 !== "string") && (data0 !== null)){
-const err2 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema206.properties.id.type},message:"must be string,null"};
+const err2 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema207.properties.id.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -20525,7 +20548,7 @@ errors++;
 if(data.version !== undefined){
 let data1 = data.version;
 if((typeof data1 !== "string") && (data1 !== null)){
-const err5 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: schema206.properties.version.type},message:"must be string,null"};
+const err5 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: schema207.properties.version.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -20569,7 +20592,7 @@ return errors === 0;
 }
 validate168.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema210 = {"type":["string","array","null"],"title":"ChatContent","maxLength":10000000,"minItems":1,"maxItems":100,"examples":["And since when?"],"items":{"type":"object","description":"A part of a message.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatContentPartType","description":"Kind of the part.","enum":["text","image_url","refusal"],"examples":["text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal of the model.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"object","description":"An image.","additionalProperties":false,"required":["url"],"properties":{"url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ChatImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]}}},"prompt_cache_breakpoint":{"$ref":"contract#/$defs/OnlyNull"}},"allOf":[{"if":{"properties":{"type":{"const":"text"}}},"then":{"required":["text"],"properties":{"text":{}}},"else":{"properties":{"text":false}}},{"if":{"properties":{"type":{"const":"image_url"}}},"then":{"required":["image_url"],"properties":{"image_url":{}}},"else":{"properties":{"image_url":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{}}},"else":{"properties":{"refusal":false}}}]},"description":"A text, or a list of texts and images. Only users send images. Only an assistant's message can have none."};
+const schema211 = {"type":["string","array","null"],"title":"ChatContent","maxLength":10000000,"minItems":1,"maxItems":100,"examples":["And since when?"],"items":{"type":"object","description":"A part of a message.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatContentPartType","description":"Kind of the part.","enum":["text","image_url","refusal"],"examples":["text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal of the model.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"object","description":"An image.","additionalProperties":false,"required":["url"],"properties":{"url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ChatImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]}}},"prompt_cache_breakpoint":{"$ref":"contract#/$defs/OnlyNull"}},"allOf":[{"if":{"properties":{"type":{"const":"text"}}},"then":{"required":["text"],"properties":{"text":{}}},"else":{"properties":{"text":false}}},{"if":{"properties":{"type":{"const":"image_url"}}},"then":{"required":["image_url"],"properties":{"image_url":{}}},"else":{"properties":{"image_url":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{}}},"else":{"properties":{"refusal":false}}}]},"description":"A text, or a list of texts and images. Only users send images. Only an assistant's message can have none."};
 
 function validate172(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -20582,7 +20605,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(((typeof data !== "string") && (!(Array.isArray(data)))) && (data !== null)){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema210.type},message:"must be string,array,null"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema211.type},message:"must be string,array,null"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -20936,7 +20959,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(((data7 === "text") || (data7 === "image_url")) || (data7 === "refusal"))){
-const err19 = {instancePath:instancePath+"/" + i0+"/type",schemaPath:"#/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema210.items.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/" + i0+"/type",schemaPath:"#/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema211.items.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -21049,7 +21072,7 @@ errors++;
 if(data10.detail !== undefined){
 let data12 = data10.detail;
 if((typeof data12 !== "string") && (data12 !== null)){
-const err28 = {instancePath:instancePath+"/" + i0+"/image_url/detail",schemaPath:"#/items/properties/image_url/properties/detail/type",keyword:"type",params:{type: schema210.items.properties.image_url.properties.detail.type},message:"must be string,null"};
+const err28 = {instancePath:instancePath+"/" + i0+"/image_url/detail",schemaPath:"#/items/properties/image_url/properties/detail/type",keyword:"type",params:{type: schema211.items.properties.image_url.properties.detail.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -21059,7 +21082,7 @@ vErrors.push(err28);
 errors++;
 }
 if(!((data12 === "auto") || (data12 === null))){
-const err29 = {instancePath:instancePath+"/" + i0+"/image_url/detail",schemaPath:"#/items/properties/image_url/properties/detail/enum",keyword:"enum",params:{allowedValues: schema210.items.properties.image_url.properties.detail.enum},message:"must be equal to one of the allowed values"};
+const err29 = {instancePath:instancePath+"/" + i0+"/image_url/detail",schemaPath:"#/items/properties/image_url/properties/detail/enum",keyword:"enum",params:{allowedValues: schema211.items.properties.image_url.properties.detail.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -21111,7 +21134,7 @@ return errors === 0;
 }
 validate172.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema216 = {"type":"object","title":"ChatJsonSchema","description":"The schema of the answer.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"schema":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}},"examples":[{"name":"triage"}]};
+const schema217 = {"type":"object","title":"ChatJsonSchema","description":"The schema of the answer.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"schema":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}},"examples":[{"name":"triage"}]};
 
 function validate174(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -21184,7 +21207,7 @@ errors++;
 if(data.description !== undefined){
 let data1 = data.description;
 if((typeof data1 !== "string") && (data1 !== null)){
-const err5 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema216.properties.description.type},message:"must be string,null"};
+const err5 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema217.properties.description.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -21270,7 +21293,7 @@ errors++;
 if(data.strict !== undefined){
 let data3 = data.strict;
 if((typeof data3 !== "boolean") && (data3 !== null)){
-const err12 = {instancePath:instancePath+"/strict",schemaPath:"#/properties/strict/type",keyword:"type",params:{type: schema216.properties.strict.type},message:"must be boolean,null"};
+const err12 = {instancePath:instancePath+"/strict",schemaPath:"#/properties/strict/type",keyword:"type",params:{type: schema217.properties.strict.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -21296,7 +21319,7 @@ return errors === 0;
 }
 validate174.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema218 = {"type":"object","title":"ChatTool","description":"A function.","additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`. Custom tools are not supported.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly.","examples":[true]}}}},"examples":[{"type":"function","function":{"name":"find_customer"}}]};
+const schema219 = {"type":"object","title":"ChatTool","description":"A function.","additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`. Custom tools are not supported.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly.","examples":[true]}}}},"examples":[{"type":"function","function":{"name":"find_customer"}}]};
 
 function validate176(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -21427,7 +21450,7 @@ errors++;
 if(data1.description !== undefined){
 let data3 = data1.description;
 if((typeof data3 !== "string") && (data3 !== null)){
-const err10 = {instancePath:instancePath+"/function/description",schemaPath:"#/properties/function/properties/description/type",keyword:"type",params:{type: schema218.properties.function.properties.description.type},message:"must be string,null"};
+const err10 = {instancePath:instancePath+"/function/description",schemaPath:"#/properties/function/properties/description/type",keyword:"type",params:{type: schema219.properties.function.properties.description.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -21513,7 +21536,7 @@ errors++;
 if(data1.strict !== undefined){
 let data5 = data1.strict;
 if((typeof data5 !== "boolean") && (data5 !== null)){
-const err17 = {instancePath:instancePath+"/function/strict",schemaPath:"#/properties/function/properties/strict/type",keyword:"type",params:{type: schema218.properties.function.properties.strict.type},message:"must be boolean,null"};
+const err17 = {instancePath:instancePath+"/function/strict",schemaPath:"#/properties/function/properties/strict/type",keyword:"type",params:{type: schema219.properties.function.properties.strict.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -21574,7 +21597,7 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(func7.call(schema205.properties, key0))){
+if(!(func7.call(schema206.properties, key0))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err1];
@@ -21588,7 +21611,7 @@ errors++;
 if(data.model !== undefined){
 let data0 = data.model;
 if((typeof data0 !== "string") && (data0 !== null)){
-const err2 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema205.properties.model.type},message:"must be string,null"};
+const err2 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema206.properties.model.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -21904,7 +21927,7 @@ vErrors.push(err20);
 errors++;
 }
 for(const key1 in data3){
-if(!(func7.call(schema205.properties.messages.items.properties, key1))){
+if(!(func7.call(schema206.properties.messages.items.properties, key1))){
 const err21 = {instancePath:instancePath+"/messages/" + i0,schemaPath:"#/properties/messages/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err21];
@@ -21928,7 +21951,7 @@ vErrors.push(err22);
 errors++;
 }
 if(!(((((data10 === "system") || (data10 === "developer")) || (data10 === "user")) || (data10 === "assistant")) || (data10 === "tool"))){
-const err23 = {instancePath:instancePath+"/messages/" + i0+"/role",schemaPath:"#/properties/messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema205.properties.messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+const err23 = {instancePath:instancePath+"/messages/" + i0+"/role",schemaPath:"#/properties/messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema206.properties.messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -21947,7 +21970,7 @@ errors = vErrors.length;
 if(data3.name !== undefined){
 let data12 = data3.name;
 if((typeof data12 !== "string") && (data12 !== null)){
-const err24 = {instancePath:instancePath+"/messages/" + i0+"/name",schemaPath:"#/properties/messages/items/properties/name/type",keyword:"type",params:{type: schema205.properties.messages.items.properties.name.type},message:"must be string,null"};
+const err24 = {instancePath:instancePath+"/messages/" + i0+"/name",schemaPath:"#/properties/messages/items/properties/name/type",keyword:"type",params:{type: schema206.properties.messages.items.properties.name.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -21972,7 +21995,7 @@ errors++;
 if(data3.refusal !== undefined){
 let data13 = data3.refusal;
 if((typeof data13 !== "string") && (data13 !== null)){
-const err26 = {instancePath:instancePath+"/messages/" + i0+"/refusal",schemaPath:"#/properties/messages/items/properties/refusal/type",keyword:"type",params:{type: schema205.properties.messages.items.properties.refusal.type},message:"must be string,null"};
+const err26 = {instancePath:instancePath+"/messages/" + i0+"/refusal",schemaPath:"#/properties/messages/items/properties/refusal/type",keyword:"type",params:{type: schema206.properties.messages.items.properties.refusal.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -21997,7 +22020,7 @@ errors++;
 if(data3.tool_calls !== undefined){
 let data14 = data3.tool_calls;
 if((!(Array.isArray(data14))) && (data14 !== null)){
-const err28 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/type",keyword:"type",params:{type: schema205.properties.messages.items.properties.tool_calls.type},message:"must be array,null"};
+const err28 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/type",keyword:"type",params:{type: schema206.properties.messages.items.properties.tool_calls.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -22101,7 +22124,7 @@ errors++;
 if(data15.index !== undefined){
 let data17 = data15.index;
 if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (data17 !== null)){
-const err37 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i1+"/index",schemaPath:"contract#/$defs/ChatToolCallInput/properties/index/type",keyword:"type",params:{type: schema212.properties.index.type},message:"must be integer,null"};
+const err37 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i1+"/index",schemaPath:"contract#/$defs/ChatToolCallInput/properties/index/type",keyword:"type",params:{type: schema213.properties.index.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -22331,7 +22354,7 @@ errors++;
 if(data3.tool_call_id !== undefined){
 let data23 = data3.tool_call_id;
 if((typeof data23 !== "string") && (data23 !== null)){
-const err56 = {instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/type",keyword:"type",params:{type: schema205.properties.messages.items.properties.tool_call_id.type},message:"must be string,null"};
+const err56 = {instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/type",keyword:"type",params:{type: schema206.properties.messages.items.properties.tool_call_id.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -22366,7 +22389,7 @@ errors++;
 if(data3.annotations !== undefined){
 let data24 = data3.annotations;
 if((!(Array.isArray(data24))) && (data24 !== null)){
-const err59 = {instancePath:instancePath+"/messages/" + i0+"/annotations",schemaPath:"#/properties/messages/items/properties/annotations/type",keyword:"type",params:{type: schema205.properties.messages.items.properties.annotations.type},message:"must be array,null"};
+const err59 = {instancePath:instancePath+"/messages/" + i0+"/annotations",schemaPath:"#/properties/messages/items/properties/annotations/type",keyword:"type",params:{type: schema206.properties.messages.items.properties.annotations.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -22491,7 +22514,7 @@ errors++;
 if(data.temperature !== undefined){
 let data28 = data.temperature;
 if((!((typeof data28 == "number") && (isFinite(data28)))) && (data28 !== null)){
-const err69 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema205.properties.temperature.type},message:"must be number,null"};
+const err69 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema206.properties.temperature.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -22526,7 +22549,7 @@ errors++;
 if(data.top_p !== undefined){
 let data29 = data.top_p;
 if((!((typeof data29 == "number") && (isFinite(data29)))) && (data29 !== null)){
-const err72 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema205.properties.top_p.type},message:"must be number,null"};
+const err72 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema206.properties.top_p.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -22561,7 +22584,7 @@ errors++;
 if(data.max_completion_tokens !== undefined){
 let data30 = data.max_completion_tokens;
 if((!(((typeof data30 == "number") && (!(data30 % 1) && !isNaN(data30))) && (isFinite(data30)))) && (data30 !== null)){
-const err75 = {instancePath:instancePath+"/max_completion_tokens",schemaPath:"#/properties/max_completion_tokens/type",keyword:"type",params:{type: schema205.properties.max_completion_tokens.type},message:"must be integer,null"};
+const err75 = {instancePath:instancePath+"/max_completion_tokens",schemaPath:"#/properties/max_completion_tokens/type",keyword:"type",params:{type: schema206.properties.max_completion_tokens.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -22596,7 +22619,7 @@ errors++;
 if(data.max_tokens !== undefined){
 let data31 = data.max_tokens;
 if((!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))) && (data31 !== null)){
-const err78 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/type",keyword:"type",params:{type: schema205.properties.max_tokens.type},message:"must be integer,null"};
+const err78 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/type",keyword:"type",params:{type: schema206.properties.max_tokens.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -22631,7 +22654,7 @@ errors++;
 if(data.stop !== undefined){
 let data32 = data.stop;
 if(((typeof data32 !== "string") && (!(Array.isArray(data32)))) && (data32 !== null)){
-const err81 = {instancePath:instancePath+"/stop",schemaPath:"contract#/$defs/ChatStopTexts/type",keyword:"type",params:{type: schema215.type},message:"must be string,array,null"};
+const err81 = {instancePath:instancePath+"/stop",schemaPath:"contract#/$defs/ChatStopTexts/type",keyword:"type",params:{type: schema216.type},message:"must be string,array,null"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -22724,7 +22747,7 @@ errors++;
 if(data.seed !== undefined){
 let data34 = data.seed;
 if((!(((typeof data34 == "number") && (!(data34 % 1) && !isNaN(data34))) && (isFinite(data34)))) && (data34 !== null)){
-const err89 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: schema205.properties.seed.type},message:"must be integer,null"};
+const err89 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: schema206.properties.seed.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -22759,7 +22782,7 @@ errors++;
 if(data.presence_penalty !== undefined){
 let data35 = data.presence_penalty;
 if((!((typeof data35 == "number") && (isFinite(data35)))) && (data35 !== null)){
-const err92 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema205.properties.presence_penalty.type},message:"must be number,null"};
+const err92 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema206.properties.presence_penalty.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -22794,7 +22817,7 @@ errors++;
 if(data.frequency_penalty !== undefined){
 let data36 = data.frequency_penalty;
 if((!((typeof data36 == "number") && (isFinite(data36)))) && (data36 !== null)){
-const err95 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema205.properties.frequency_penalty.type},message:"must be number,null"};
+const err95 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema206.properties.frequency_penalty.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -22829,7 +22852,7 @@ errors++;
 if(data.reasoning_effort !== undefined){
 let data37 = data.reasoning_effort;
 if((typeof data37 !== "string") && (data37 !== null)){
-const err98 = {instancePath:instancePath+"/reasoning_effort",schemaPath:"#/properties/reasoning_effort/type",keyword:"type",params:{type: schema205.properties.reasoning_effort.type},message:"must be string,null"};
+const err98 = {instancePath:instancePath+"/reasoning_effort",schemaPath:"#/properties/reasoning_effort/type",keyword:"type",params:{type: schema206.properties.reasoning_effort.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -22839,7 +22862,7 @@ vErrors.push(err98);
 errors++;
 }
 if(!(((((((data37 === "none") || (data37 === "minimal")) || (data37 === "low")) || (data37 === "medium")) || (data37 === "high")) || (data37 === "xhigh")) || (data37 === null))){
-const err99 = {instancePath:instancePath+"/reasoning_effort",schemaPath:"#/properties/reasoning_effort/enum",keyword:"enum",params:{allowedValues: schema205.properties.reasoning_effort.enum},message:"must be equal to one of the allowed values"};
+const err99 = {instancePath:instancePath+"/reasoning_effort",schemaPath:"#/properties/reasoning_effort/enum",keyword:"enum",params:{allowedValues: schema206.properties.reasoning_effort.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -22852,7 +22875,7 @@ errors++;
 if(data.parallel_tool_calls !== undefined){
 let data38 = data.parallel_tool_calls;
 if((typeof data38 !== "boolean") && (data38 !== null)){
-const err100 = {instancePath:instancePath+"/parallel_tool_calls",schemaPath:"#/properties/parallel_tool_calls/type",keyword:"type",params:{type: schema205.properties.parallel_tool_calls.type},message:"must be boolean,null"};
+const err100 = {instancePath:instancePath+"/parallel_tool_calls",schemaPath:"#/properties/parallel_tool_calls/type",keyword:"type",params:{type: schema206.properties.parallel_tool_calls.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -22865,7 +22888,7 @@ errors++;
 if(data.response_format !== undefined){
 let data39 = data.response_format;
 if((!(data39 && typeof data39 == "object" && !Array.isArray(data39))) && (data39 !== null)){
-const err101 = {instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/type",keyword:"type",params:{type: schema205.properties.response_format.type},message:"must be object,null"};
+const err101 = {instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/type",keyword:"type",params:{type: schema206.properties.response_format.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -22995,7 +23018,7 @@ vErrors.push(err108);
 errors++;
 }
 if(!(((data42 === "text") || (data42 === "json_object")) || (data42 === "json_schema"))){
-const err109 = {instancePath:instancePath+"/response_format/type",schemaPath:"#/properties/response_format/properties/type/enum",keyword:"enum",params:{allowedValues: schema205.properties.response_format.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err109 = {instancePath:instancePath+"/response_format/type",schemaPath:"#/properties/response_format/properties/type/enum",keyword:"enum",params:{allowedValues: schema206.properties.response_format.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -23016,7 +23039,7 @@ errors = vErrors.length;
 if(data.tools !== undefined){
 let data44 = data.tools;
 if((!(Array.isArray(data44))) && (data44 !== null)){
-const err110 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema205.properties.tools.type},message:"must be array,null"};
+const err110 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema206.properties.tools.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -23048,7 +23071,7 @@ errors = vErrors.length;
 if(data.tool_choice !== undefined){
 let data46 = data.tool_choice;
 if(((typeof data46 !== "string") && (!(data46 && typeof data46 == "object" && !Array.isArray(data46)))) && (data46 !== null)){
-const err112 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ChatToolChoice/type",keyword:"type",params:{type: schema220.type},message:"must be string,object,null"};
+const err112 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ChatToolChoice/type",keyword:"type",params:{type: schema221.type},message:"must be string,object,null"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -23212,7 +23235,7 @@ errors++;
 if(data.stream !== undefined){
 let data50 = data.stream;
 if((typeof data50 !== "boolean") && (data50 !== null)){
-const err126 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema205.properties.stream.type},message:"must be boolean,null"};
+const err126 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema206.properties.stream.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -23225,7 +23248,7 @@ errors++;
 if(data.stream_options !== undefined){
 let data51 = data.stream_options;
 if((!(data51 && typeof data51 == "object" && !Array.isArray(data51))) && (data51 !== null)){
-const err127 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/type",keyword:"type",params:{type: schema205.properties.stream_options.type},message:"must be object,null"};
+const err127 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/type",keyword:"type",params:{type: schema206.properties.stream_options.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -23250,7 +23273,7 @@ errors++;
 if(data51.include_usage !== undefined){
 let data52 = data51.include_usage;
 if((typeof data52 !== "boolean") && (data52 !== null)){
-const err129 = {instancePath:instancePath+"/stream_options/include_usage",schemaPath:"#/properties/stream_options/properties/include_usage/type",keyword:"type",params:{type: schema205.properties.stream_options.properties.include_usage.type},message:"must be boolean,null"};
+const err129 = {instancePath:instancePath+"/stream_options/include_usage",schemaPath:"#/properties/stream_options/properties/include_usage/type",keyword:"type",params:{type: schema206.properties.stream_options.properties.include_usage.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -23263,7 +23286,7 @@ errors++;
 if(data51.include_obfuscation !== undefined){
 let data53 = data51.include_obfuscation;
 if((typeof data53 !== "boolean") && (data53 !== null)){
-const err130 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/type",keyword:"type",params:{type: schema205.properties.stream_options.properties.include_obfuscation.type},message:"must be boolean,null"};
+const err130 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/type",keyword:"type",params:{type: schema206.properties.stream_options.properties.include_obfuscation.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -23278,7 +23301,7 @@ errors++;
 if(data.user !== undefined){
 let data54 = data.user;
 if((typeof data54 !== "string") && (data54 !== null)){
-const err131 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema205.properties.user.type},message:"must be string,null"};
+const err131 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema206.properties.user.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -23303,7 +23326,7 @@ errors++;
 if(data.safety_identifier !== undefined){
 let data55 = data.safety_identifier;
 if((typeof data55 !== "string") && (data55 !== null)){
-const err133 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema205.properties.safety_identifier.type},message:"must be string,null"};
+const err133 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema206.properties.safety_identifier.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -23328,7 +23351,7 @@ errors++;
 if(data.metadata !== undefined){
 let data56 = data.metadata;
 if((!(data56 && typeof data56 == "object" && !Array.isArray(data56))) && (data56 !== null)){
-const err135 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: schema205.properties.metadata.type},message:"must be object,null"};
+const err135 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: schema206.properties.metadata.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -23404,7 +23427,7 @@ errors++;
 if(data.store !== undefined){
 let data58 = data.store;
 if((typeof data58 !== "boolean") && (data58 !== null)){
-const err141 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema205.properties.store.type},message:"must be boolean,null"};
+const err141 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema206.properties.store.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -23417,7 +23440,7 @@ errors++;
 if(data.prompt_cache_key !== undefined){
 let data59 = data.prompt_cache_key;
 if((typeof data59 !== "string") && (data59 !== null)){
-const err142 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema205.properties.prompt_cache_key.type},message:"must be string,null"};
+const err142 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema206.properties.prompt_cache_key.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -23442,7 +23465,7 @@ errors++;
 if(data.prompt_cache_retention !== undefined){
 let data60 = data.prompt_cache_retention;
 if((typeof data60 !== "string") && (data60 !== null)){
-const err144 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema205.properties.prompt_cache_retention.type},message:"must be string,null"};
+const err144 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema206.properties.prompt_cache_retention.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -23467,7 +23490,7 @@ errors++;
 if(data.n !== undefined){
 let data61 = data.n;
 if((!(((typeof data61 == "number") && (!(data61 % 1) && !isNaN(data61))) && (isFinite(data61)))) && (data61 !== null)){
-const err146 = {instancePath:instancePath+"/n",schemaPath:"#/properties/n/type",keyword:"type",params:{type: schema205.properties.n.type},message:"must be integer,null"};
+const err146 = {instancePath:instancePath+"/n",schemaPath:"#/properties/n/type",keyword:"type",params:{type: schema206.properties.n.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -23502,7 +23525,7 @@ errors++;
 if(data.logprobs !== undefined){
 let data62 = data.logprobs;
 if((typeof data62 !== "boolean") && (data62 !== null)){
-const err149 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/type",keyword:"type",params:{type: schema205.properties.logprobs.type},message:"must be boolean,null"};
+const err149 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/type",keyword:"type",params:{type: schema206.properties.logprobs.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -23549,7 +23572,7 @@ vErrors = null;
 if(data.top_logprobs !== undefined){
 let data63 = data.top_logprobs;
 if((!(((typeof data63 == "number") && (!(data63 % 1) && !isNaN(data63))) && (isFinite(data63)))) && (data63 !== null)){
-const err152 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema205.properties.top_logprobs.type},message:"must be integer,null"};
+const err152 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema206.properties.top_logprobs.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -23584,7 +23607,7 @@ errors++;
 if(data.logit_bias !== undefined){
 let data64 = data.logit_bias;
 if((!(data64 && typeof data64 == "object" && !Array.isArray(data64))) && (data64 !== null)){
-const err155 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/type",keyword:"type",params:{type: schema205.properties.logit_bias.type},message:"must be object,null"};
+const err155 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/type",keyword:"type",params:{type: schema206.properties.logit_bias.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -23609,7 +23632,7 @@ errors++;
 if(data.modalities !== undefined){
 let data65 = data.modalities;
 if((!(Array.isArray(data65))) && (data65 !== null)){
-const err157 = {instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/type",keyword:"type",params:{type: schema205.properties.modalities.type},message:"must be array,null"};
+const err157 = {instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/type",keyword:"type",params:{type: schema206.properties.modalities.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -23658,7 +23681,7 @@ errors++;
 if(data.service_tier !== undefined){
 let data67 = data.service_tier;
 if((typeof data67 !== "string") && (data67 !== null)){
-const err161 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema205.properties.service_tier.type},message:"must be string,null"};
+const err161 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema206.properties.service_tier.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -23668,7 +23691,7 @@ vErrors.push(err161);
 errors++;
 }
 if(!(((data67 === "auto") || (data67 === "default")) || (data67 === null))){
-const err162 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema205.properties.service_tier.enum},message:"must be equal to one of the allowed values"};
+const err162 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema206.properties.service_tier.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -23681,7 +23704,7 @@ errors++;
 if(data.verbosity !== undefined){
 let data68 = data.verbosity;
 if((typeof data68 !== "string") && (data68 !== null)){
-const err163 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/type",keyword:"type",params:{type: schema205.properties.verbosity.type},message:"must be string,null"};
+const err163 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/type",keyword:"type",params:{type: schema206.properties.verbosity.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -23691,7 +23714,7 @@ vErrors.push(err163);
 errors++;
 }
 if(!((data68 === "medium") || (data68 === null))){
-const err164 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema205.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+const err164 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema206.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -23704,7 +23727,7 @@ errors++;
 if(data.functions !== undefined){
 let data69 = data.functions;
 if((!(Array.isArray(data69))) && (data69 !== null)){
-const err165 = {instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/type",keyword:"type",params:{type: schema205.properties.functions.type},message:"must be array,null"};
+const err165 = {instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/type",keyword:"type",params:{type: schema206.properties.functions.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -23836,7 +23859,7 @@ return errors === 0;
 validate166.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const createResponseParameters = validate179;
-const schema226 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"X-Tags":{"type":"string","pattern":"^[\\w.-]{1,64}=[!-+.-~-]{1,256}( *, *[\\w.-]{1,64}=[!-+.-~-]{1,256}){0,15}$","minLength":3,"maxLength":6000}},"required":[]}},"$id":"createResponseParameters"};
+const schema227 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"X-Tags":{"type":"string","pattern":"^[\\w.-]{1,64}=[!-+.-~-]{1,256}( *, *[\\w.-]{1,64}=[!-+.-~-]{1,256}){0,15}$","minLength":3,"maxLength":6000}},"required":[]}},"$id":"createResponseParameters"};
 
 function validate179(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createResponseParameters" */;
@@ -24022,13 +24045,13 @@ return errors === 0;
 validate179.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createResponseBody = validate180;
-const schema227 = {"$ref":"contract#/$defs/ResponseCreate","$id":"createResponseBody"};
-const schema228 = {"title":"ResponseCreate","type":"object","description":"A request of OpenAI's Responses API and of the Open Responses specification. A member that is `null` counts as left out. Members and values that this service does not support are refused if they would change the answer or its price; others are ignored.","additionalProperties":false,"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"input":{"$ref":"contract#/$defs/ResponseInput"},"instructions":{"type":["string","null"],"description":"A message of the system. It comes before `input`, and after the messages of a stored prompt.","maxLength":10000000,"examples":["Answer in one sentence."]},"text":{"type":["object","null"],"description":"The form of the answer.","additionalProperties":false,"properties":{"format":{"$ref":"contract#/$defs/ResponseTextFormat"},"verbosity":{"type":["string","null"],"title":"ResponseVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask the caller to run. They replace those of a stored prompt, which needs the scope `providers:invoke`. Tools that run on the server are not supported.","maxItems":128,"items":{"$ref":"contract#/$defs/ResponseTool"},"examples":[[{"type":"function","name":"find_customer","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}]]},"tool_choice":{"$ref":"contract#/$defs/ResponseToolChoice"},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[true]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"max_output_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"reasoning":{"type":["object","null"],"description":"How the model reasons. Reasoning is never returned, so `summary` has no effect.","additionalProperties":false,"properties":{"effort":{"type":["string","null"],"title":"ResponseReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"summary":{"type":["string","null"],"title":"ResponseReasoningSummary","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"generate_summary":{"$ref":"contract#/$defs/OnlyNull"}}},"stream":{"type":["boolean","null"],"description":"Whether the answer is a stream of events.","examples":[true]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_obfuscation":{"type":["boolean","null"],"description":"Not supported.","not":{"const":true},"examples":[false]}}},"metadata":{"type":["object","null"],"description":"Texts of the caller's choice. They are returned with the response, and become tags in the [invocation log](/docs#/invocation-log) if their names have the form of a tag's name.","maxProperties":16,"propertyNames":{"maxLength":64},"additionalProperties":{"type":"string","maxLength":512},"examples":[{"ticket":"4711"}]},"include":{"type":["array","null"],"description":"Ignored, because the service has none of these parts. `message.output_text.logprobs` is refused.","maxItems":20,"items":{"type":"string","title":"ResponseIncluded","description":"A part of the response.","enum":["reasoning.encrypted_content","web_search_call.action.sources","web_search_call.results","code_interpreter_call.outputs","computer_call_output.output.image_url","file_search_call.results","message.input_image.image_url"]},"examples":[["reasoning.encrypted_content"]]},"store":{"type":["boolean","null"],"description":"Ignored. Responses are never stored.","examples":[false]},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["tickets"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"background":{"type":["boolean","null"],"description":"Not supported.","not":{"const":true},"examples":[false]},"truncation":{"type":["string","null"],"title":"ResponseTruncation","description":"Only `disabled` is supported.","enum":["disabled",null],"examples":["disabled"]},"service_tier":{"type":["string","null"],"title":"ResponseServiceTier","description":"The provider's usual tier. Others are not supported.","enum":["auto","default",null],"examples":["auto"]},"top_logprobs":{"type":["integer","null"],"title":"ResponseTopLogprobs","description":"Not supported.","minimum":0,"maximum":0,"examples":[0]},"max_tool_calls":{"$ref":"contract#/$defs/OnlyNull"},"context_management":{"$ref":"contract#/$defs/OnlyNull"},"moderation":{"$ref":"contract#/$defs/OnlyNull"},"prompt_cache_options":{"$ref":"contract#/$defs/OnlyNull"},"access_programs":{"$ref":"contract#/$defs/OnlyNull"},"image":{"$ref":"contract#/$defs/OnlyNull"},"previous_response_id":{"type":"null"},"conversation":{"type":"null"}},"examples":[{"model":"openai/gpt-4.1-mini","input":"Which of our customers wrote this?"}]};
-const schema242 = {"type":["string","object","null"],"title":"ResponseToolChoice","pattern":"^(auto|none|required)$","maxLength":10,"additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolChoiceType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}},"examples":["auto"],"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named."};
-const schema229 = {"type":["string","array","null"],"title":"ResponseInput","maxLength":10000000,"maxItems":2000,"examples":["Which of our customers wrote this?"],"items":{"type":"object","description":"A message (`type` is `message` or left out), a call of a function that the model asked for (`function_call`), or the result of such a call (`function_call_output`).","additionalProperties":false,"properties":{"type":{"type":"string","title":"ResponseInputType","description":"Kind of the item.","enum":["message","function_call","function_call_output"],"examples":["message"]},"id":{"type":["string","null"],"description":"Id of the item in an earlier response. Ignored.","maxLength":200,"examples":["msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0"]},"status":{"type":["string","null"],"description":"Status of the item in an earlier response. Ignored.","maxLength":100,"examples":["completed"]},"role":{"type":"string","title":"ResponseInputRole","description":"Of a message: role of the speaker.","enum":["user","assistant","system","developer"],"examples":["user"]},"phase":{"type":["string","null"],"description":"Of a message: ignored.","maxLength":100,"examples":["final_answer"]},"content":{"$ref":"contract#/$defs/ResponseMessageContent"},"call_id":{"type":"string","description":"Of a call and its result: the id that both have in common.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":["string","null"],"description":"Of a call: name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Of a call: arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"Of a call: as it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true},"parsed_arguments":{"description":"Of a call: what an SDK parsed from the arguments. Ignored."},"output":{"$ref":"contract#/$defs/ToolOutput"},"async":{"$ref":"contract#/$defs/OnlyNull"},"caller":{"$ref":"contract#/$defs/OnlyNull"},"namespace":{"$ref":"contract#/$defs/OnlyNull"}},"allOf":[{"if":{"required":["type"],"properties":{"type":{"const":"function_call"}}},"then":{"required":["call_id","name","arguments"],"properties":{"call_id":{},"name":{"type":"string","maxLength":1000},"arguments":{},"role":false,"phase":false,"content":false,"output":false}}},{"if":{"required":["type"],"properties":{"type":{"const":"function_call_output"}}},"then":{"required":["call_id","output"],"properties":{"call_id":{},"output":{},"role":false,"phase":false,"content":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"async":false}}},{"if":{"properties":{"type":{"const":"message"}}},"then":{"required":["role","content"],"properties":{"role":{},"content":{},"call_id":false,"name":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"output":false,"async":false,"caller":false,"namespace":false}}}]},"description":"A text of the user, or a conversation: messages, calls of tools and their results. `output` of earlier responses can be part of it. It follows the messages of a stored prompt."};
-const schema233 = {"type":["string","array"],"title":"ToolOutput","maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A text.","additionalProperties":false,"required":["type","text"],"properties":{"type":{"type":"string","title":"ResponseToolOutputType","description":"Kind of the part.","enum":["input_text"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["Customer 4711"]}}},"examples":["Customer 4711"],"description":"Of a result: a text, or a list of texts, which are joined."};
-const schema230 = {"type":["string","array"],"title":"ResponseMessageContent","maxLength":10000000,"maxItems":100,"examples":["What is in this picture?"],"items":{"type":"object","description":"A part of a message: a text (`input_text`, `output_text`), a refusal of the model (`refusal`), or an image (`input_image`).","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseInputPartType","description":"Kind of the part.","enum":["input_text","output_text","refusal","input_image"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ResponseImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"annotations":{"type":["array","null"],"description":"Annotations of a text in an earlier response. Ignored.","maxItems":1000,"items":{"$ref":"contract#/$defs/ResponseAnnotation"}},"logprobs":{"type":["array","null"],"description":"Always empty.","maxItems":0,"items":{}},"parsed":{"description":"What an SDK parsed from the text of an earlier response. Ignored."},"file_id":{"$ref":"contract#/$defs/OnlyNull"}},"allOf":[{"if":{"properties":{"type":{"const":"input_image"}}},"then":{"required":["image_url"],"properties":{"image_url":{},"text":false,"refusal":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{},"text":false,"image_url":false,"detail":false,"file_id":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"pattern":"^(in|out)put_text$"}}},"then":{"required":["text"],"properties":{"text":{},"refusal":false,"image_url":false,"detail":false,"file_id":false}}}]},"description":"Of a message: a text, or a list of texts and images. Only users send images."};
-const schema231 = {"type":"object","title":"ResponseAnnotation","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true,"examples":[{}]};
+const schema228 = {"$ref":"contract#/$defs/ResponseCreate","$id":"createResponseBody"};
+const schema229 = {"title":"ResponseCreate","type":"object","description":"A request of OpenAI's Responses API and of the Open Responses specification. A member that is `null` counts as left out. Members and values that this service does not support are refused if they would change the answer or its price; others are ignored.","additionalProperties":false,"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"input":{"$ref":"contract#/$defs/ResponseInput"},"instructions":{"type":["string","null"],"description":"A message of the system. It comes before `input`, and after the messages of a stored prompt.","maxLength":10000000,"examples":["Answer in one sentence."]},"text":{"type":["object","null"],"description":"The form of the answer.","additionalProperties":false,"properties":{"format":{"$ref":"contract#/$defs/ResponseTextFormat"},"verbosity":{"type":["string","null"],"title":"ResponseVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask the caller to run. They replace those of a stored prompt, which needs the scope `providers:invoke`. Tools that run on the server are not supported.","maxItems":128,"items":{"$ref":"contract#/$defs/ResponseTool"},"examples":[[{"type":"function","name":"find_customer","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}]]},"tool_choice":{"$ref":"contract#/$defs/ResponseToolChoice"},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[true]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"max_output_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"reasoning":{"type":["object","null"],"description":"How the model reasons. Reasoning is never returned, so `summary` has no effect.","additionalProperties":false,"properties":{"effort":{"type":["string","null"],"title":"ResponseReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"summary":{"type":["string","null"],"title":"ResponseReasoningSummary","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"generate_summary":{"$ref":"contract#/$defs/OnlyNull"}}},"stream":{"type":["boolean","null"],"description":"Whether the answer is a stream of events.","examples":[true]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_obfuscation":{"type":["boolean","null"],"description":"Not supported.","not":{"const":true},"examples":[false]}}},"metadata":{"type":["object","null"],"description":"Texts of the caller's choice. They are returned with the response, and become tags in the [invocation log](/docs#/invocation-log) if their names have the form of a tag's name.","maxProperties":16,"propertyNames":{"maxLength":64},"additionalProperties":{"type":"string","maxLength":512},"examples":[{"ticket":"4711"}]},"include":{"type":["array","null"],"description":"Ignored, because the service has none of these parts. `message.output_text.logprobs` is refused.","maxItems":20,"items":{"type":"string","title":"ResponseIncluded","description":"A part of the response.","enum":["reasoning.encrypted_content","web_search_call.action.sources","web_search_call.results","code_interpreter_call.outputs","computer_call_output.output.image_url","file_search_call.results","message.input_image.image_url"]},"examples":[["reasoning.encrypted_content"]]},"store":{"type":["boolean","null"],"description":"Ignored. Responses are never stored.","examples":[false]},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["tickets"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"background":{"type":["boolean","null"],"description":"Not supported.","not":{"const":true},"examples":[false]},"truncation":{"type":["string","null"],"title":"ResponseTruncation","description":"Only `disabled` is supported.","enum":["disabled",null],"examples":["disabled"]},"service_tier":{"type":["string","null"],"title":"ResponseServiceTier","description":"The provider's usual tier. Others are not supported.","enum":["auto","default",null],"examples":["auto"]},"top_logprobs":{"type":["integer","null"],"title":"ResponseTopLogprobs","description":"Not supported.","minimum":0,"maximum":0,"examples":[0]},"max_tool_calls":{"$ref":"contract#/$defs/OnlyNull"},"context_management":{"$ref":"contract#/$defs/OnlyNull"},"moderation":{"$ref":"contract#/$defs/OnlyNull"},"prompt_cache_options":{"$ref":"contract#/$defs/OnlyNull"},"access_programs":{"$ref":"contract#/$defs/OnlyNull"},"image":{"$ref":"contract#/$defs/OnlyNull"},"previous_response_id":{"type":"null"},"conversation":{"type":"null"}},"examples":[{"model":"openai/gpt-4.1-mini","input":"Which of our customers wrote this?"}]};
+const schema243 = {"type":["string","object","null"],"title":"ResponseToolChoice","pattern":"^(auto|none|required)$","maxLength":10,"additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolChoiceType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}},"examples":["auto"],"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named."};
+const schema230 = {"type":["string","array","null"],"title":"ResponseInput","maxLength":10000000,"maxItems":2000,"examples":["Which of our customers wrote this?"],"items":{"type":"object","description":"A message (`type` is `message` or left out), a call of a function that the model asked for (`function_call`), or the result of such a call (`function_call_output`).","additionalProperties":false,"properties":{"type":{"type":"string","title":"ResponseInputType","description":"Kind of the item.","enum":["message","function_call","function_call_output"],"examples":["message"]},"id":{"type":["string","null"],"description":"Id of the item in an earlier response. Ignored.","maxLength":200,"examples":["msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0"]},"status":{"type":["string","null"],"description":"Status of the item in an earlier response. Ignored.","maxLength":100,"examples":["completed"]},"role":{"type":"string","title":"ResponseInputRole","description":"Of a message: role of the speaker.","enum":["user","assistant","system","developer"],"examples":["user"]},"phase":{"type":["string","null"],"description":"Of a message: ignored.","maxLength":100,"examples":["final_answer"]},"content":{"$ref":"contract#/$defs/ResponseMessageContent"},"call_id":{"type":"string","description":"Of a call and its result: the id that both have in common.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":["string","null"],"description":"Of a call: name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Of a call: arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"Of a call: as it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true},"parsed_arguments":{"description":"Of a call: what an SDK parsed from the arguments. Ignored."},"output":{"$ref":"contract#/$defs/ToolOutput"},"async":{"$ref":"contract#/$defs/OnlyNull"},"caller":{"$ref":"contract#/$defs/OnlyNull"},"namespace":{"$ref":"contract#/$defs/OnlyNull"}},"allOf":[{"if":{"required":["type"],"properties":{"type":{"const":"function_call"}}},"then":{"required":["call_id","name","arguments"],"properties":{"call_id":{},"name":{"type":"string","maxLength":1000},"arguments":{},"role":false,"phase":false,"content":false,"output":false}}},{"if":{"required":["type"],"properties":{"type":{"const":"function_call_output"}}},"then":{"required":["call_id","output"],"properties":{"call_id":{},"output":{},"role":false,"phase":false,"content":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"async":false}}},{"if":{"properties":{"type":{"const":"message"}}},"then":{"required":["role","content"],"properties":{"role":{},"content":{},"call_id":false,"name":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"output":false,"async":false,"caller":false,"namespace":false}}}]},"description":"A text of the user, or a conversation: messages, calls of tools and their results. `output` of earlier responses can be part of it. It follows the messages of a stored prompt."};
+const schema234 = {"type":["string","array"],"title":"ToolOutput","maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A text.","additionalProperties":false,"required":["type","text"],"properties":{"type":{"type":"string","title":"ResponseToolOutputType","description":"Kind of the part.","enum":["input_text"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["Customer 4711"]}}},"examples":["Customer 4711"],"description":"Of a result: a text, or a list of texts, which are joined."};
+const schema231 = {"type":["string","array"],"title":"ResponseMessageContent","maxLength":10000000,"maxItems":100,"examples":["What is in this picture?"],"items":{"type":"object","description":"A part of a message: a text (`input_text`, `output_text`), a refusal of the model (`refusal`), or an image (`input_image`).","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseInputPartType","description":"Kind of the part.","enum":["input_text","output_text","refusal","input_image"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ResponseImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"annotations":{"type":["array","null"],"description":"Annotations of a text in an earlier response. Ignored.","maxItems":1000,"items":{"$ref":"contract#/$defs/ResponseAnnotation"}},"logprobs":{"type":["array","null"],"description":"Always empty.","maxItems":0,"items":{}},"parsed":{"description":"What an SDK parsed from the text of an earlier response. Ignored."},"file_id":{"$ref":"contract#/$defs/OnlyNull"}},"allOf":[{"if":{"properties":{"type":{"const":"input_image"}}},"then":{"required":["image_url"],"properties":{"image_url":{},"text":false,"refusal":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{},"text":false,"image_url":false,"detail":false,"file_id":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"pattern":"^(in|out)put_text$"}}},"then":{"required":["text"],"properties":{"text":{},"refusal":false,"image_url":false,"detail":false,"file_id":false}}}]},"description":"Of a message: a text, or a list of texts and images. Only users send images."};
+const schema232 = {"type":"object","title":"ResponseAnnotation","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true,"examples":[{}]};
 const pattern160 = new RegExp("^(in|out)put_text$", "u");
 
 function validate184(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -24042,7 +24065,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((typeof data !== "string") && (!(Array.isArray(data)))){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema230.type},message:"must be string,array"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema231.type},message:"must be string,array"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -24463,7 +24486,7 @@ vErrors.push(err28);
 errors++;
 }
 for(const key0 in data0){
-if(!(func7.call(schema230.items.properties, key0))){
+if(!(func7.call(schema231.items.properties, key0))){
 const err29 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err29];
@@ -24487,7 +24510,7 @@ vErrors.push(err30);
 errors++;
 }
 if(!((((data20 === "input_text") || (data20 === "output_text")) || (data20 === "refusal")) || (data20 === "input_image"))){
-const err31 = {instancePath:instancePath+"/" + i0+"/type",schemaPath:"#/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema230.items.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err31 = {instancePath:instancePath+"/" + i0+"/type",schemaPath:"#/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema231.items.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -24575,7 +24598,7 @@ errors++;
 if(data0.detail !== undefined){
 let data24 = data0.detail;
 if((typeof data24 !== "string") && (data24 !== null)){
-const err38 = {instancePath:instancePath+"/" + i0+"/detail",schemaPath:"#/items/properties/detail/type",keyword:"type",params:{type: schema230.items.properties.detail.type},message:"must be string,null"};
+const err38 = {instancePath:instancePath+"/" + i0+"/detail",schemaPath:"#/items/properties/detail/type",keyword:"type",params:{type: schema231.items.properties.detail.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -24585,7 +24608,7 @@ vErrors.push(err38);
 errors++;
 }
 if(!((data24 === "auto") || (data24 === null))){
-const err39 = {instancePath:instancePath+"/" + i0+"/detail",schemaPath:"#/items/properties/detail/enum",keyword:"enum",params:{allowedValues: schema230.items.properties.detail.enum},message:"must be equal to one of the allowed values"};
+const err39 = {instancePath:instancePath+"/" + i0+"/detail",schemaPath:"#/items/properties/detail/enum",keyword:"enum",params:{allowedValues: schema231.items.properties.detail.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -24598,7 +24621,7 @@ errors++;
 if(data0.annotations !== undefined){
 let data25 = data0.annotations;
 if((!(Array.isArray(data25))) && (data25 !== null)){
-const err40 = {instancePath:instancePath+"/" + i0+"/annotations",schemaPath:"#/items/properties/annotations/type",keyword:"type",params:{type: schema230.items.properties.annotations.type},message:"must be array,null"};
+const err40 = {instancePath:instancePath+"/" + i0+"/annotations",schemaPath:"#/items/properties/annotations/type",keyword:"type",params:{type: schema231.items.properties.annotations.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -24675,7 +24698,7 @@ errors++;
 if(data0.logprobs !== undefined){
 let data27 = data0.logprobs;
 if((!(Array.isArray(data27))) && (data27 !== null)){
-const err46 = {instancePath:instancePath+"/" + i0+"/logprobs",schemaPath:"#/items/properties/logprobs/type",keyword:"type",params:{type: schema230.items.properties.logprobs.type},message:"must be array,null"};
+const err46 = {instancePath:instancePath+"/" + i0+"/logprobs",schemaPath:"#/items/properties/logprobs/type",keyword:"type",params:{type: schema231.items.properties.logprobs.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -24739,7 +24762,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(((typeof data !== "string") && (!(Array.isArray(data)))) && (data !== null)){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema229.type},message:"must be string,array,null"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema230.type},message:"must be string,array,null"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -25286,7 +25309,7 @@ Object.assign(props0, props2);
 }
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key0 in data0){
-if(!(func7.call(schema229.items.properties, key0))){
+if(!(func7.call(schema230.items.properties, key0))){
 const err40 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err40];
@@ -25310,7 +25333,7 @@ vErrors.push(err41);
 errors++;
 }
 if(!(((data25 === "message") || (data25 === "function_call")) || (data25 === "function_call_output"))){
-const err42 = {instancePath:instancePath+"/" + i0+"/type",schemaPath:"#/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema229.items.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err42 = {instancePath:instancePath+"/" + i0+"/type",schemaPath:"#/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema230.items.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -25323,7 +25346,7 @@ errors++;
 if(data0.id !== undefined){
 let data26 = data0.id;
 if((typeof data26 !== "string") && (data26 !== null)){
-const err43 = {instancePath:instancePath+"/" + i0+"/id",schemaPath:"#/items/properties/id/type",keyword:"type",params:{type: schema229.items.properties.id.type},message:"must be string,null"};
+const err43 = {instancePath:instancePath+"/" + i0+"/id",schemaPath:"#/items/properties/id/type",keyword:"type",params:{type: schema230.items.properties.id.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -25348,7 +25371,7 @@ errors++;
 if(data0.status !== undefined){
 let data27 = data0.status;
 if((typeof data27 !== "string") && (data27 !== null)){
-const err45 = {instancePath:instancePath+"/" + i0+"/status",schemaPath:"#/items/properties/status/type",keyword:"type",params:{type: schema229.items.properties.status.type},message:"must be string,null"};
+const err45 = {instancePath:instancePath+"/" + i0+"/status",schemaPath:"#/items/properties/status/type",keyword:"type",params:{type: schema230.items.properties.status.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -25383,7 +25406,7 @@ vErrors.push(err47);
 errors++;
 }
 if(!((((data28 === "user") || (data28 === "assistant")) || (data28 === "system")) || (data28 === "developer"))){
-const err48 = {instancePath:instancePath+"/" + i0+"/role",schemaPath:"#/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema229.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+const err48 = {instancePath:instancePath+"/" + i0+"/role",schemaPath:"#/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema230.items.properties.role.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -25396,7 +25419,7 @@ errors++;
 if(data0.phase !== undefined){
 let data29 = data0.phase;
 if((typeof data29 !== "string") && (data29 !== null)){
-const err49 = {instancePath:instancePath+"/" + i0+"/phase",schemaPath:"#/items/properties/phase/type",keyword:"type",params:{type: schema229.items.properties.phase.type},message:"must be string,null"};
+const err49 = {instancePath:instancePath+"/" + i0+"/phase",schemaPath:"#/items/properties/phase/type",keyword:"type",params:{type: schema230.items.properties.phase.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -25462,7 +25485,7 @@ errors++;
 if(data0.name !== undefined){
 let data32 = data0.name;
 if((typeof data32 !== "string") && (data32 !== null)){
-const err54 = {instancePath:instancePath+"/" + i0+"/name",schemaPath:"#/items/properties/name/type",keyword:"type",params:{type: schema229.items.properties.name.type},message:"must be string,null"};
+const err54 = {instancePath:instancePath+"/" + i0+"/name",schemaPath:"#/items/properties/name/type",keyword:"type",params:{type: schema230.items.properties.name.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -25573,7 +25596,7 @@ errors++;
 if(data0.output !== undefined){
 let data35 = data0.output;
 if((typeof data35 !== "string") && (!(Array.isArray(data35)))){
-const err63 = {instancePath:instancePath+"/" + i0+"/output",schemaPath:"contract#/$defs/ToolOutput/type",keyword:"type",params:{type: schema233.type},message:"must be string,array"};
+const err63 = {instancePath:instancePath+"/" + i0+"/output",schemaPath:"contract#/$defs/ToolOutput/type",keyword:"type",params:{type: schema234.type},message:"must be string,array"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -25654,7 +25677,7 @@ vErrors.push(err69);
 errors++;
 }
 if(!(data37 === "input_text")){
-const err70 = {instancePath:instancePath+"/" + i0+"/output/" + i1+"/type",schemaPath:"contract#/$defs/ToolOutput/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema233.items.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err70 = {instancePath:instancePath+"/" + i0+"/output/" + i1+"/type",schemaPath:"contract#/$defs/ToolOutput/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema234.items.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -25757,8 +25780,8 @@ return errors === 0;
 }
 validate183.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema237 = {"type":["object","null"],"title":"ResponseTextFormat","description":"`text`, `json_schema` (JSON that follows `schema`) or `json_object` (any JSON), also instead of a stored prompt's. The answer is returned as the model wrote it; the service does not check it.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseTextFormatType","description":"Kind of the form.","enum":["text","json_schema","json_object"],"examples":["json_schema"]},"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"schema":{"$ref":"contract#/$defs/ResponseTextSchema"},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["name","schema"],"properties":{"name":{},"schema":{}}},"else":{"properties":{"name":false,"schema":false,"description":false,"strict":false}},"examples":[{"type":"json_object"}]};
-const schema238 = {"type":"object","title":"ResponseTextSchema","description":"JSON Schema of the answer. It is passed on as it is.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]};
+const schema238 = {"type":["object","null"],"title":"ResponseTextFormat","description":"`text`, `json_schema` (JSON that follows `schema`) or `json_object` (any JSON), also instead of a stored prompt's. The answer is returned as the model wrote it; the service does not check it.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseTextFormatType","description":"Kind of the form.","enum":["text","json_schema","json_object"],"examples":["json_schema"]},"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"schema":{"$ref":"contract#/$defs/ResponseTextSchema"},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["name","schema"],"properties":{"name":{},"schema":{}}},"else":{"properties":{"name":false,"schema":false,"description":false,"strict":false}},"examples":[{"type":"json_object"}]};
+const schema239 = {"type":"object","title":"ResponseTextSchema","description":"JSON Schema of the answer. It is passed on as it is.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]};
 
 function validate187(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -25771,7 +25794,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema237.type},message:"must be object,null"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema238.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -25945,7 +25968,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data5 === "text") || (data5 === "json_schema")) || (data5 === "json_object"))){
-const err12 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema237.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema238.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -26044,7 +26067,7 @@ errors++;
 if(data.description !== undefined){
 let data8 = data.description;
 if((typeof data8 !== "string") && (data8 !== null)){
-const err20 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema237.properties.description.type},message:"must be string,null"};
+const err20 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema238.properties.description.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -26069,7 +26092,7 @@ errors++;
 if(data.strict !== undefined){
 let data9 = data.strict;
 if((typeof data9 !== "boolean") && (data9 !== null)){
-const err22 = {instancePath:instancePath+"/strict",schemaPath:"#/properties/strict/type",keyword:"type",params:{type: schema237.properties.strict.type},message:"must be boolean,null"};
+const err22 = {instancePath:instancePath+"/strict",schemaPath:"#/properties/strict/type",keyword:"type",params:{type: schema238.properties.strict.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -26085,7 +26108,7 @@ return errors === 0;
 }
 validate187.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema239 = {"type":"object","title":"ResponseTool","description":"A function.","additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"type":["object","null"],"description":"JSON Schema of the arguments. It is passed on as it is. `null` means that there are none.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly. If it is left out, the provider uses its default.","examples":[true]},"async":{"type":["boolean","null"],"description":"Not supported.","not":{"const":true},"examples":[false]},"defer_loading":{"type":["boolean","null"],"description":"Not supported.","not":{"const":true},"examples":[false]},"allowed_callers":{"$ref":"contract#/$defs/OnlyNull"},"output_schema":{"$ref":"contract#/$defs/OnlyNull"}},"examples":[{"type":"function","name":"find_customer","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}]};
+const schema240 = {"type":"object","title":"ResponseTool","description":"A function.","additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"type":["object","null"],"description":"JSON Schema of the arguments. It is passed on as it is. `null` means that there are none.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly. If it is left out, the provider uses its default.","examples":[true]},"async":{"type":["boolean","null"],"description":"Not supported.","not":{"const":true},"examples":[false]},"defer_loading":{"type":["boolean","null"],"description":"Not supported.","not":{"const":true},"examples":[false]},"allowed_callers":{"$ref":"contract#/$defs/OnlyNull"},"output_schema":{"$ref":"contract#/$defs/OnlyNull"}},"examples":[{"type":"function","name":"find_customer","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}]};
 
 function validate189(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -26119,7 +26142,7 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!(func7.call(schema239.properties, key0))){
+if(!(func7.call(schema240.properties, key0))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -26143,7 +26166,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(data0 === "function")){
-const err4 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema239.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema240.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -26191,7 +26214,7 @@ errors++;
 if(data.description !== undefined){
 let data2 = data.description;
 if((typeof data2 !== "string") && (data2 !== null)){
-const err8 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema239.properties.description.type},message:"must be string,null"};
+const err8 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema240.properties.description.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -26216,7 +26239,7 @@ errors++;
 if(data.parameters !== undefined){
 let data3 = data.parameters;
 if((!(data3 && typeof data3 == "object" && !Array.isArray(data3))) && (data3 !== null)){
-const err10 = {instancePath:instancePath+"/parameters",schemaPath:"#/properties/parameters/type",keyword:"type",params:{type: schema239.properties.parameters.type},message:"must be object,null"};
+const err10 = {instancePath:instancePath+"/parameters",schemaPath:"#/properties/parameters/type",keyword:"type",params:{type: schema240.properties.parameters.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -26267,7 +26290,7 @@ errors++;
 if(data.strict !== undefined){
 let data4 = data.strict;
 if((typeof data4 !== "boolean") && (data4 !== null)){
-const err14 = {instancePath:instancePath+"/strict",schemaPath:"#/properties/strict/type",keyword:"type",params:{type: schema239.properties.strict.type},message:"must be boolean,null"};
+const err14 = {instancePath:instancePath+"/strict",schemaPath:"#/properties/strict/type",keyword:"type",params:{type: schema240.properties.strict.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -26280,7 +26303,7 @@ errors++;
 if(data.async !== undefined){
 let data5 = data.async;
 if((typeof data5 !== "boolean") && (data5 !== null)){
-const err15 = {instancePath:instancePath+"/async",schemaPath:"#/properties/async/type",keyword:"type",params:{type: schema239.properties.async.type},message:"must be boolean,null"};
+const err15 = {instancePath:instancePath+"/async",schemaPath:"#/properties/async/type",keyword:"type",params:{type: schema240.properties.async.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -26327,7 +26350,7 @@ vErrors = null;
 if(data.defer_loading !== undefined){
 let data6 = data.defer_loading;
 if((typeof data6 !== "boolean") && (data6 !== null)){
-const err18 = {instancePath:instancePath+"/defer_loading",schemaPath:"#/properties/defer_loading/type",keyword:"type",params:{type: schema239.properties.defer_loading.type},message:"must be boolean,null"};
+const err18 = {instancePath:instancePath+"/defer_loading",schemaPath:"#/properties/defer_loading/type",keyword:"type",params:{type: schema240.properties.defer_loading.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -26424,7 +26447,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema228.properties, key0))){
+if(!(func7.call(schema229.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -26438,7 +26461,7 @@ errors++;
 if(data.model !== undefined){
 let data0 = data.model;
 if((typeof data0 !== "string") && (data0 !== null)){
-const err1 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema228.properties.model.type},message:"must be string,null"};
+const err1 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema229.properties.model.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -26485,7 +26508,7 @@ errors = vErrors.length;
 if(data.instructions !== undefined){
 let data3 = data.instructions;
 if((typeof data3 !== "string") && (data3 !== null)){
-const err4 = {instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/type",keyword:"type",params:{type: schema228.properties.instructions.type},message:"must be string,null"};
+const err4 = {instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/type",keyword:"type",params:{type: schema229.properties.instructions.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -26510,7 +26533,7 @@ errors++;
 if(data.text !== undefined){
 let data4 = data.text;
 if((!(data4 && typeof data4 == "object" && !Array.isArray(data4))) && (data4 !== null)){
-const err6 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: schema228.properties.text.type},message:"must be object,null"};
+const err6 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: schema229.properties.text.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -26541,7 +26564,7 @@ errors = vErrors.length;
 if(data4.verbosity !== undefined){
 let data6 = data4.verbosity;
 if((typeof data6 !== "string") && (data6 !== null)){
-const err8 = {instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/type",keyword:"type",params:{type: schema228.properties.text.properties.verbosity.type},message:"must be string,null"};
+const err8 = {instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/type",keyword:"type",params:{type: schema229.properties.text.properties.verbosity.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -26551,7 +26574,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((data6 === "medium") || (data6 === null))){
-const err9 = {instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema228.properties.text.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+const err9 = {instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema229.properties.text.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -26566,7 +26589,7 @@ errors++;
 if(data.tools !== undefined){
 let data7 = data.tools;
 if((!(Array.isArray(data7))) && (data7 !== null)){
-const err10 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema228.properties.tools.type},message:"must be array,null"};
+const err10 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema229.properties.tools.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -26598,7 +26621,7 @@ errors = vErrors.length;
 if(data.tool_choice !== undefined){
 let data9 = data.tool_choice;
 if(((typeof data9 !== "string") && (!(data9 && typeof data9 == "object" && !Array.isArray(data9)))) && (data9 !== null)){
-const err12 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ResponseToolChoice/type",keyword:"type",params:{type: schema242.type},message:"must be string,object,null"};
+const err12 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ResponseToolChoice/type",keyword:"type",params:{type: schema243.type},message:"must be string,object,null"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -26675,7 +26698,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(data10 === "function")){
-const err19 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"contract#/$defs/ResponseToolChoice/properties/type/enum",keyword:"enum",params:{allowedValues: schema242.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"contract#/$defs/ResponseToolChoice/properties/type/enum",keyword:"enum",params:{allowedValues: schema243.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -26725,7 +26748,7 @@ errors++;
 if(data.parallel_tool_calls !== undefined){
 let data12 = data.parallel_tool_calls;
 if((typeof data12 !== "boolean") && (data12 !== null)){
-const err23 = {instancePath:instancePath+"/parallel_tool_calls",schemaPath:"#/properties/parallel_tool_calls/type",keyword:"type",params:{type: schema228.properties.parallel_tool_calls.type},message:"must be boolean,null"};
+const err23 = {instancePath:instancePath+"/parallel_tool_calls",schemaPath:"#/properties/parallel_tool_calls/type",keyword:"type",params:{type: schema229.properties.parallel_tool_calls.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -26738,7 +26761,7 @@ errors++;
 if(data.temperature !== undefined){
 let data13 = data.temperature;
 if((!((typeof data13 == "number") && (isFinite(data13)))) && (data13 !== null)){
-const err24 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema228.properties.temperature.type},message:"must be number,null"};
+const err24 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema229.properties.temperature.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -26773,7 +26796,7 @@ errors++;
 if(data.top_p !== undefined){
 let data14 = data.top_p;
 if((!((typeof data14 == "number") && (isFinite(data14)))) && (data14 !== null)){
-const err27 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema228.properties.top_p.type},message:"must be number,null"};
+const err27 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema229.properties.top_p.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -26808,7 +26831,7 @@ errors++;
 if(data.presence_penalty !== undefined){
 let data15 = data.presence_penalty;
 if((!((typeof data15 == "number") && (isFinite(data15)))) && (data15 !== null)){
-const err30 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema228.properties.presence_penalty.type},message:"must be number,null"};
+const err30 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema229.properties.presence_penalty.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -26843,7 +26866,7 @@ errors++;
 if(data.frequency_penalty !== undefined){
 let data16 = data.frequency_penalty;
 if((!((typeof data16 == "number") && (isFinite(data16)))) && (data16 !== null)){
-const err33 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema228.properties.frequency_penalty.type},message:"must be number,null"};
+const err33 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema229.properties.frequency_penalty.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -26878,7 +26901,7 @@ errors++;
 if(data.max_output_tokens !== undefined){
 let data17 = data.max_output_tokens;
 if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (data17 !== null)){
-const err36 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/type",keyword:"type",params:{type: schema228.properties.max_output_tokens.type},message:"must be integer,null"};
+const err36 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/type",keyword:"type",params:{type: schema229.properties.max_output_tokens.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -26913,7 +26936,7 @@ errors++;
 if(data.reasoning !== undefined){
 let data18 = data.reasoning;
 if((!(data18 && typeof data18 == "object" && !Array.isArray(data18))) && (data18 !== null)){
-const err39 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: schema228.properties.reasoning.type},message:"must be object,null"};
+const err39 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: schema229.properties.reasoning.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -26938,7 +26961,7 @@ errors++;
 if(data18.effort !== undefined){
 let data19 = data18.effort;
 if((typeof data19 !== "string") && (data19 !== null)){
-const err41 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/type",keyword:"type",params:{type: schema228.properties.reasoning.properties.effort.type},message:"must be string,null"};
+const err41 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/type",keyword:"type",params:{type: schema229.properties.reasoning.properties.effort.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -26948,7 +26971,7 @@ vErrors.push(err41);
 errors++;
 }
 if(!(((((((data19 === "none") || (data19 === "minimal")) || (data19 === "low")) || (data19 === "medium")) || (data19 === "high")) || (data19 === "xhigh")) || (data19 === null))){
-const err42 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/enum",keyword:"enum",params:{allowedValues: schema228.properties.reasoning.properties.effort.enum},message:"must be equal to one of the allowed values"};
+const err42 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/enum",keyword:"enum",params:{allowedValues: schema229.properties.reasoning.properties.effort.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -26961,7 +26984,7 @@ errors++;
 if(data18.summary !== undefined){
 let data20 = data18.summary;
 if((typeof data20 !== "string") && (data20 !== null)){
-const err43 = {instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/type",keyword:"type",params:{type: schema228.properties.reasoning.properties.summary.type},message:"must be string,null"};
+const err43 = {instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/type",keyword:"type",params:{type: schema229.properties.reasoning.properties.summary.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -26971,7 +26994,7 @@ vErrors.push(err43);
 errors++;
 }
 if(!((data20 === "auto") || (data20 === null))){
-const err44 = {instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/enum",keyword:"enum",params:{allowedValues: schema228.properties.reasoning.properties.summary.enum},message:"must be equal to one of the allowed values"};
+const err44 = {instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/enum",keyword:"enum",params:{allowedValues: schema229.properties.reasoning.properties.summary.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -26998,7 +27021,7 @@ errors++;
 if(data.stream !== undefined){
 let data22 = data.stream;
 if((typeof data22 !== "boolean") && (data22 !== null)){
-const err46 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema228.properties.stream.type},message:"must be boolean,null"};
+const err46 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema229.properties.stream.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -27011,7 +27034,7 @@ errors++;
 if(data.stream_options !== undefined){
 let data23 = data.stream_options;
 if((!(data23 && typeof data23 == "object" && !Array.isArray(data23))) && (data23 !== null)){
-const err47 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/type",keyword:"type",params:{type: schema228.properties.stream_options.type},message:"must be object,null"};
+const err47 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/type",keyword:"type",params:{type: schema229.properties.stream_options.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -27036,7 +27059,7 @@ errors++;
 if(data23.include_obfuscation !== undefined){
 let data24 = data23.include_obfuscation;
 if((typeof data24 !== "boolean") && (data24 !== null)){
-const err49 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/type",keyword:"type",params:{type: schema228.properties.stream_options.properties.include_obfuscation.type},message:"must be boolean,null"};
+const err49 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/type",keyword:"type",params:{type: schema229.properties.stream_options.properties.include_obfuscation.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -27085,7 +27108,7 @@ vErrors = null;
 if(data.metadata !== undefined){
 let data25 = data.metadata;
 if((!(data25 && typeof data25 == "object" && !Array.isArray(data25))) && (data25 !== null)){
-const err52 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: schema228.properties.metadata.type},message:"must be object,null"};
+const err52 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: schema229.properties.metadata.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -27161,7 +27184,7 @@ errors++;
 if(data.include !== undefined){
 let data27 = data.include;
 if((!(Array.isArray(data27))) && (data27 !== null)){
-const err58 = {instancePath:instancePath+"/include",schemaPath:"#/properties/include/type",keyword:"type",params:{type: schema228.properties.include.type},message:"must be array,null"};
+const err58 = {instancePath:instancePath+"/include",schemaPath:"#/properties/include/type",keyword:"type",params:{type: schema229.properties.include.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -27195,7 +27218,7 @@ vErrors.push(err60);
 errors++;
 }
 if(!(((((((data28 === "reasoning.encrypted_content") || (data28 === "web_search_call.action.sources")) || (data28 === "web_search_call.results")) || (data28 === "code_interpreter_call.outputs")) || (data28 === "computer_call_output.output.image_url")) || (data28 === "file_search_call.results")) || (data28 === "message.input_image.image_url"))){
-const err61 = {instancePath:instancePath+"/include/" + i1,schemaPath:"#/properties/include/items/enum",keyword:"enum",params:{allowedValues: schema228.properties.include.items.enum},message:"must be equal to one of the allowed values"};
+const err61 = {instancePath:instancePath+"/include/" + i1,schemaPath:"#/properties/include/items/enum",keyword:"enum",params:{allowedValues: schema229.properties.include.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -27210,7 +27233,7 @@ errors++;
 if(data.store !== undefined){
 let data29 = data.store;
 if((typeof data29 !== "boolean") && (data29 !== null)){
-const err62 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema228.properties.store.type},message:"must be boolean,null"};
+const err62 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema229.properties.store.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -27223,7 +27246,7 @@ errors++;
 if(data.user !== undefined){
 let data30 = data.user;
 if((typeof data30 !== "string") && (data30 !== null)){
-const err63 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema228.properties.user.type},message:"must be string,null"};
+const err63 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema229.properties.user.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -27248,7 +27271,7 @@ errors++;
 if(data.safety_identifier !== undefined){
 let data31 = data.safety_identifier;
 if((typeof data31 !== "string") && (data31 !== null)){
-const err65 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema228.properties.safety_identifier.type},message:"must be string,null"};
+const err65 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema229.properties.safety_identifier.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -27273,7 +27296,7 @@ errors++;
 if(data.prompt_cache_key !== undefined){
 let data32 = data.prompt_cache_key;
 if((typeof data32 !== "string") && (data32 !== null)){
-const err67 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema228.properties.prompt_cache_key.type},message:"must be string,null"};
+const err67 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema229.properties.prompt_cache_key.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -27298,7 +27321,7 @@ errors++;
 if(data.prompt_cache_retention !== undefined){
 let data33 = data.prompt_cache_retention;
 if((typeof data33 !== "string") && (data33 !== null)){
-const err69 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema228.properties.prompt_cache_retention.type},message:"must be string,null"};
+const err69 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema229.properties.prompt_cache_retention.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -27323,7 +27346,7 @@ errors++;
 if(data.background !== undefined){
 let data34 = data.background;
 if((typeof data34 !== "boolean") && (data34 !== null)){
-const err71 = {instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: schema228.properties.background.type},message:"must be boolean,null"};
+const err71 = {instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: schema229.properties.background.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -27370,7 +27393,7 @@ vErrors = null;
 if(data.truncation !== undefined){
 let data35 = data.truncation;
 if((typeof data35 !== "string") && (data35 !== null)){
-const err74 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/type",keyword:"type",params:{type: schema228.properties.truncation.type},message:"must be string,null"};
+const err74 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/type",keyword:"type",params:{type: schema229.properties.truncation.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -27380,7 +27403,7 @@ vErrors.push(err74);
 errors++;
 }
 if(!((data35 === "disabled") || (data35 === null))){
-const err75 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/enum",keyword:"enum",params:{allowedValues: schema228.properties.truncation.enum},message:"must be equal to one of the allowed values"};
+const err75 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/enum",keyword:"enum",params:{allowedValues: schema229.properties.truncation.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -27393,7 +27416,7 @@ errors++;
 if(data.service_tier !== undefined){
 let data36 = data.service_tier;
 if((typeof data36 !== "string") && (data36 !== null)){
-const err76 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema228.properties.service_tier.type},message:"must be string,null"};
+const err76 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema229.properties.service_tier.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -27403,7 +27426,7 @@ vErrors.push(err76);
 errors++;
 }
 if(!(((data36 === "auto") || (data36 === "default")) || (data36 === null))){
-const err77 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema228.properties.service_tier.enum},message:"must be equal to one of the allowed values"};
+const err77 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema229.properties.service_tier.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -27416,7 +27439,7 @@ errors++;
 if(data.top_logprobs !== undefined){
 let data37 = data.top_logprobs;
 if((!(((typeof data37 == "number") && (!(data37 % 1) && !isNaN(data37))) && (isFinite(data37)))) && (data37 !== null)){
-const err78 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema228.properties.top_logprobs.type},message:"must be integer,null"};
+const err78 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema229.properties.top_logprobs.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -27582,7 +27605,7 @@ return errors === 0;
 validate180.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const listModelsParameters = validate192;
-const schema250 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listModelsParameters"};
+const schema251 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listModelsParameters"};
 
 function validate192(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listModelsParameters" */;
@@ -27676,7 +27699,7 @@ return errors === 0;
 validate192.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getModelParameters = validate193;
-const schema251 = {"type":"object","properties":{"path":{"type":"object","properties":{"model":{"type":"string","pattern":"^[!-~]{1,401}$","minLength":1,"maxLength":401}},"required":["model"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getModelParameters"};
+const schema252 = {"type":"object","properties":{"path":{"type":"object","properties":{"model":{"type":"string","pattern":"^[!-~]{1,401}$","minLength":1,"maxLength":401}},"required":["model"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getModelParameters"};
 
 function validate193(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getModelParameters" */;
@@ -27827,7 +27850,7 @@ return errors === 0;
 validate193.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listLocationsParameters = validate194;
-const schema252 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLocationsParameters"};
+const schema253 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLocationsParameters"};
 
 function validate194(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listLocationsParameters" */;
@@ -27894,7 +27917,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data2 === "exclude") || (data2 === "include")) || (data2 === "only"))){
-const err4 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema252.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema253.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -28061,7 +28084,7 @@ return errors === 0;
 validate194.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createLocationParameters = validate195;
-const schema253 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createLocationParameters"};
+const schema254 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createLocationParameters"};
 
 function validate195(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createLocationParameters" */;
@@ -28202,20 +28225,20 @@ return errors === 0;
 validate195.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createLocationBody = validate196;
-const schema254 = {"$ref":"contract#/$defs/LocationCreate","$id":"createLocationBody"};
-const schema255 = {"title":"LocationCreate","type":"object","description":"A new location.","additionalProperties":false,"required":["name","currency","timezone"],"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"type":"string","description":"ISO 4217 code of the currency of all prices at the location. It cannot be changed later. It must be a current currency with a minor unit in the ISO 4217 list of 2026-01-01. If a currency is withdrawn later, existing locations keep it.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins. Default: `00:00`.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]},"tax_rate_ppm":{"type":"integer","description":"Tax on the subtotal of an order, in parts per million. 90000 is 9 %. Default: 0.","minimum":0,"maximum":1000000,"examples":[90000]},"fee_rate_ppm":{"type":"integer","description":"Fee on the subtotal of an order, in parts per million. 25000 is 2.5 %. Default: 0.","minimum":0,"maximum":1000000,"examples":[25000]},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"name":"Canal Café","currency":"EUR","timezone":"Europe/Amsterdam"}]};
-const schema256 = {"title":"LocationName","type":"string","description":"Display name of the location. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Canal Café"]};
-const schema257 = {"title":"Timezone","type":"string","description":"Name of a time zone in the IANA database. Fiscal days end in this time zone. Upper and lower case are accepted; the name is stored as the database writes it. An alias such as `Asia/Calcutta` is not replaced.","pattern":"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$","minLength":1,"maxLength":64,"examples":["Europe/Amsterdam"]};
-const schema265 = {"title":"Archived","type":"boolean","description":"Whether the resource is archived. Lists leave out archived resources by default, and new orders cannot use them. You can still get an archived resource by its id and change it; `false` ends the archiving.","examples":[false]};
+const schema255 = {"$ref":"contract#/$defs/LocationCreate","$id":"createLocationBody"};
+const schema256 = {"title":"LocationCreate","type":"object","description":"A new location.","additionalProperties":false,"required":["name","currency","timezone"],"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"type":"string","description":"ISO 4217 code of the currency of all prices at the location. It cannot be changed later. It must be a current currency with a minor unit in the ISO 4217 list of 2026-01-01. If a currency is withdrawn later, existing locations keep it.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins. Default: `00:00`.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]},"tax_rate_ppm":{"type":"integer","description":"Tax on the subtotal of an order, in parts per million. 90000 is 9 %. Default: 0.","minimum":0,"maximum":1000000,"examples":[90000]},"fee_rate_ppm":{"type":"integer","description":"Fee on the subtotal of an order, in parts per million. 25000 is 2.5 %. Default: 0.","minimum":0,"maximum":1000000,"examples":[25000]},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"name":"Canal Café","currency":"EUR","timezone":"Europe/Amsterdam"}]};
+const schema257 = {"title":"LocationName","type":"string","description":"Display name of the location. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Canal Café"]};
+const schema258 = {"title":"Timezone","type":"string","description":"Name of a time zone in the IANA database. Fiscal days end in this time zone. Upper and lower case are accepted; the name is stored as the database writes it. An alias such as `Asia/Calcutta` is not replaced.","pattern":"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$","minLength":1,"maxLength":64,"examples":["Europe/Amsterdam"]};
+const schema266 = {"title":"Archived","type":"boolean","description":"Whether the resource is archived. Lists leave out archived resources by default, and new orders cannot use them. You can still get an archived resource by its id and change it; `false` ends the archiving.","examples":[false]};
 const pattern169 = new RegExp("^[A-Z]{3}$", "u");
 const pattern171 = new RegExp("^([01]\\d|2[0-3]):[0-5]\\d$", "u");
-const schema258 = {"title":"ZonesInput","type":"array","description":"Zones of the location with their spots. A zone or spot that you send with an id keeps it; one without an id gets a new\none. The same id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ZoneInput"},"examples":[[{"name":"Terrace","spots":[{"name":"Table 4"},{"name":"Table 5"}]}]]};
-const schema259 = {"title":"ZoneInput","type":"object","description":"A part of a location. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/ZoneId"},"name":{"$ref":"contract#/$defs/ZoneName"},"spots":{"type":"array","description":"Spots of the zone. Default: none.","maxItems":1000,"items":{"$ref":"contract#/$defs/SpotInput"}}},"examples":[{"name":"Terrace","spots":[{"name":"Table 4"}]}]};
-const schema260 = {"title":"ZoneId","type":"string","description":"Id of a zone, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65"]};
-const schema261 = {"title":"ZoneName","type":"string","description":"Display name of the zone. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Terrace"]};
-const schema262 = {"title":"SpotInput","type":"object","description":"A place where orders are placed. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/SpotId"},"name":{"$ref":"contract#/$defs/SpotName"}},"examples":[{"name":"Table 4"}]};
-const schema263 = {"title":"SpotId","type":"string","description":"Id of a spot, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13"]};
-const schema264 = {"title":"SpotName","type":"string","description":"Display name of the spot. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Table 4"]};
+const schema259 = {"title":"ZonesInput","type":"array","description":"Zones of the location with their spots. A zone or spot that you send with an id keeps it; one without an id gets a new\none. The same id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ZoneInput"},"examples":[[{"name":"Terrace","spots":[{"name":"Table 4"},{"name":"Table 5"}]}]]};
+const schema260 = {"title":"ZoneInput","type":"object","description":"A part of a location. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/ZoneId"},"name":{"$ref":"contract#/$defs/ZoneName"},"spots":{"type":"array","description":"Spots of the zone. Default: none.","maxItems":1000,"items":{"$ref":"contract#/$defs/SpotInput"}}},"examples":[{"name":"Terrace","spots":[{"name":"Table 4"}]}]};
+const schema261 = {"title":"ZoneId","type":"string","description":"Id of a zone, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65"]};
+const schema262 = {"title":"ZoneName","type":"string","description":"Display name of the zone. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Terrace"]};
+const schema263 = {"title":"SpotInput","type":"object","description":"A place where orders are placed. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/SpotId"},"name":{"$ref":"contract#/$defs/SpotName"}},"examples":[{"name":"Table 4"}]};
+const schema264 = {"title":"SpotId","type":"string","description":"Id of a spot, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13"]};
+const schema265 = {"title":"SpotName","type":"string","description":"Display name of the spot. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Table 4"]};
 
 function validate200(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -28893,8 +28916,8 @@ return errors === 0;
 validate196.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const getLocationParameters = validate205;
-const schema266 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getLocationParameters"};
-const schema267 = {"title":"LocationId","type":"string","description":"Id of a location. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]};
+const schema267 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getLocationParameters"};
+const schema268 = {"title":"LocationId","type":"string","description":"Id of a location. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]};
 
 function validate205(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getLocationParameters" */;
@@ -29062,7 +29085,7 @@ return errors === 0;
 validate205.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const updateLocationParameters = validate206;
-const schema268 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateLocationParameters"};
+const schema269 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateLocationParameters"};
 
 function validate206(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateLocationParameters" */;
@@ -29230,12 +29253,12 @@ return errors === 0;
 validate206.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const updateLocationBody = validate207;
-const schema270 = {"$ref":"contract#/$defs/LocationUpdate","$id":"updateLocationBody"};
-const schema271 = {"title":"LocationUpdate","type":"object","description":"Any of the fields. `zones` is replaced as a whole. Zones and spots that you send with their ids keep these ids. A zone\nthat you send without `spots` keeps its spots. `id`, `currency`, `created_at` and `updated_at` cannot be changed; you\ncan send them with their current values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"$ref":"contract#/$defs/FiscalDayEndTime"},"tax_rate_ppm":{"$ref":"contract#/$defs/TaxRate"},"fee_rate_ppm":{"$ref":"contract#/$defs/FeeRate"},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"tax_rate_ppm":210000}]};
-const schema273 = {"title":"CurrencyCode","type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]};
-const schema275 = {"title":"FiscalDayEndTime","type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins, in the location's time zone. With `04:00`, an\norder at 01:30 belongs to the day before. If daylight saving skips this time, the day ends later by the length of the\ngap: 02:30 becomes 03:30. If this time occurs twice, the first counts.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]};
-const schema276 = {"title":"TaxRate","type":"integer","description":"Tax on the subtotal of an order, in parts per million, rounded half-up to the minor unit once per order. 90000 is 9 %, 88750 is 8.875 %.","minimum":0,"maximum":1000000,"examples":[90000]};
-const schema277 = {"title":"FeeRate","type":"integer","description":"Fee on the subtotal of an order, in parts per million, rounded half-up to the minor unit once per order. 25000 is 2.5 %.","minimum":0,"maximum":1000000,"examples":[25000]};
+const schema271 = {"$ref":"contract#/$defs/LocationUpdate","$id":"updateLocationBody"};
+const schema272 = {"title":"LocationUpdate","type":"object","description":"Any of the fields. `zones` is replaced as a whole. Zones and spots that you send with their ids keep these ids. A zone\nthat you send without `spots` keeps its spots. `id`, `currency`, `created_at` and `updated_at` cannot be changed; you\ncan send them with their current values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"$ref":"contract#/$defs/FiscalDayEndTime"},"tax_rate_ppm":{"$ref":"contract#/$defs/TaxRate"},"fee_rate_ppm":{"$ref":"contract#/$defs/FeeRate"},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"tax_rate_ppm":210000}]};
+const schema274 = {"title":"CurrencyCode","type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]};
+const schema276 = {"title":"FiscalDayEndTime","type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins, in the location's time zone. With `04:00`, an\norder at 01:30 belongs to the day before. If daylight saving skips this time, the day ends later by the length of the\ngap: 02:30 becomes 03:30. If this time occurs twice, the first counts.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]};
+const schema277 = {"title":"TaxRate","type":"integer","description":"Tax on the subtotal of an order, in parts per million, rounded half-up to the minor unit once per order. 90000 is 9 %, 88750 is 8.875 %.","minimum":0,"maximum":1000000,"examples":[90000]};
+const schema278 = {"title":"FeeRate","type":"integer","description":"Fee on the subtotal of an order, in parts per million, rounded half-up to the minor unit once per order. 25000 is 2.5 %.","minimum":0,"maximum":1000000,"examples":[25000]};
 
 function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -29249,7 +29272,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema271.properties, key0))){
+if(!(func7.call(schema272.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -29671,7 +29694,7 @@ return errors === 0;
 validate207.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const listFiscalDaysParameters = validate211;
-const schema282 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listFiscalDaysParameters"};
+const schema283 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listFiscalDaysParameters"};
 
 function validate211(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listFiscalDaysParameters" */;
@@ -29929,8 +29952,8 @@ return errors === 0;
 validate211.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getFiscalDayParameters = validate212;
-const schema284 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getFiscalDayParameters"};
-const schema286 = {"title":"FiscalDate","type":"string","description":"Date of a fiscal day: the date in the location's time zone when the day begins.","format":"date","maxLength":10,"examples":["2026-11-06"]};
+const schema285 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getFiscalDayParameters"};
+const schema287 = {"title":"FiscalDate","type":"string","description":"Date of a fiscal day: the date in the location's time zone when the day begins.","format":"date","maxLength":10,"examples":["2026-11-06"]};
 
 function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getFiscalDayParameters" */;
@@ -30143,7 +30166,7 @@ return errors === 0;
 validate212.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const closeFiscalDayParameters = validate213;
-const schema287 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"closeFiscalDayParameters"};
+const schema288 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"closeFiscalDayParameters"};
 
 function validate213(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="closeFiscalDayParameters" */;
@@ -30329,7 +30352,7 @@ return errors === 0;
 validate213.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listCategoriesParameters = validate214;
-const schema290 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listCategoriesParameters"};
+const schema291 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listCategoriesParameters"};
 
 function validate214(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listCategoriesParameters" */;
@@ -30441,7 +30464,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!(((data3 === "exclude") || (data3 === "include")) || (data3 === "only"))){
-const err8 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema290.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema291.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -30608,7 +30631,7 @@ return errors === 0;
 validate214.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createCategoryParameters = validate215;
-const schema291 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createCategoryParameters"};
+const schema292 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createCategoryParameters"};
 
 function validate215(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createCategoryParameters" */;
@@ -30749,9 +30772,9 @@ return errors === 0;
 validate215.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createCategoryBody = validate216;
-const schema292 = {"$ref":"contract#/$defs/CategoryCreate","$id":"createCategoryBody"};
-const schema293 = {"title":"CategoryCreate","type":"object","description":"A new category.","additionalProperties":false,"required":["location_id","name"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","name":"Hot drinks"}]};
-const schema295 = {"title":"CategoryName","type":"string","description":"Display name of the category. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Hot drinks"]};
+const schema293 = {"$ref":"contract#/$defs/CategoryCreate","$id":"createCategoryBody"};
+const schema294 = {"title":"CategoryCreate","type":"object","description":"A new category.","additionalProperties":false,"required":["location_id","name"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","name":"Hot drinks"}]};
+const schema296 = {"title":"CategoryName","type":"string","description":"Display name of the category. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Hot drinks"]};
 
 function validate217(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -30926,8 +30949,8 @@ return errors === 0;
 validate216.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const getCategoryParameters = validate219;
-const schema297 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getCategoryParameters"};
-const schema298 = {"title":"CategoryId","type":"string","description":"Id of a category: `cat_` followed by 32 hexadecimal digits. The server sets it; it never changes.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]};
+const schema298 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getCategoryParameters"};
+const schema299 = {"title":"CategoryId","type":"string","description":"Id of a category: `cat_` followed by 32 hexadecimal digits. The server sets it; it never changes.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]};
 const pattern194 = new RegExp("^cat_[0-9a-f]{32}$", "u");
 
 function validate219(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -31096,7 +31119,7 @@ return errors === 0;
 validate219.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const updateCategoryParameters = validate220;
-const schema299 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateCategoryParameters"};
+const schema300 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateCategoryParameters"};
 
 function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateCategoryParameters" */;
@@ -31264,8 +31287,8 @@ return errors === 0;
 validate220.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const updateCategoryBody = validate221;
-const schema301 = {"$ref":"contract#/$defs/CategoryUpdate","$id":"updateCategoryBody"};
-const schema302 = {"title":"CategoryUpdate","type":"object","description":"Any of the fields. `id`, `location_id`, `created_at` and `updated_at` cannot be changed; you can send them with their\ncurrent values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/CategoryId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"name":"Coffee and tea"}]};
+const schema302 = {"$ref":"contract#/$defs/CategoryUpdate","$id":"updateCategoryBody"};
+const schema303 = {"title":"CategoryUpdate","type":"object","description":"Any of the fields. `id`, `location_id`, `created_at` and `updated_at` cannot be changed; you can send them with their\ncurrent values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/CategoryId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"name":"Coffee and tea"}]};
 
 function validate222(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -31545,7 +31568,7 @@ return errors === 0;
 validate221.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const listProductsParameters = validate224;
-const schema309 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"category_id":{"type":"string","pattern":"^cat_[0-9a-f]{32}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listProductsParameters"};
+const schema310 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"category_id":{"type":"string","pattern":"^cat_[0-9a-f]{32}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listProductsParameters"};
 
 function validate224(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listProductsParameters" */;
@@ -31702,7 +31725,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data4 === "exclude") || (data4 === "include")) || (data4 === "only"))){
-const err12 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema309.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema310.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -31869,7 +31892,7 @@ return errors === 0;
 validate224.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createProductParameters = validate225;
-const schema310 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createProductParameters"};
+const schema311 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createProductParameters"};
 
 function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createProductParameters" */;
@@ -32010,16 +32033,16 @@ return errors === 0;
 validate225.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createProductBody = validate226;
-const schema311 = {"$ref":"contract#/$defs/ProductCreate","$id":"createProductBody"};
-const schema312 = {"title":"ProductCreate","type":"object","description":"A new product. It has the currency of the location.","additionalProperties":false,"required":["location_id","category_id","name","price"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"$ref":"contract#/$defs/ProductDescription"},"sku":{"$ref":"contract#/$defs/Sku"},"image_url":{"$ref":"contract#/$defs/ImageUrl"},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered. Default: true.","examples":[true]},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","category_id":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","name":"Flat white","price":420}]};
-const schema315 = {"title":"ProductName","type":"string","description":"Display name of the product. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Flat white"]};
-const schema316 = {"title":"ProductDescription","type":"string","description":"Description of the product for guests. The service stores it as plain text and does not interpret it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]};
-const schema317 = {"title":"Sku","type":"string","description":"Stock keeping unit: the article number in the caller's system. It does not have to be unique.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]};
-const schema318 = {"title":"ImageUrl","type":"string","description":"URL of an image, `https` or `http`, without user information. The service does not fetch it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]};
-const schema319 = {"title":"Price","type":"integer","description":"Amount in the minor unit of the currency (ISO 4217). 420 is 4.20 euros, or 420 yen.","minimum":0,"maximum":1000000000,"examples":[420]};
+const schema312 = {"$ref":"contract#/$defs/ProductCreate","$id":"createProductBody"};
+const schema313 = {"title":"ProductCreate","type":"object","description":"A new product. It has the currency of the location.","additionalProperties":false,"required":["location_id","category_id","name","price"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"$ref":"contract#/$defs/ProductDescription"},"sku":{"$ref":"contract#/$defs/Sku"},"image_url":{"$ref":"contract#/$defs/ImageUrl"},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered. Default: true.","examples":[true]},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","category_id":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","name":"Flat white","price":420}]};
+const schema316 = {"title":"ProductName","type":"string","description":"Display name of the product. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Flat white"]};
+const schema317 = {"title":"ProductDescription","type":"string","description":"Description of the product for guests. The service stores it as plain text and does not interpret it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]};
+const schema318 = {"title":"Sku","type":"string","description":"Stock keeping unit: the article number in the caller's system. It does not have to be unique.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]};
+const schema319 = {"title":"ImageUrl","type":"string","description":"URL of an image, `https` or `http`, without user information. The service does not fetch it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]};
+const schema320 = {"title":"Price","type":"integer","description":"Amount in the minor unit of the currency (ISO 4217). 420 is 4.20 euros, or 420 yen.","minimum":0,"maximum":1000000000,"examples":[420]};
 const pattern209 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$", "u");
-const schema320 = {"title":"TagsInput","type":"array","description":"Tags of the product.","maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Tag"},"examples":[["coffee","hot"]]};
-const schema321 = {"title":"Tag","type":"string","description":"A word that marks products. Events contain it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["coffee"]};
+const schema321 = {"title":"TagsInput","type":"array","description":"Tags of the product.","maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Tag"},"examples":[["coffee","hot"]]};
+const schema322 = {"title":"Tag","type":"string","description":"A word that marks products. Events contain it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["coffee"]};
 
 function validate228(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -32124,10 +32147,10 @@ return errors === 0;
 }
 validate228.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema322 = {"title":"ModifiersInput","type":"array","description":"Modifiers of the product. A modifier that you send with an id keeps it; a modifier without an id gets a new one. The\nsame id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ModifierInput"},"examples":[[{"name":"Oat milk","price":50}]]};
-const schema323 = {"title":"ModifierInput","type":"object","description":"Something that can be added to a product. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name","price"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"name":{"$ref":"contract#/$defs/ModifierName"},"price":{"$ref":"contract#/$defs/Price"}},"examples":[{"name":"Oat milk","price":50}]};
-const schema324 = {"title":"ModifierId","type":"string","description":"Id of a modifier, unique within its product.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"]};
-const schema325 = {"title":"ModifierName","type":"string","description":"Display name of the modifier. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Oat milk"]};
+const schema323 = {"title":"ModifiersInput","type":"array","description":"Modifiers of the product. A modifier that you send with an id keeps it; a modifier without an id gets a new one. The\nsame id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ModifierInput"},"examples":[[{"name":"Oat milk","price":50}]]};
+const schema324 = {"title":"ModifierInput","type":"object","description":"Something that can be added to a product. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name","price"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"name":{"$ref":"contract#/$defs/ModifierName"},"price":{"$ref":"contract#/$defs/Price"}},"examples":[{"name":"Oat milk","price":50}]};
+const schema325 = {"title":"ModifierId","type":"string","description":"Id of a modifier, unique within its product.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"]};
+const schema326 = {"title":"ModifierName","type":"string","description":"Display name of the modifier. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Oat milk"]};
 
 function validate231(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -32401,7 +32424,7 @@ vErrors.push(err3);
 errors++;
 }
 for(const key0 in data){
-if(!(func7.call(schema312.properties, key0))){
+if(!(func7.call(schema313.properties, key0))){
 const err4 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err4];
@@ -32751,8 +32774,8 @@ return errors === 0;
 validate226.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const getProductParameters = validate235;
-const schema328 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getProductParameters"};
-const schema329 = {"title":"ProductId","type":"string","description":"Id of a product. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]};
+const schema329 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getProductParameters"};
+const schema330 = {"title":"ProductId","type":"string","description":"Id of a product. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]};
 
 function validate235(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getProductParameters" */;
@@ -32920,7 +32943,7 @@ return errors === 0;
 validate235.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const updateProductParameters = validate236;
-const schema330 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateProductParameters"};
+const schema331 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateProductParameters"};
 
 function validate236(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateProductParameters" */;
@@ -33088,8 +33111,8 @@ return errors === 0;
 validate236.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const updateProductBody = validate237;
-const schema332 = {"$ref":"contract#/$defs/ProductUpdate","$id":"updateProductBody"};
-const schema333 = {"title":"ProductUpdate","type":"object","description":"Any of the fields. Modifiers that you send with their ids keep these ids. `null` clears `description`, `sku` and\n`image_url`. `id`, `location_id`, `currency`, `created_at` and `updated_at` cannot be changed; you can send them with\ntheir current values.","additionalProperties":false,"properties":{"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"type":["string","null"],"description":"Description of the product for guests. `null` clears it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]},"image_url":{"type":["string","null"],"description":"URL of an image, `https` or `http`, without user information. `null` clears it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]},"sku":{"type":["string","null"],"description":"Stock keeping unit: the article number in the caller's system. `null` clears it.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered.","examples":[false]},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/ProductId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"price":440}]};
+const schema333 = {"$ref":"contract#/$defs/ProductUpdate","$id":"updateProductBody"};
+const schema334 = {"title":"ProductUpdate","type":"object","description":"Any of the fields. Modifiers that you send with their ids keep these ids. `null` clears `description`, `sku` and\n`image_url`. `id`, `location_id`, `currency`, `created_at` and `updated_at` cannot be changed; you can send them with\ntheir current values.","additionalProperties":false,"properties":{"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"type":["string","null"],"description":"Description of the product for guests. `null` clears it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]},"image_url":{"type":["string","null"],"description":"URL of an image, `https` or `http`, without user information. `null` clears it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]},"sku":{"type":["string","null"],"description":"Stock keeping unit: the article number in the caller's system. `null` clears it.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered.","examples":[false]},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/ProductId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"price":440}]};
 
 function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -33103,7 +33126,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema333.properties, key0))){
+if(!(func7.call(schema334.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -33197,7 +33220,7 @@ errors++;
 if(data.description !== undefined){
 let data2 = data.description;
 if((typeof data2 !== "string") && (data2 !== null)){
-const err8 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema333.properties.description.type},message:"must be string,null"};
+const err8 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema334.properties.description.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -33232,7 +33255,7 @@ errors++;
 if(data.image_url !== undefined){
 let data3 = data.image_url;
 if((typeof data3 !== "string") && (data3 !== null)){
-const err11 = {instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: schema333.properties.image_url.type},message:"must be string,null"};
+const err11 = {instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: schema334.properties.image_url.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -33267,7 +33290,7 @@ errors++;
 if(data.sku !== undefined){
 let data4 = data.sku;
 if((typeof data4 !== "string") && (data4 !== null)){
-const err14 = {instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/type",keyword:"type",params:{type: schema333.properties.sku.type},message:"must be string,null"};
+const err14 = {instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/type",keyword:"type",params:{type: schema334.properties.sku.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -33613,9 +33636,9 @@ return errors === 0;
 validate237.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const listOrdersParameters = validate242;
-const schema343 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/OrderStatus"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"reference_id":{"$ref":"contract#/$defs/ReferenceId"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listOrdersParameters"};
-const schema344 = {"title":"OrderStatus","type":"string","description":"- `open`: placed, and not completed or canceled.\n- `completed`: completed. Final.\n- `canceled`: canceled. Final.","enum":["open","completed","canceled"],"examples":["open"]};
-const schema347 = {"title":"ReferenceId","type":"string","description":"Reference to the order in the caller's system. It does not have to be unique. You can list orders by it.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["till-3-0042"]};
+const schema344 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/OrderStatus"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"reference_id":{"$ref":"contract#/$defs/ReferenceId"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listOrdersParameters"};
+const schema345 = {"title":"OrderStatus","type":"string","description":"- `open`: placed, and not completed or canceled.\n- `completed`: completed. Final.\n- `canceled`: canceled. Final.","enum":["open","completed","canceled"],"examples":["open"]};
+const schema348 = {"title":"ReferenceId","type":"string","description":"Reference to the order in the caller's system. It does not have to be unique. You can list orders by it.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["till-3-0042"]};
 
 function validate243(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -33878,7 +33901,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data2 === "open") || (data2 === "completed")) || (data2 === "canceled"))){
-const err4 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/OrderStatus/enum",keyword:"enum",params:{allowedValues: schema344.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/OrderStatus/enum",keyword:"enum",params:{allowedValues: schema345.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -34147,7 +34170,7 @@ return errors === 0;
 validate242.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createOrderParameters = validate246;
-const schema348 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createOrderParameters"};
+const schema349 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createOrderParameters"};
 
 function validate246(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createOrderParameters" */;
@@ -34288,14 +34311,14 @@ return errors === 0;
 validate246.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createOrderBody = validate247;
-const schema349 = {"$ref":"contract#/$defs/OrderCreate","$id":"createOrderBody"};
-const schema350 = {"title":"OrderCreate","type":"object","description":"A new order. The server prices it from the catalog.","additionalProperties":false,"required":["location_id","items"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"items":{"type":"array","description":"Lines of the order. A product can be in several lines.","minItems":1,"maxItems":200,"items":{"$ref":"contract#/$defs/OrderItemInput"}},"spot_id":{"$ref":"contract#/$defs/SpotId"},"note":{"$ref":"contract#/$defs/OrderNote"},"reference_id":{"$ref":"contract#/$defs/ReferenceId"},"metadata":{"$ref":"contract#/$defs/OrderMetadata"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","items":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[]}]}]};
-const schema358 = {"title":"OrderNote","type":"string","description":"A note from the guest. The service stores it and does not interpret it.","minLength":1,"maxLength":1000,"examples":["One flat white extra hot","please."]};
-const schema360 = {"title":"OrderMetadata","type":"object","description":"Up to 16 values of the caller, by name. The service stores them and does not interpret them.","maxProperties":16,"propertyNames":{"pattern":"^[A-Za-z0-9_-]{1,40}$"},"additionalProperties":{"type":"string","description":"A value.","maxLength":500,"examples":["7"]},"examples":[{"till":"3","covers":"2"}]};
+const schema350 = {"$ref":"contract#/$defs/OrderCreate","$id":"createOrderBody"};
+const schema351 = {"title":"OrderCreate","type":"object","description":"A new order. The server prices it from the catalog.","additionalProperties":false,"required":["location_id","items"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"items":{"type":"array","description":"Lines of the order. A product can be in several lines.","minItems":1,"maxItems":200,"items":{"$ref":"contract#/$defs/OrderItemInput"}},"spot_id":{"$ref":"contract#/$defs/SpotId"},"note":{"$ref":"contract#/$defs/OrderNote"},"reference_id":{"$ref":"contract#/$defs/ReferenceId"},"metadata":{"$ref":"contract#/$defs/OrderMetadata"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","items":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[]}]}]};
+const schema359 = {"title":"OrderNote","type":"string","description":"A note from the guest. The service stores it and does not interpret it.","minLength":1,"maxLength":1000,"examples":["One flat white extra hot","please."]};
+const schema361 = {"title":"OrderMetadata","type":"object","description":"Up to 16 values of the caller, by name. The service stores them and does not interpret them.","maxProperties":16,"propertyNames":{"pattern":"^[A-Za-z0-9_-]{1,40}$"},"additionalProperties":{"type":"string","description":"A value.","maxLength":500,"examples":["7"]},"examples":[{"till":"3","covers":"2"}]};
 const pattern235 = new RegExp("^[A-Za-z0-9_-]{1,40}$", "u");
-const schema352 = {"title":"OrderItemInput","type":"object","description":"One line of an order.","additionalProperties":false,"required":["product_id","quantity"],"properties":{"product_id":{"$ref":"contract#/$defs/ProductId"},"quantity":{"$ref":"contract#/$defs/Quantity"},"modifiers":{"type":"array","description":"Chosen modifiers. Default: none.","maxItems":100,"items":{"$ref":"contract#/$defs/OrderItemModifierInput"}}},"examples":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"}]}]};
-const schema354 = {"title":"Quantity","type":"integer","description":"Quantity.","minimum":1,"maximum":999,"examples":[2]};
-const schema355 = {"title":"OrderItemModifierInput","type":"object","description":"A modifier of the product.","additionalProperties":false,"required":["id"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"quantity":{"type":"integer","description":"Quantity per unit of the item. Default: 1.","minimum":1,"maximum":999,"examples":[1]}},"examples":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48","quantity":1}]};
+const schema353 = {"title":"OrderItemInput","type":"object","description":"One line of an order.","additionalProperties":false,"required":["product_id","quantity"],"properties":{"product_id":{"$ref":"contract#/$defs/ProductId"},"quantity":{"$ref":"contract#/$defs/Quantity"},"modifiers":{"type":"array","description":"Chosen modifiers. Default: none.","maxItems":100,"items":{"$ref":"contract#/$defs/OrderItemModifierInput"}}},"examples":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"}]}]};
+const schema355 = {"title":"Quantity","type":"integer","description":"Quantity.","minimum":1,"maximum":999,"examples":[2]};
+const schema356 = {"title":"OrderItemModifierInput","type":"object","description":"A modifier of the product.","additionalProperties":false,"required":["id"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"quantity":{"type":"integer","description":"Quantity per unit of the item. Default: 1.","minimum":1,"maximum":999,"examples":[1]}},"examples":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48","quantity":1}]};
 
 function validate250(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -34928,8 +34951,8 @@ return errors === 0;
 validate247.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const getOrderParameters = validate254;
-const schema361 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOrderParameters"};
-const schema362 = {"title":"OrderId","type":"string","description":"Id of an order. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]};
+const schema362 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOrderParameters"};
+const schema363 = {"title":"OrderId","type":"string","description":"Id of an order. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]};
 
 function validate254(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getOrderParameters" */;
@@ -35097,7 +35120,7 @@ return errors === 0;
 validate254.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const completeOrderParameters = validate255;
-const schema363 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"completeOrderParameters"};
+const schema364 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"completeOrderParameters"};
 
 function validate255(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="completeOrderParameters" */;
@@ -35265,7 +35288,7 @@ return errors === 0;
 validate255.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const cancelOrderParameters = validate256;
-const schema365 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelOrderParameters"};
+const schema366 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelOrderParameters"};
 
 function validate256(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="cancelOrderParameters" */;
@@ -35433,7 +35456,7 @@ return errors === 0;
 validate256.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listIntegrationsParameters = validate257;
-const schema367 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"IntegrationStatusFilter","enum":["active","paused","disabled"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listIntegrationsParameters"};
+const schema368 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"IntegrationStatusFilter","enum":["active","paused","disabled"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listIntegrationsParameters"};
 
 function validate257(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listIntegrationsParameters" */;
@@ -35490,7 +35513,7 @@ errors++;
 if(data1.status !== undefined){
 let data2 = data1.status;
 if(!(((data2 === "active") || (data2 === "paused")) || (data2 === "disabled"))){
-const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema367.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema368.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -35679,7 +35702,7 @@ return errors === 0;
 validate257.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createIntegrationParameters = validate258;
-const schema368 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createIntegrationParameters"};
+const schema369 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createIntegrationParameters"};
 
 function validate258(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createIntegrationParameters" */;
@@ -35820,17 +35843,17 @@ return errors === 0;
 validate258.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createIntegrationBody = validate259;
-const schema369 = {"$ref":"contract#/$defs/IntegrationCreate","$id":"createIntegrationBody"};
-const schema370 = {"title":"IntegrationCreate","type":"object","description":"A new integration. It is active immediately.","additionalProperties":false,"required":["name","url","event_types"],"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"secret":{"$ref":"contract#/$defs/SigningSecret"},"generate_secret":{"type":"boolean","description":"With `true` the server creates the secret, as it does without `secret`. It cannot be combined with `secret` (`invalid-request`). `false` without `secret` means the same as `unsigned`.","examples":[true]},"unsigned":{"type":"boolean","description":"With `true` deliveries are not signed, so the receiver cannot tell who sent them. It cannot be combined with `secret` or `generate_secret` (`invalid-request`).","examples":[false]}},"examples":[{"name":"Kitchen display","url":"https://kitchen.example.com/hooks/orders","event_types":["ORDER_PLACED","FISCAL_DAY_END"]}]};
-const schema371 = {"title":"IntegrationName","type":"string","description":"Display name of the application that receives the events. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Kitchen display"]};
-const schema372 = {"title":"IntegrationUrl","type":"string","description":"URL that events are sent to: `http` or `https`, without user information and fragment. An address that is not public\n(private, loopback and others) is refused, unless the operator allows its network. An IP address in the URL is checked\nhere; every address is checked again for each connection.\n\nQuery values that look like credentials are shown as `********`.","format":"uri","pattern":"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$","minLength":8,"maxLength":2048,"examples":["https://kitchen.example.com/hooks/orders"]};
-const schema379 = {"title":"SigningSecret","type":"string","description":"Secret that signs deliveries, in one of two forms:\n\n- `whsec_` followed by the base64 of 24 to 64 bytes, as Standard Webhooks writes secrets. These bytes are the key.\n- 24 to 64 printable ASCII characters. The bytes of the characters are the key. For libraries of Standard Webhooks,\n  write it as `whsec_` followed by the base64 of these bytes.","pattern":"^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$","not":{"pattern":"^whsec_(?!(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$)"},"minLength":24,"maxLength":94,"examples":["whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5"]};
+const schema370 = {"$ref":"contract#/$defs/IntegrationCreate","$id":"createIntegrationBody"};
+const schema371 = {"title":"IntegrationCreate","type":"object","description":"A new integration. It is active immediately.","additionalProperties":false,"required":["name","url","event_types"],"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"secret":{"$ref":"contract#/$defs/SigningSecret"},"generate_secret":{"type":"boolean","description":"With `true` the server creates the secret, as it does without `secret`. It cannot be combined with `secret` (`invalid-request`). `false` without `secret` means the same as `unsigned`.","examples":[true]},"unsigned":{"type":"boolean","description":"With `true` deliveries are not signed, so the receiver cannot tell who sent them. It cannot be combined with `secret` or `generate_secret` (`invalid-request`).","examples":[false]}},"examples":[{"name":"Kitchen display","url":"https://kitchen.example.com/hooks/orders","event_types":["ORDER_PLACED","FISCAL_DAY_END"]}]};
+const schema372 = {"title":"IntegrationName","type":"string","description":"Display name of the application that receives the events. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Kitchen display"]};
+const schema373 = {"title":"IntegrationUrl","type":"string","description":"URL that events are sent to: `http` or `https`, without user information and fragment. An address that is not public\n(private, loopback and others) is refused, unless the operator allows its network. An IP address in the URL is checked\nhere; every address is checked again for each connection.\n\nQuery values that look like credentials are shown as `********`.","format":"uri","pattern":"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$","minLength":8,"maxLength":2048,"examples":["https://kitchen.example.com/hooks/orders"]};
+const schema380 = {"title":"SigningSecret","type":"string","description":"Secret that signs deliveries, in one of two forms:\n\n- `whsec_` followed by the base64 of 24 to 64 bytes, as Standard Webhooks writes secrets. These bytes are the key.\n- 24 to 64 printable ASCII characters. The bytes of the characters are the key. For libraries of Standard Webhooks,\n  write it as `whsec_` followed by the base64 of these bytes.","pattern":"^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$","not":{"pattern":"^whsec_(?!(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$)"},"minLength":24,"maxLength":94,"examples":["whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5"]};
 const pattern242 = new RegExp("^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$", "u");
 const pattern246 = new RegExp("^whsec_(?!(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$)", "u");
 const pattern247 = new RegExp("^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$", "u");
 const formats52 = require("ajv-formats/dist/formats").fullFormats.uri;
-const schema373 = {"title":"EventTypesInput","type":"array","description":"Types of events to send. There is no wildcard: an integration receives a new type only if you add it.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/SubscribableEventType"},"examples":[["ORDER_PLACED","FISCAL_DAY_END"]]};
-const schema374 = {"title":"SubscribableEventType","type":"string","description":"A type of event that an integration can receive.","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","BUDGET_THRESHOLD_REACHED"],"examples":["ORDER_PLACED"]};
+const schema374 = {"title":"EventTypesInput","type":"array","description":"Types of events to send. There is no wildcard: an integration receives a new type only if you add it.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/SubscribableEventType"},"examples":[["ORDER_PLACED","FISCAL_DAY_END"]]};
+const schema375 = {"title":"SubscribableEventType","type":"string","description":"A type of event that an integration can receive.","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","BUDGET_THRESHOLD_REACHED"],"examples":["ORDER_PLACED"]};
 
 function validate261(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -35877,7 +35900,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!(((((((data0 === "ORDER_PLACED") || (data0 === "ORDER_COMPLETED")) || (data0 === "ORDER_CANCELED")) || (data0 === "PRODUCT_UPDATED")) || (data0 === "CATEGORY_UPDATED")) || (data0 === "FISCAL_DAY_END")) || (data0 === "BUDGET_THRESHOLD_REACHED"))){
-const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/SubscribableEventType/enum",keyword:"enum",params:{allowedValues: schema374.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/SubscribableEventType/enum",keyword:"enum",params:{allowedValues: schema375.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -35923,7 +35946,7 @@ return errors === 0;
 }
 validate261.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema375 = {"title":"LocationIdsInput","type":"array","description":"Locations whose events are sent. Empty: all locations. Default for a new integration: all locations.","maxItems":100,"uniqueItems":true,"items":{"$ref":"contract#/$defs/LocationId"},"examples":[["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]]};
+const schema376 = {"title":"LocationIdsInput","type":"array","description":"Locations whose events are sent. Empty: all locations. Default for a new integration: all locations.","maxItems":100,"uniqueItems":true,"items":{"$ref":"contract#/$defs/LocationId"},"examples":[["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]]};
 
 function validate263(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -36018,8 +36041,8 @@ return errors === 0;
 }
 validate263.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema377 = {"title":"CustomHeadersInput","type":"object","description":"Headers to send with every delivery, by name. Values are visible ASCII characters, with spaces only between them.\nValues that look like credentials are stored encrypted and shown as `********`. Sending `********` keeps the stored\nvalue; it is refused if there is no stored value.\n\nTwo names must not differ only in case. The service refuses `Host`, `Connection`, `Expect`, `Keep-Alive`, `TE`,\n`Trailer`, `Transfer-Encoding`, `Upgrade`, `User-Agent`, `Content-*`, `Proxy-*`, `X-Service-*` and `webhook-*`.","maxProperties":50,"propertyNames":{"$ref":"contract#/$defs/HeaderName"},"additionalProperties":{"type":"string","description":"Value of the header.","pattern":"^[!-~]([ -~]*[!-~])?$","minLength":1,"maxLength":1000,"examples":["ground-floor"]},"examples":[{"X-Kitchen":"ground-floor","Authorization":"Bearer EXAMPLE-not-a-real-token"}]};
-const schema378 = {"title":"HeaderName","type":"string","description":"Name of an HTTP header.","pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$","minLength":1,"maxLength":100,"examples":["X-Kitchen"]};
+const schema378 = {"title":"CustomHeadersInput","type":"object","description":"Headers to send with every delivery, by name. Values are visible ASCII characters, with spaces only between them.\nValues that look like credentials are stored encrypted and shown as `********`. Sending `********` keeps the stored\nvalue; it is refused if there is no stored value.\n\nTwo names must not differ only in case. The service refuses `Host`, `Connection`, `Expect`, `Keep-Alive`, `TE`,\n`Trailer`, `Transfer-Encoding`, `Upgrade`, `User-Agent`, `Content-*`, `Proxy-*`, `X-Service-*` and `webhook-*`.","maxProperties":50,"propertyNames":{"$ref":"contract#/$defs/HeaderName"},"additionalProperties":{"type":"string","description":"Value of the header.","pattern":"^[!-~]([ -~]*[!-~])?$","minLength":1,"maxLength":1000,"examples":["ground-floor"]},"examples":[{"X-Kitchen":"ground-floor","Authorization":"Bearer EXAMPLE-not-a-real-token"}]};
+const schema379 = {"title":"HeaderName","type":"string","description":"Name of an HTTP header.","pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$","minLength":1,"maxLength":100,"examples":["X-Kitchen"]};
 const pattern244 = new RegExp("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "u");
 const pattern245 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
 
@@ -36476,8 +36499,8 @@ return errors === 0;
 validate259.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const getIntegrationParameters = validate268;
-const schema380 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getIntegrationParameters"};
-const schema381 = {"title":"IntegrationId","type":"string","description":"Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95"]};
+const schema381 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getIntegrationParameters"};
+const schema382 = {"title":"IntegrationId","type":"string","description":"Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95"]};
 
 function validate268(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getIntegrationParameters" */;
@@ -36645,7 +36668,7 @@ return errors === 0;
 validate268.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const updateIntegrationParameters = validate269;
-const schema382 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateIntegrationParameters"};
+const schema383 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateIntegrationParameters"};
 
 function validate269(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateIntegrationParameters" */;
@@ -36813,10 +36836,10 @@ return errors === 0;
 validate269.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const updateIntegrationBody = validate270;
-const schema384 = {"$ref":"contract#/$defs/IntegrationUpdate","$id":"updateIntegrationBody"};
-const schema385 = {"title":"IntegrationUpdate","type":"object","description":"Any of the fields. An empty `location_ids` means all locations. A header value of `********` means the stored value,\nand so does such a value in the query of `url`. If scheme, host or port of the URL changes, send these values again.\n\nTo change the secret, rotate it. To change the status, pause or enable the integration. `id`, `has_secret`,\n`secret_rotation`, `status`, `disabled_reason`, `disabled_at`, `warning`, `created_at` and `updated_at` cannot be\nchanged; you can send them with their current values. `success_rate`, `last_attempt_at`, `last_success_at`,\n`consecutive_failures`, `last_error`, `failing_delivery`, `retrying_until` and `waiting` change all the time, so you\ncan send them with any value; they are ignored.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"id":{"$ref":"contract#/$defs/IntegrationId"},"has_secret":{"type":"boolean","description":"Whether there is a secret. It cannot be changed.","examples":[true]},"secret_rotation":{"$ref":"contract#/$defs/IgnoredObject"},"status":{"$ref":"contract#/$defs/IntegrationStatus"},"disabled_reason":{"$ref":"contract#/$defs/DisabledReason"},"disabled_at":{"$ref":"contract#/$defs/DateTimeInput"},"warning":{"$ref":"contract#/$defs/IgnoredObject"},"success_rate":{"type":"number","description":"Any value is accepted and ignored.","minimum":0,"maximum":1,"examples":[0.985]},"last_attempt_at":{"$ref":"contract#/$defs/DateTimeInput"},"last_success_at":{"$ref":"contract#/$defs/DateTimeInput"},"consecutive_failures":{"type":"integer","format":"int64","description":"Any value is accepted and ignored.","minimum":0,"maximum":9007199254740991,"examples":[0]},"last_error":{"$ref":"contract#/$defs/IgnoredObject"},"failing_delivery":{"$ref":"contract#/$defs/IgnoredObject"},"retrying_until":{"$ref":"contract#/$defs/DateTimeInput"},"waiting":{"$ref":"contract#/$defs/IgnoredObject"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"event_types":["ORDER_PLACED"]}]};
-const schema390 = {"title":"IntegrationStatus","type":"string","description":"- `active`: events are sent.\n- `paused`: someone paused it. Events are held for up to 30 days and sent when it is enabled.\n- `disabled`: the service disabled it; `disabled_reason` is the reason. Events are held as when it is paused.","enum":["active","paused","disabled"],"examples":["active"]};
-const schema391 = {"title":"DisabledReason","type":"string","description":"- `gone`: the receiver answered 410.\n- `failing`: every attempt failed for five days.","enum":["gone","failing"],"examples":["failing"]};
+const schema385 = {"$ref":"contract#/$defs/IntegrationUpdate","$id":"updateIntegrationBody"};
+const schema386 = {"title":"IntegrationUpdate","type":"object","description":"Any of the fields. An empty `location_ids` means all locations. A header value of `********` means the stored value,\nand so does such a value in the query of `url`. If scheme, host or port of the URL changes, send these values again.\n\nTo change the secret, rotate it. To change the status, pause or enable the integration. `id`, `has_secret`,\n`secret_rotation`, `status`, `disabled_reason`, `disabled_at`, `warning`, `created_at` and `updated_at` cannot be\nchanged; you can send them with their current values. `success_rate`, `last_attempt_at`, `last_success_at`,\n`consecutive_failures`, `last_error`, `failing_delivery`, `retrying_until` and `waiting` change all the time, so you\ncan send them with any value; they are ignored.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"id":{"$ref":"contract#/$defs/IntegrationId"},"has_secret":{"type":"boolean","description":"Whether there is a secret. It cannot be changed.","examples":[true]},"secret_rotation":{"$ref":"contract#/$defs/IgnoredObject"},"status":{"$ref":"contract#/$defs/IntegrationStatus"},"disabled_reason":{"$ref":"contract#/$defs/DisabledReason"},"disabled_at":{"$ref":"contract#/$defs/DateTimeInput"},"warning":{"$ref":"contract#/$defs/IgnoredObject"},"success_rate":{"type":"number","description":"Any value is accepted and ignored.","minimum":0,"maximum":1,"examples":[0.985]},"last_attempt_at":{"$ref":"contract#/$defs/DateTimeInput"},"last_success_at":{"$ref":"contract#/$defs/DateTimeInput"},"consecutive_failures":{"type":"integer","format":"int64","description":"Any value is accepted and ignored.","minimum":0,"maximum":9007199254740991,"examples":[0]},"last_error":{"$ref":"contract#/$defs/IgnoredObject"},"failing_delivery":{"$ref":"contract#/$defs/IgnoredObject"},"retrying_until":{"$ref":"contract#/$defs/DateTimeInput"},"waiting":{"$ref":"contract#/$defs/IgnoredObject"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"event_types":["ORDER_PLACED"]}]};
+const schema391 = {"title":"IntegrationStatus","type":"string","description":"- `active`: events are sent.\n- `paused`: someone paused it. Events are held for up to 30 days and sent when it is enabled.\n- `disabled`: the service disabled it; `disabled_reason` is the reason. Events are held as when it is paused.","enum":["active","paused","disabled"],"examples":["active"]};
+const schema392 = {"title":"DisabledReason","type":"string","description":"- `gone`: the receiver answered 410.\n- `failing`: every attempt failed for five days.","enum":["gone","failing"],"examples":["failing"]};
 const formats62 = require("ajv-formats/dist/formats").fullFormats.int64;
 
 function validate271(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -36831,7 +36854,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema385.properties, key0))){
+if(!(func7.call(schema386.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -37081,7 +37104,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((data8 === "active") || (data8 === "paused")) || (data8 === "disabled"))){
-const err20 = {instancePath:instancePath+"/status",schemaPath:"contract#/$defs/IntegrationStatus/enum",keyword:"enum",params:{allowedValues: schema390.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/status",schemaPath:"contract#/$defs/IntegrationStatus/enum",keyword:"enum",params:{allowedValues: schema391.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -37104,7 +37127,7 @@ vErrors.push(err21);
 errors++;
 }
 if(!((data9 === "gone") || (data9 === "failing"))){
-const err22 = {instancePath:instancePath+"/disabled_reason",schemaPath:"contract#/$defs/DisabledReason/enum",keyword:"enum",params:{allowedValues: schema391.enum},message:"must be equal to one of the allowed values"};
+const err22 = {instancePath:instancePath+"/disabled_reason",schemaPath:"contract#/$defs/DisabledReason/enum",keyword:"enum",params:{allowedValues: schema392.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -37746,7 +37769,7 @@ return errors === 0;
 validate270.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const deleteIntegrationParameters = validate276;
-const schema402 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deleteIntegrationParameters"};
+const schema403 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deleteIntegrationParameters"};
 
 function validate276(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="deleteIntegrationParameters" */;
@@ -37914,7 +37937,7 @@ return errors === 0;
 validate276.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const pauseIntegrationParameters = validate277;
-const schema404 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"pauseIntegrationParameters"};
+const schema405 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"pauseIntegrationParameters"};
 
 function validate277(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="pauseIntegrationParameters" */;
@@ -38082,7 +38105,7 @@ return errors === 0;
 validate277.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const enableIntegrationParameters = validate278;
-const schema406 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"enableIntegrationParameters"};
+const schema407 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"enableIntegrationParameters"};
 
 function validate278(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="enableIntegrationParameters" */;
@@ -38250,7 +38273,7 @@ return errors === 0;
 validate278.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const beginSecretRotationParameters = validate279;
-const schema408 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"beginSecretRotationParameters"};
+const schema409 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"beginSecretRotationParameters"};
 
 function validate279(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="beginSecretRotationParameters" */;
@@ -38418,8 +38441,8 @@ return errors === 0;
 validate279.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const beginSecretRotationBody = validate280;
-const schema410 = {"$ref":"contract#/$defs/SecretRotationBegin","$id":"beginSecretRotationBody"};
-const schema411 = {"title":"SecretRotationBegin","type":"object","description":"The next secret of the integration.","additionalProperties":false,"properties":{"secret":{"$ref":"contract#/$defs/SigningSecret"}},"examples":[{"secret":"EXAMPLE-not-a-real-secret-9876543210"}]};
+const schema411 = {"$ref":"contract#/$defs/SecretRotationBegin","$id":"beginSecretRotationBody"};
+const schema412 = {"title":"SecretRotationBegin","type":"object","description":"The next secret of the integration.","additionalProperties":false,"properties":{"secret":{"$ref":"contract#/$defs/SigningSecret"}},"examples":[{"secret":"EXAMPLE-not-a-real-secret-9876543210"}]};
 
 function validate281(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -38563,7 +38586,7 @@ return errors === 0;
 validate280.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const cancelSecretRotationParameters = validate283;
-const schema413 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelSecretRotationParameters"};
+const schema414 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelSecretRotationParameters"};
 
 function validate283(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="cancelSecretRotationParameters" */;
@@ -38731,7 +38754,7 @@ return errors === 0;
 validate283.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const finishSecretRotationParameters = validate284;
-const schema415 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"finishSecretRotationParameters"};
+const schema416 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"finishSecretRotationParameters"};
 
 function validate284(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="finishSecretRotationParameters" */;
@@ -38899,9 +38922,9 @@ return errors === 0;
 validate284.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const finishSecretRotationBody = validate285;
-const schema417 = {"$ref":"contract#/$defs/SecretRotationFinish","$id":"finishSecretRotationBody"};
-const schema418 = {"title":"SecretRotationFinish","type":"object","description":"The rotation to finish.","additionalProperties":false,"required":["rotation_id"],"properties":{"rotation_id":{"$ref":"contract#/$defs/SecretRotationId"}},"examples":[{"rotation_id":"5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"}]};
-const schema419 = {"title":"SecretRotationId","type":"string","description":"Id of a rotation. Each begin creates a new rotation.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"]};
+const schema418 = {"$ref":"contract#/$defs/SecretRotationFinish","$id":"finishSecretRotationBody"};
+const schema419 = {"title":"SecretRotationFinish","type":"object","description":"The rotation to finish.","additionalProperties":false,"required":["rotation_id"],"properties":{"rotation_id":{"$ref":"contract#/$defs/SecretRotationId"}},"examples":[{"rotation_id":"5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"}]};
+const schema420 = {"title":"SecretRotationId","type":"string","description":"Id of a rotation. Each begin creates a new rotation.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"]};
 
 function validate286(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -39009,7 +39032,7 @@ return errors === 0;
 validate285.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const sendTestEventParameters = validate288;
-const schema420 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"sendTestEventParameters"};
+const schema421 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"sendTestEventParameters"};
 
 function validate288(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="sendTestEventParameters" */;
@@ -39197,7 +39220,7 @@ return errors === 0;
 validate288.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listReplaysParameters = validate289;
-const schema422 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ReplayStatusFilter","enum":["running","done"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listReplaysParameters"};
+const schema423 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ReplayStatusFilter","enum":["running","done"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listReplaysParameters"};
 
 function validate289(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listReplaysParameters" */;
@@ -39301,7 +39324,7 @@ errors++;
 if(data2.status !== undefined){
 let data3 = data2.status;
 if(!((data3 === "running") || (data3 === "done"))){
-const err7 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema422.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema423.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -39490,7 +39513,7 @@ return errors === 0;
 validate289.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createReplayParameters = validate290;
-const schema424 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createReplayParameters"};
+const schema425 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createReplayParameters"};
 
 function validate290(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createReplayParameters" */;
@@ -39678,9 +39701,9 @@ return errors === 0;
 validate290.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createReplayBody = validate291;
-const schema426 = {"$ref":"contract#/$defs/ReplayCreate","$id":"createReplayBody"};
-const schema427 = {"title":"ReplayCreate","type":"object","description":"Time span of the events to send again.","additionalProperties":false,"required":["since"],"properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"only":{"$ref":"contract#/$defs/ReplayedEvents"}},"examples":[{"since":"2026-11-06T12:00:00Z","until":"2026-11-06T13:00:00Z","only":"failed"}]};
-const schema430 = {"title":"ReplayedEvents","type":"string","description":"`failed`: only events whose delivery failed or expired, and was not made up for since. All when left out.","enum":["failed"],"examples":["failed"]};
+const schema427 = {"$ref":"contract#/$defs/ReplayCreate","$id":"createReplayBody"};
+const schema428 = {"title":"ReplayCreate","type":"object","description":"Time span of the events to send again.","additionalProperties":false,"required":["since"],"properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"only":{"$ref":"contract#/$defs/ReplayedEvents"}},"examples":[{"since":"2026-11-06T12:00:00Z","until":"2026-11-06T13:00:00Z","only":"failed"}]};
+const schema431 = {"title":"ReplayedEvents","type":"string","description":"`failed`: only events whose delivery failed or expired, and was not made up for since. All when left out.","enum":["failed"],"examples":["failed"]};
 
 function validate293(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -39936,7 +39959,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!(data2 === "failed")){
-const err3 = {instancePath:instancePath+"/only",schemaPath:"contract#/$defs/ReplayedEvents/enum",keyword:"enum",params:{allowedValues: schema430.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/only",schemaPath:"contract#/$defs/ReplayedEvents/enum",keyword:"enum",params:{allowedValues: schema431.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -39984,7 +40007,7 @@ return errors === 0;
 validate291.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const getIntegrationStatisticsParameters = validate297;
-const schema431 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getIntegrationStatisticsParameters"};
+const schema432 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getIntegrationStatisticsParameters"};
 
 function validate297(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getIntegrationStatisticsParameters" */;
@@ -40098,7 +40121,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!((data3 === "hour") || (data3 === "day"))){
-const err8 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema431.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema432.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -40150,9 +40173,9 @@ return errors === 0;
 validate297.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listDeliveriesParameters = validate298;
-const schema433 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"last_outcome":{"$ref":"contract#/$defs/DeliveryOutcome"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","BUDGET_THRESHOLD_REACHED","TEST"],"minLength":1},"target_id":{"type":"string","pattern":"^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$","minLength":36,"maxLength":36},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveriesParameters"};
-const schema435 = {"title":"DeliveryStatus","type":"string","description":"- `pending`: waits for its first attempt at `next_attempt_at`, which is never in the past.\n- `retrying`: an attempt failed. It waits for the next one at `next_attempt_at`.\n- `delivered`: the receiver answered with a 2xx status.\n- `failed`: all attempts failed. You can resend it.\n- `held`: the integration is paused or disabled. The delivery is sent when the integration is enabled.\n- `expired`: it was held for 30 days and is no longer sent. You can resend it.","enum":["pending","retrying","delivered","failed","held","expired"],"examples":["delivered"]};
-const schema436 = {"title":"DeliveryOutcome","type":"string","description":"Outcome of the last attempt: the class of the answer's status, or the `error` of the attempt if there was no answer.\nAbsent before the first attempt has ended.","enum":["2xx","3xx","4xx","5xx","target-refused","name-not-found","connection-refused","unreachable","connect-timeout","tls-failed","connection-lost","timeout","not-http","head-too-large","other"],"examples":["5xx"]};
+const schema434 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"last_outcome":{"$ref":"contract#/$defs/DeliveryOutcome"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","BUDGET_THRESHOLD_REACHED","TEST"],"minLength":1},"target_id":{"type":"string","pattern":"^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$","minLength":36,"maxLength":36},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveriesParameters"};
+const schema436 = {"title":"DeliveryStatus","type":"string","description":"- `pending`: waits for its first attempt at `next_attempt_at`, which is never in the past.\n- `retrying`: an attempt failed. It waits for the next one at `next_attempt_at`.\n- `delivered`: the receiver answered with a 2xx status.\n- `failed`: all attempts failed. You can resend it.\n- `held`: the integration is paused or disabled. The delivery is sent when the integration is enabled.\n- `expired`: it was held for 30 days and is no longer sent. You can resend it.","enum":["pending","retrying","delivered","failed","held","expired"],"examples":["delivered"]};
+const schema437 = {"title":"DeliveryOutcome","type":"string","description":"Outcome of the last attempt: the class of the answer's status, or the `error` of the attempt if there was no answer.\nAbsent before the first attempt has ended.","enum":["2xx","3xx","4xx","5xx","target-refused","name-not-found","connection-refused","unreachable","connect-timeout","tls-failed","connection-lost","timeout","not-http","head-too-large","other"],"examples":["5xx"]};
 const pattern283 = new RegExp("^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$", "u");
 
 function validate299(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -40439,7 +40462,7 @@ if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key1 in data2){
-if(!(func7.call(schema433.properties.query.properties, key1))){
+if(!(func7.call(schema434.properties.query.properties, key1))){
 const err6 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err6];
@@ -40463,7 +40486,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!((((((data3 === "pending") || (data3 === "retrying")) || (data3 === "delivered")) || (data3 === "failed")) || (data3 === "held")) || (data3 === "expired"))){
-const err8 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema435.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema436.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -40486,7 +40509,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!(((((((((((((((data4 === "2xx") || (data4 === "3xx")) || (data4 === "4xx")) || (data4 === "5xx")) || (data4 === "target-refused")) || (data4 === "name-not-found")) || (data4 === "connection-refused")) || (data4 === "unreachable")) || (data4 === "connect-timeout")) || (data4 === "tls-failed")) || (data4 === "connection-lost")) || (data4 === "timeout")) || (data4 === "not-http")) || (data4 === "head-too-large")) || (data4 === "other"))){
-const err10 = {instancePath:instancePath+"/query/last_outcome",schemaPath:"contract#/$defs/DeliveryOutcome/enum",keyword:"enum",params:{allowedValues: schema436.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/query/last_outcome",schemaPath:"contract#/$defs/DeliveryOutcome/enum",keyword:"enum",params:{allowedValues: schema437.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -40499,7 +40522,7 @@ errors++;
 if(data2.event_type !== undefined){
 let data5 = data2.event_type;
 if(!((((((((data5 === "ORDER_PLACED") || (data5 === "ORDER_COMPLETED")) || (data5 === "ORDER_CANCELED")) || (data5 === "PRODUCT_UPDATED")) || (data5 === "CATEGORY_UPDATED")) || (data5 === "FISCAL_DAY_END")) || (data5 === "BUDGET_THRESHOLD_REACHED")) || (data5 === "TEST"))){
-const err11 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema433.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema434.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -40745,7 +40768,7 @@ return errors === 0;
 validate298.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listAllDeliveriesParameters = validate302;
-const schema439 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"integration_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"status":{"$ref":"contract#/$defs/DeliveryStatus"},"last_outcome":{"$ref":"contract#/$defs/DeliveryOutcome"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","BUDGET_THRESHOLD_REACHED","TEST"],"minLength":1},"target_id":{"type":"string","pattern":"^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$","minLength":36,"maxLength":36},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listAllDeliveriesParameters"};
+const schema440 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"integration_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"status":{"$ref":"contract#/$defs/DeliveryStatus"},"last_outcome":{"$ref":"contract#/$defs/DeliveryOutcome"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","BUDGET_THRESHOLD_REACHED","TEST"],"minLength":1},"target_id":{"type":"string","pattern":"^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$","minLength":36,"maxLength":36},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listAllDeliveriesParameters"};
 
 function validate303(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -40984,7 +41007,7 @@ if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 for(const key1 in data1){
-if(!(func7.call(schema439.properties.query.properties, key1))){
+if(!(func7.call(schema440.properties.query.properties, key1))){
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -41053,7 +41076,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!((((((data3 === "pending") || (data3 === "retrying")) || (data3 === "delivered")) || (data3 === "failed")) || (data3 === "held")) || (data3 === "expired"))){
-const err8 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema435.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema436.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -41076,7 +41099,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!(((((((((((((((data4 === "2xx") || (data4 === "3xx")) || (data4 === "4xx")) || (data4 === "5xx")) || (data4 === "target-refused")) || (data4 === "name-not-found")) || (data4 === "connection-refused")) || (data4 === "unreachable")) || (data4 === "connect-timeout")) || (data4 === "tls-failed")) || (data4 === "connection-lost")) || (data4 === "timeout")) || (data4 === "not-http")) || (data4 === "head-too-large")) || (data4 === "other"))){
-const err10 = {instancePath:instancePath+"/query/last_outcome",schemaPath:"contract#/$defs/DeliveryOutcome/enum",keyword:"enum",params:{allowedValues: schema436.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/query/last_outcome",schemaPath:"contract#/$defs/DeliveryOutcome/enum",keyword:"enum",params:{allowedValues: schema437.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -41089,7 +41112,7 @@ errors++;
 if(data1.event_type !== undefined){
 let data5 = data1.event_type;
 if(!((((((((data5 === "ORDER_PLACED") || (data5 === "ORDER_COMPLETED")) || (data5 === "ORDER_CANCELED")) || (data5 === "PRODUCT_UPDATED")) || (data5 === "CATEGORY_UPDATED")) || (data5 === "FISCAL_DAY_END")) || (data5 === "BUDGET_THRESHOLD_REACHED")) || (data5 === "TEST"))){
-const err11 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema439.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema440.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -41335,8 +41358,8 @@ return errors === 0;
 validate302.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getDeliveryParameters = validate306;
-const schema444 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getDeliveryParameters"};
-const schema445 = {"title":"DeliveryId","type":"string","description":"Id of a delivery (one event for one integration). A replay creates new deliveries.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164"]};
+const schema445 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getDeliveryParameters"};
+const schema446 = {"title":"DeliveryId","type":"string","description":"Id of a delivery (one event for one integration). A replay creates new deliveries.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164"]};
 
 function validate306(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getDeliveryParameters" */;
@@ -41504,7 +41527,7 @@ return errors === 0;
 validate306.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listDeliveryAttemptsParameters = validate307;
-const schema446 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveryAttemptsParameters"};
+const schema447 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveryAttemptsParameters"};
 
 function validate307(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listDeliveryAttemptsParameters" */;
@@ -41762,7 +41785,7 @@ return errors === 0;
 validate307.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const resendDeliveryParameters = validate308;
-const schema448 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"resendDeliveryParameters"};
+const schema449 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"resendDeliveryParameters"};
 
 function validate308(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="resendDeliveryParameters" */;
@@ -41950,8 +41973,8 @@ return errors === 0;
 validate308.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const resendDeliveryBody = validate309;
-const schema450 = {"$ref":"contract#/$defs/DeliveryResend","$id":"resendDeliveryBody"};
-const schema451 = {"title":"DeliveryResend","type":"object","description":"How the event of a delivery is sent again.","additionalProperties":false,"properties":{"now":{"type":"boolean","description":"Whether one attempt is made immediately, even if the receiver gets nothing at present because it failed. The events of an integration that is paused or disabled are still held. `false` when left out.","examples":[true]}},"examples":[{"now":true}]};
+const schema451 = {"$ref":"contract#/$defs/DeliveryResend","$id":"resendDeliveryBody"};
+const schema452 = {"title":"DeliveryResend","type":"object","description":"How the event of a delivery is sent again.","additionalProperties":false,"properties":{"now":{"type":"boolean","description":"Whether one attempt is made immediately, even if the receiver gets nothing at present because it failed. The events of an integration that is paused or disabled are still held. `false` when left out.","examples":[true]}},"examples":[{"now":true}]};
 
 function validate309(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="resendDeliveryBody" */;
@@ -42006,8 +42029,8 @@ return errors === 0;
 validate309.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const getReplayParameters = validate310;
-const schema452 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ReplayId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getReplayParameters"};
-const schema453 = {"title":"ReplayId","type":"string","description":"Id of a replay.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63"]};
+const schema453 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ReplayId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getReplayParameters"};
+const schema454 = {"title":"ReplayId","type":"string","description":"Id of a replay.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63"]};
 
 function validate310(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getReplayParameters" */;
@@ -42175,7 +42198,7 @@ return errors === 0;
 validate310.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listEventTypesParameters = validate311;
-const schema454 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listEventTypesParameters"};
+const schema455 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listEventTypesParameters"};
 
 function validate311(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listEventTypesParameters" */;
@@ -42386,7 +42409,7 @@ return errors === 0;
 validate311.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getEventTypeSchemaParameters = validate312;
-const schema455 = {"type":"object","properties":{"path":{"type":"object","properties":{"type":{"type":"string","pattern":"^[A-Z]+(_[A-Z]+)*$","minLength":1,"maxLength":64}},"required":["type"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getEventTypeSchemaParameters"};
+const schema456 = {"type":"object","properties":{"path":{"type":"object","properties":{"type":{"type":"string","pattern":"^[A-Z]+(_[A-Z]+)*$","minLength":1,"maxLength":64}},"required":["type"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getEventTypeSchemaParameters"};
 const pattern299 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
 
 function validate312(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -42565,7 +42588,7 @@ return errors === 0;
 validate312.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getCurrentApiKeyParameters = validate313;
-const schema456 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getCurrentApiKeyParameters"};
+const schema457 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getCurrentApiKeyParameters"};
 
 function validate313(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getCurrentApiKeyParameters" */;
@@ -42659,7 +42682,7 @@ return errors === 0;
 validate313.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createSessionParameters = validate314;
-const schema457 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createSessionParameters"};
+const schema458 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createSessionParameters"};
 
 function validate314(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createSessionParameters" */;
@@ -42753,8 +42776,8 @@ return errors === 0;
 validate314.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createSessionBody = validate315;
-const schema458 = {"$ref":"contract#/$defs/SessionCreate","$id":"createSessionBody"};
-const schema459 = {"title":"SessionCreate","type":"object","description":"An API key, or the token of a sign-in link.","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"api_key":{"type":"string","description":"An API key. The session has its scopes.","pattern":"^[!-~]+$","minLength":1,"maxLength":512,"examples":["pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"]},"sign_in_token":{"type":"string","description":"The token of a sign-in link, the part after `#sign-in=`.","pattern":"^[A-Za-z0-9_-]+$","minLength":1,"maxLength":128,"examples":["EXAMPLE-not-a-real-token-EXAMPLE-0123456789"]}},"examples":[{"api_key":"pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"}]};
+const schema459 = {"$ref":"contract#/$defs/SessionCreate","$id":"createSessionBody"};
+const schema460 = {"title":"SessionCreate","type":"object","description":"An API key, or the token of a sign-in link.","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"api_key":{"type":"string","description":"An API key. The session has its scopes.","pattern":"^[!-~]+$","minLength":1,"maxLength":512,"examples":["pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"]},"sign_in_token":{"type":"string","description":"The token of a sign-in link, the part after `#sign-in=`.","pattern":"^[A-Za-z0-9_-]+$","minLength":1,"maxLength":128,"examples":["EXAMPLE-not-a-real-token-EXAMPLE-0123456789"]}},"examples":[{"api_key":"pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"}]};
 const pattern300 = new RegExp("^[!-~]+$", "u");
 const pattern301 = new RegExp("^[A-Za-z0-9_-]+$", "u");
 
@@ -42909,7 +42932,7 @@ return errors === 0;
 validate315.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const deleteSessionParameters = validate316;
-const schema460 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"deleteSessionParameters"};
+const schema461 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"deleteSessionParameters"};
 
 function validate316(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="deleteSessionParameters" */;
@@ -43003,7 +43026,7 @@ return errors === 0;
 validate316.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listApiKeysParameters = validate317;
-const schema461 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ApiKeyStatusFilter","enum":["active","expired","revoked"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listApiKeysParameters"};
+const schema462 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ApiKeyStatusFilter","enum":["active","expired","revoked"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listApiKeysParameters"};
 
 function validate317(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listApiKeysParameters" */;
@@ -43060,7 +43083,7 @@ errors++;
 if(data1.status !== undefined){
 let data2 = data1.status;
 if(!(((data2 === "active") || (data2 === "expired")) || (data2 === "revoked"))){
-const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema461.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema462.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -43249,7 +43272,7 @@ return errors === 0;
 validate317.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createApiKeyParameters = validate318;
-const schema462 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createApiKeyParameters"};
+const schema463 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createApiKeyParameters"};
 
 function validate318(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createApiKeyParameters" */;
@@ -43343,13 +43366,13 @@ return errors === 0;
 validate318.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createApiKeyBody = validate319;
-const schema463 = {"$ref":"contract#/$defs/ApiKeyCreate","$id":"createApiKeyBody"};
-const schema464 = {"title":"ApiKeyCreate","type":"object","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"Scopes of the key. The creating key must have each of them.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key expires: a date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the creating key expires. Fractions of a millisecond are rounded up. A time after the year 9999 in UTC counts as the last millisecond of that year. Default: the key expires with the creating key, or never if that key does not expire.","format":"date-time","maxLength":64,"examples":["2036-06-30T23:59:59Z"],"pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},"limits":{"$ref":"contract#/$defs/ApiKeyLimitsInput"}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
-const schema465 = {"title":"ApiKeyName","type":"string","description":"Display name of the key, for example the application that uses it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["Helpdesk backend"]};
-const schema466 = {"title":"Scope","type":"string","description":"A permission of an API key. Each operation documents the scope that it requires.","enum":["prompts:read","prompts:write","prompts:release","prompts:invoke","providers:invoke","orders:read","orders:write","catalog:read","catalog:write","integrations:read","integrations:manage","invocations:read","invocations:content","audit:read","keys:manage","metrics:read","prices:read","prices:write","budgets:read","budgets:write"],"examples":["prompts:invoke"]};
-const schema467 = {"title":"ApiKeyLimitsInput","type":["object","null"],"description":"What the key can reach, besides what the keys that led to it can reach. It is replaced as a whole: a limit that is left out does not exist. `null` means none.","additionalProperties":false,"minProperties":1,"properties":{"prompts":{"type":"array","description":"Ids of the only prompts that the key can reach. Any other prompt does not exist for it.","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"$ref":"contract#/$defs/PromptId"}},"models":{"type":"array","description":"Patterns of the only models that the key can call, also as fallbacks.","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"$ref":"contract#/$defs/ModelPattern"}},"max_output_tokens":{"type":"integer","description":"The most tokens of an answer, including reasoning. A request that asks for more, or does not say, gets this number.","minimum":1,"maximum":10000000,"examples":[1000]},"requests_per_minute":{"type":"integer","description":"The most requests in a minute, in each process of the service.","minimum":1,"maximum":1000000,"examples":[60]},"tags":{"$ref":"contract#/$defs/ApiKeyTags"}},"examples":[{"prompts":["6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90"],"models":["openai/gpt-5*"],"max_output_tokens":1000,"requests_per_minute":60,"tags":{"team":"checkout"}}]};
-const schema469 = {"title":"ModelPattern","type":"string","description":"`<provider>/<model>`, in upper and lower case as in requests. A `*` at the end stands for any text: `openai/gpt-5*` names all models of this provider that begin with `gpt-5`, and `openai/*` all of its models.","pattern":"^[!-)+-.0-~]{1,200}/(?:[!-)+-~]{1,200}\\*?|\\*)$","maxLength":402,"examples":["openai/gpt-5*"]};
-const schema470 = {"title":"ApiKeyTags","type":"object","description":"Up to 8 tags, by name. They are bound to the key: every invocation of the key has them, and a request cannot replace them.","maxProperties":8,"propertyNames":{"pattern":"^[A-Za-z0-9_-]{1,40}$"},"additionalProperties":{"type":"string","description":"A value.","pattern":"^[!-+.-<>-~-]{1,100}$","maxLength":100,"examples":["checkout"]},"examples":[{"team":"checkout"}]};
+const schema464 = {"$ref":"contract#/$defs/ApiKeyCreate","$id":"createApiKeyBody"};
+const schema465 = {"title":"ApiKeyCreate","type":"object","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"Scopes of the key. The creating key must have each of them.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key expires: a date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the creating key expires. Fractions of a millisecond are rounded up. A time after the year 9999 in UTC counts as the last millisecond of that year. Default: the key expires with the creating key, or never if that key does not expire.","format":"date-time","maxLength":64,"examples":["2036-06-30T23:59:59Z"],"pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},"limits":{"$ref":"contract#/$defs/ApiKeyLimitsInput"}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
+const schema466 = {"title":"ApiKeyName","type":"string","description":"Display name of the key, for example the application that uses it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["Helpdesk backend"]};
+const schema467 = {"title":"Scope","type":"string","description":"A permission of an API key. Each operation documents the scope that it requires.","enum":["prompts:read","prompts:write","prompts:release","prompts:invoke","providers:invoke","orders:read","orders:write","catalog:read","catalog:write","integrations:read","integrations:manage","invocations:read","invocations:content","audit:read","keys:manage","metrics:read","prices:read","prices:write","budgets:read","budgets:write"],"examples":["prompts:invoke"]};
+const schema468 = {"title":"ApiKeyLimitsInput","type":["object","null"],"description":"What the key can reach, besides what the keys that led to it can reach. It is replaced as a whole: a limit that is left out does not exist. `null` means none.","additionalProperties":false,"minProperties":1,"properties":{"prompts":{"type":"array","description":"Ids of the only prompts that the key can reach. Any other prompt does not exist for it.","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"$ref":"contract#/$defs/PromptId"}},"models":{"type":"array","description":"Patterns of the only models that the key can call, also as fallbacks.","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"$ref":"contract#/$defs/ModelPattern"}},"max_output_tokens":{"type":"integer","description":"The most tokens of an answer, including reasoning. A request that asks for more, or does not say, gets this number.","minimum":1,"maximum":10000000,"examples":[1000]},"requests_per_minute":{"type":"integer","description":"The most requests in a minute, in each process of the service.","minimum":1,"maximum":1000000,"examples":[60]},"tags":{"$ref":"contract#/$defs/ApiKeyTags"}},"examples":[{"prompts":["6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90"],"models":["openai/gpt-5*"],"max_output_tokens":1000,"requests_per_minute":60,"tags":{"team":"checkout"}}]};
+const schema470 = {"title":"ModelPattern","type":"string","description":"`<provider>/<model>`, in upper and lower case as in requests. A `*` at the end stands for any text: `openai/gpt-5*` names all models of this provider that begin with `gpt-5`, and `openai/*` all of its models.","pattern":"^[!-)+-.0-~]{1,200}/(?:[!-)+-~]{1,200}\\*?|\\*)$","maxLength":402,"examples":["openai/gpt-5*"]};
+const schema471 = {"title":"ApiKeyTags","type":"object","description":"Up to 8 tags, by name. They are bound to the key: every invocation of the key has them, and a request cannot replace them.","maxProperties":8,"propertyNames":{"pattern":"^[A-Za-z0-9_-]{1,40}$"},"additionalProperties":{"type":"string","description":"A value.","pattern":"^[!-+.-<>-~-]{1,100}$","maxLength":100,"examples":["checkout"]},"examples":[{"team":"checkout"}]};
 const pattern306 = new RegExp("^[!-)+-.0-~]{1,200}/(?:[!-)+-~]{1,200}\\*?|\\*)$", "u");
 const pattern308 = new RegExp("^[!-+.-<>-~-]{1,100}$", "u");
 
@@ -43364,7 +43387,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema467.type},message:"must be object,null"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema468.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -43866,7 +43889,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((((((((((((((((((((data2 === "prompts:read") || (data2 === "prompts:write")) || (data2 === "prompts:release")) || (data2 === "prompts:invoke")) || (data2 === "providers:invoke")) || (data2 === "orders:read")) || (data2 === "orders:write")) || (data2 === "catalog:read")) || (data2 === "catalog:write")) || (data2 === "integrations:read")) || (data2 === "integrations:manage")) || (data2 === "invocations:read")) || (data2 === "invocations:content")) || (data2 === "audit:read")) || (data2 === "keys:manage")) || (data2 === "metrics:read")) || (data2 === "prices:read")) || (data2 === "prices:write")) || (data2 === "budgets:read")) || (data2 === "budgets:write"))){
-const err10 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/Scope/enum",keyword:"enum",params:{allowedValues: schema466.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/Scope/enum",keyword:"enum",params:{allowedValues: schema467.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -43997,8 +44020,8 @@ return errors === 0;
 validate319.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const getApiKeyParameters = validate324;
-const schema471 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getApiKeyParameters"};
-const schema472 = {"title":"ApiKeyId","type":"string","description":"The server sets it; it never changes. It is not the key itself, and it is not secret.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34"]};
+const schema472 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getApiKeyParameters"};
+const schema473 = {"title":"ApiKeyId","type":"string","description":"The server sets it; it never changes. It is not the key itself, and it is not secret.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34"]};
 
 function validate324(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getApiKeyParameters" */;
@@ -44166,7 +44189,7 @@ return errors === 0;
 validate324.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const updateApiKeyParameters = validate325;
-const schema473 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateApiKeyParameters"};
+const schema474 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateApiKeyParameters"};
 
 function validate325(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateApiKeyParameters" */;
@@ -44334,11 +44357,11 @@ return errors === 0;
 validate325.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const updateApiKeyBody = validate326;
-const schema475 = {"$ref":"contract#/$defs/ApiKeyUpdate","$id":"updateApiKeyBody"};
-const schema476 = {"title":"ApiKeyUpdate","type":"object","description":"Any of the fields. `id`, `prefix`, `scopes`, `created_at`, `created_by`, `expires_at` and `revoked_at` cannot be\nchanged; you can send them with their current values. `status` and `last_used_at` change by themselves, so you can\nsend them with any value; they are ignored.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"limits":{"$ref":"contract#/$defs/ApiKeyLimitsInput"},"id":{"$ref":"contract#/$defs/ApiKeyId"},"prefix":{"$ref":"contract#/$defs/ApiKeyPrefix"},"scopes":{"type":"array","description":"Scopes of the key. They cannot be changed.","maxItems":50,"items":{"$ref":"contract#/$defs/Scope"}},"status":{"$ref":"contract#/$defs/ApiKeyStatus"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"created_by":{"$ref":"contract#/$defs/ApiKeyMaker"},"expires_at":{"$ref":"contract#/$defs/DateTimeInput"},"last_used_at":{"$ref":"contract#/$defs/DateTimeInput"},"revoked_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"limits":{"requests_per_minute":10}}]};
-const schema479 = {"title":"ApiKeyPrefix","type":"string","description":"First characters of the key, to recognise it. Absent if the operator chose the key.","pattern":"^pgw_[0-9a-f-]{8,36}$","maxLength":40,"examples":["pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34"]};
-const schema481 = {"title":"ApiKeyStatus","type":"string","description":"- `active`: the key can be used.\n- `expired`: its `expires_at` has passed.\n- `revoked`: someone revoked it, at `revoked_at`.","enum":["active","expired","revoked"],"examples":["active"]};
-const schema483 = {"title":"ApiKeyMaker","type":"string","description":"Id of the API key that created this one; `administrator` for the key that the operator configured. Absent for the key of the first start, and for keys that are older than this field.","pattern":"^[0-9a-z-]{1,36}$","maxLength":36,"examples":["00000000-0000-4000-8000-000000000001"]};
+const schema476 = {"$ref":"contract#/$defs/ApiKeyUpdate","$id":"updateApiKeyBody"};
+const schema477 = {"title":"ApiKeyUpdate","type":"object","description":"Any of the fields. `id`, `prefix`, `scopes`, `created_at`, `created_by`, `expires_at` and `revoked_at` cannot be\nchanged; you can send them with their current values. `status` and `last_used_at` change by themselves, so you can\nsend them with any value; they are ignored.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"limits":{"$ref":"contract#/$defs/ApiKeyLimitsInput"},"id":{"$ref":"contract#/$defs/ApiKeyId"},"prefix":{"$ref":"contract#/$defs/ApiKeyPrefix"},"scopes":{"type":"array","description":"Scopes of the key. They cannot be changed.","maxItems":50,"items":{"$ref":"contract#/$defs/Scope"}},"status":{"$ref":"contract#/$defs/ApiKeyStatus"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"created_by":{"$ref":"contract#/$defs/ApiKeyMaker"},"expires_at":{"$ref":"contract#/$defs/DateTimeInput"},"last_used_at":{"$ref":"contract#/$defs/DateTimeInput"},"revoked_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"limits":{"requests_per_minute":10}}]};
+const schema480 = {"title":"ApiKeyPrefix","type":"string","description":"First characters of the key, to recognise it. Absent if the operator chose the key.","pattern":"^pgw_[0-9a-f-]{8,36}$","maxLength":40,"examples":["pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34"]};
+const schema482 = {"title":"ApiKeyStatus","type":"string","description":"- `active`: the key can be used.\n- `expired`: its `expires_at` has passed.\n- `revoked`: someone revoked it, at `revoked_at`.","enum":["active","expired","revoked"],"examples":["active"]};
+const schema484 = {"title":"ApiKeyMaker","type":"string","description":"Id of the API key that created this one; `administrator` for the key that the operator configured. Absent for the key of the first start, and for keys that are older than this field.","pattern":"^[0-9a-z-]{1,36}$","maxLength":36,"examples":["00000000-0000-4000-8000-000000000001"]};
 const pattern313 = new RegExp("^pgw_[0-9a-f-]{8,36}$", "u");
 
 function validate327(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -44353,7 +44376,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema476.properties, key0))){
+if(!(func7.call(schema477.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -44512,7 +44535,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((((((((((((((((((((data5 === "prompts:read") || (data5 === "prompts:write")) || (data5 === "prompts:release")) || (data5 === "prompts:invoke")) || (data5 === "providers:invoke")) || (data5 === "orders:read")) || (data5 === "orders:write")) || (data5 === "catalog:read")) || (data5 === "catalog:write")) || (data5 === "integrations:read")) || (data5 === "integrations:manage")) || (data5 === "invocations:read")) || (data5 === "invocations:content")) || (data5 === "audit:read")) || (data5 === "keys:manage")) || (data5 === "metrics:read")) || (data5 === "prices:read")) || (data5 === "prices:write")) || (data5 === "budgets:read")) || (data5 === "budgets:write"))){
-const err13 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/Scope/enum",keyword:"enum",params:{allowedValues: schema466.enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/Scope/enum",keyword:"enum",params:{allowedValues: schema467.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -44547,7 +44570,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!(((data6 === "active") || (data6 === "expired")) || (data6 === "revoked"))){
-const err16 = {instancePath:instancePath+"/status",schemaPath:"contract#/$defs/ApiKeyStatus/enum",keyword:"enum",params:{allowedValues: schema481.enum},message:"must be equal to one of the allowed values"};
+const err16 = {instancePath:instancePath+"/status",schemaPath:"contract#/$defs/ApiKeyStatus/enum",keyword:"enum",params:{allowedValues: schema482.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -44810,7 +44833,7 @@ return errors === 0;
 validate326.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const revokeApiKeyParameters = validate330;
-const schema487 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"descendants":{"type":"string","minLength":1,"title":"RevokedDescendants","enum":["keep","revoke"],"default":"keep"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"revokeApiKeyParameters"};
+const schema488 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"descendants":{"type":"string","minLength":1,"title":"RevokedDescendants","enum":["keep","revoke"],"default":"keep"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"revokeApiKeyParameters"};
 
 function validate330(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="revokeApiKeyParameters" */;
@@ -44914,7 +44937,7 @@ errors++;
 if(data2.descendants !== undefined){
 let data3 = data2.descendants;
 if(!((data3 === "keep") || (data3 === "revoke"))){
-const err7 = {instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/enum",keyword:"enum",params:{allowedValues: schema487.properties.query.properties.descendants.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/enum",keyword:"enum",params:{allowedValues: schema488.properties.query.properties.descendants.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -45015,7 +45038,7 @@ return errors === 0;
 validate330.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getServiceInfoParameters = validate331;
-const schema489 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getServiceInfoParameters"};
+const schema490 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getServiceInfoParameters"};
 
 function validate331(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getServiceInfoParameters" */;
@@ -45109,7 +45132,7 @@ return errors === 0;
 validate331.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getLivenessParameters = validate332;
-const schema490 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getLivenessParameters"};
+const schema491 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getLivenessParameters"};
 
 function validate332(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getLivenessParameters" */;
@@ -45203,7 +45226,7 @@ return errors === 0;
 validate332.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getReadinessParameters = validate333;
-const schema491 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getReadinessParameters"};
+const schema492 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getReadinessParameters"};
 
 function validate333(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getReadinessParameters" */;
@@ -45297,7 +45320,7 @@ return errors === 0;
 validate333.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getMetricsParameters = validate334;
-const schema492 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getMetricsParameters"};
+const schema493 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getMetricsParameters"};
 
 function validate334(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getMetricsParameters" */;
@@ -45391,7 +45414,7 @@ return errors === 0;
 validate334.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getStatisticsParameters = validate335;
-const schema493 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getStatisticsParameters"};
+const schema494 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getStatisticsParameters"};
 
 function validate335(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getStatisticsParameters" */;
@@ -45458,7 +45481,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!((data2 === "hour") || (data2 === "day"))){
-const err4 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema493.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema494.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -45510,7 +45533,7 @@ return errors === 0;
 validate335.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getOpenApiDocumentParameters = validate336;
-const schema494 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOpenApiDocumentParameters"};
+const schema495 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOpenApiDocumentParameters"};
 
 function validate336(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getOpenApiDocumentParameters" */;
@@ -45631,7 +45654,7 @@ return errors === 0;
 validate336.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getAsyncApiDocumentParameters = validate337;
-const schema495 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getAsyncApiDocumentParameters"};
+const schema496 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getAsyncApiDocumentParameters"};
 
 function validate337(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getAsyncApiDocumentParameters" */;

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { runCli } from '../../clients/typescript/src/cli/cli.ts';
 import { create, createVersions, promptsPath, saying } from '../prompts/prompts-harness.ts';
+import { everyMember, wholeOf } from '../prompts/transfer-harness.ts';
 import { setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
@@ -56,6 +57,16 @@ describe('pull', () => {
 });
 
 describe('push', () => {
+  it('loses no member of a prompt that was pulled with all versions', async () => {
+    await create(setup.service, everyMember);
+    const whole = await wholeOf(setup.service, everyMember.slug);
+    await run('pull', '--all-versions');
+    await setup.service.call('DELETE', `${promptsPath}/${everyMember.slug}`);
+    expect((await run('push')).code).toBe(0);
+    expect(await wholeOf(setup.service, everyMember.slug)).toEqual(whole);
+    await setup.service.call('DELETE', `${promptsPath}/${everyMember.slug}`);
+  });
+
   it('stores what differs, after a dry run that stores nothing, and moves no label', async () => {
     const { slug, id } = await create(setup.service, saying('old'));
     await setup.service.call('PUT', `${promptsPath}/${id}/labels/production`, { body: { version: 1 } });

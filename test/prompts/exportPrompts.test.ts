@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { create, promptsPath, saying } from './prompts-harness.ts';
-import { exportText, importPrompts, parseLines, type Exported } from './transfer-harness.ts';
+import { everyMember, exportText, importPrompts, parseLines, wholeOf, type Exported } from './transfer-harness.ts';
 import { setUp } from '../support/per-operation.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -59,6 +59,19 @@ describe('200', () => {
     const again = await importPrompts(other, parseLines(text));
     expect(again.body).toMatchObject({ results: slugs.map(() => ({ status: 'unchanged', version: 3 })) });
     expect((await other.call('GET', `${promptsPath}/a`)).headers['etag']).toBe(before.headers['etag']);
+    await other.close();
+  });
+
+  it('loses no member of a prompt', async () => {
+    const { id } = await create(setup.service, everyMember);
+    await setup.service.call('PUT', `${promptsPath}/${id}/labels/production`, { body: { version: 1 } });
+    const whole = await wholeOf(setup.service, id);
+    const { note, ...members } = everyMember;
+    expect(whole).toMatchObject({ ...members, labels: { production: 1 }, versions: [{ note }] });
+    const other = await startTestService();
+    const lines = parseLines(await exportText(setup.service)).filter(({ slug }) => slug === everyMember.slug);
+    expect((await importPrompts(other, lines)).status).toBe(200);
+    expect(await wholeOf(other, everyMember.slug)).toEqual(whole);
     await other.close();
   });
 

@@ -84,6 +84,23 @@ describe('200', () => {
     });
   });
 
+  it('takes over which content may be kept, and does not lift the limit if nothing is sent', async () => {
+    const whole = sent(['a']);
+    const modeOf = async (): Promise<unknown> => (await get(whole.slug)).body['invocation_content'];
+    await send([{ ...whole, invocation_content: 'off' }]);
+    expect(await modeOf()).toBe('off');
+    expect((await send([whole])).body).toMatchObject({ results: [{ status: 'unchanged' }] });
+    const newer = { ...whole, name: 'Newer' };
+    expect((await send([newer], { conflicts: 'new-version' })).body).toMatchObject({ results: [{ status: 'updated' }] });
+    expect(await modeOf()).toBe('off');
+    const other = { ...newer, invocation_content: 'errors' as const };
+    expect(await send([other])).toMatchObject({ status: 422, body: { type: problem('import-refused') } });
+    expect((await send([other], { conflicts: 'new-version' })).body).toMatchObject({
+      results: [{ status: 'updated', version: 1 }],
+    });
+    expect(await modeOf()).toBe('errors');
+  });
+
   it('never moves a label that exists', async () => {
     const whole = sent(['a', 'b'], { labels: { production: 1 } });
     await send([whole]);

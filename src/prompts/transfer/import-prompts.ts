@@ -185,7 +185,7 @@ export function createImports({ store, prompts, labels, random }: ImportsDepende
       return { ...of, status: 'created', notes, errors: [], steps: { create, changes, labels: wanted } };
     }
 
-    const metadata = metadataOf(last);
+    const metadata = metadataOf(last, existing);
     const isSame = isDeepStrictEqual(metadata, metadataOf(existing));
     const continues = isSame && (await isBeginning(existing, versions));
     if (!continues && !(isSame && sameContent(existing, last))) {
@@ -292,9 +292,17 @@ function toChange({ note, ...version }: Incoming['versions'][number]): Steps['ch
   return { change: contentFields.pick(version), note };
 }
 
-/** What an import takes over besides the content and the aliases. */
-function metadataOf({ name, description, testSettings }: Pick<NewPrompt, 'name' | 'description' | 'testSettings'>) {
-  return { name, description, testSettings };
+type Metadata = Pick<NewPrompt, 'name' | 'description' | 'testSettings' | 'invocationContent'>;
+
+/**
+ * What an import takes over besides the content and the aliases. A file that does not say which content may be kept, such
+ * as one of an earlier release, does not lift the limit of the stored prompt.
+ */
+function metadataOf(
+  { name, description, testSettings, invocationContent }: Metadata,
+  existing?: Pick<Metadata, 'invocationContent'>,
+): Metadata {
+  return { name, description, testSettings, invocationContent: invocationContent ?? existing?.invocationContent };
 }
 
 /** Slugs and aliases that two prompts of a request have, by the index of the later one. */

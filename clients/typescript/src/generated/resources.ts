@@ -67,12 +67,14 @@ export interface PromptsResource {
    *
    * A stored prompt of the same slug is
    *
-   * - `unchanged` if its current content, name, description and test settings are those that are sent,
+   * - `unchanged` if its current content, name, description, test settings and `invocation_content` are those that are
+   *   sent,
    * - continued if its versions are the first of those that are sent: the rest is added,
    * - otherwise treated as `conflicts` says.
    *
    * Versions are numbered from 1 in the order in which they are sent. Labels are set where there is none of this name; a
-   * label that exists is never moved. To set labels, the key also needs the scope `prompts:release`. Aliases are added.
+   * label that exists is never moved. To set labels, the key also needs the scope `prompts:release`. Aliases are added. A
+   * stored prompt keeps its `invocation_content` if the prompt that is sent has none.
    *
    * @throws {ProblemError} `edit-conflict` (409), `import-refused` (422)
    */

@@ -83,12 +83,14 @@ export interface paths<Other = string & {}> {
          *
          *     A stored prompt of the same slug is
          *
-         *     - `unchanged` if its current content, name, description and test settings are those that are sent,
+         *     - `unchanged` if its current content, name, description, test settings and `invocation_content` are those that are
+         *       sent,
          *     - continued if its versions are the first of those that are sent: the rest is added,
          *     - otherwise treated as `conflicts` says.
          *
          *     Versions are numbered from 1 in the order in which they are sent. Labels are set where there is none of this name; a
-         *     label that exists is never moved. To set labels, the key also needs the scope `prompts:release`. Aliases are added.
+         *     label that exists is never moved. To set labels, the key also needs the scope `prompts:release`. Aliases are added. A
+         *     stored prompt keeps its `invocation_content` if the prompt that is sent has none.
          */
         post: operations<Other>["importPrompts"];
         delete?: never;
@@ -2994,6 +2996,7 @@ export interface components<Other = string & {}> {
             name: components<Other>["schemas"]["PromptName"];
             description?: components<Other>["schemas"]["PromptDescription"];
             test_settings?: components<Other>["schemas"]["TestSettings"];
+            invocation_content?: components<Other>["schemas"]["InvocationContentMode"];
             labels?: components<Other>["schemas"]["ExportedLabels"];
             /** @description The versions, the oldest first. The last one is the current content. */
             versions: components<Other>["schemas"]["ExportedVersion"][];
@@ -7640,7 +7643,7 @@ export interface components<Other = string & {}> {
             prompts: components<Other>["schemas"]["PromptExport"][];
             /**
              * ImportConflicts
-             * @description What becomes of a stored prompt of the same slug that is different. `refuse`, the default: nothing is imported. `skip`: it stays as it is. `new-version`: it gets the last content that is sent as a new version, and its name, description and test settings.
+             * @description What becomes of a stored prompt of the same slug that is different. `refuse`, the default: nothing is imported. `skip`: it stays as it is. `new-version`: it gets the last content that is sent as a new version, and its name, description, test settings and `invocation_content`.
              * @example new-version
              * @enum {string}
              */
