@@ -1,6 +1,6 @@
 import type { components } from '../../generated/types.ts';
 import type { AuditDocument } from '../db/audit.ts';
-import { beyondLimits } from '../errors/beyond-limits.ts';
+import { requireEveryPrompt } from '../errors/beyond-limits.ts';
 import { answerPage } from '../http/list-answer.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { toInstant } from '../runtime/instants.ts';
@@ -14,9 +14,7 @@ export function auditOperations(
 ): Pick<OperationHandlers, 'listAuditLog'> {
   return {
     async listAuditLog(input) {
-      if (input.context.principal.reach?.prompts !== undefined) {
-        throw beyondLimits('This key is limited to some prompts, so it cannot read who changed others.');
-      }
+      requireEveryPrompt(input.context.principal.reach, 'read who changed others');
       const {
         since,
         until,

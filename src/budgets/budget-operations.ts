@@ -1,5 +1,6 @@
 import type { components } from '../../generated/types.ts';
 import { fromAmount, showMoney } from '../costs/money.ts';
+import { requireEveryPrompt } from '../errors/beyond-limits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { ifMatchRevision } from '../http/conditional.ts';
 import { answerPage } from '../http/list-answer.ts';
@@ -13,18 +14,24 @@ type BudgetOperations = Pick<OperationHandlers, 'listBudgets' | 'getBudget' | 's
 
 export function budgetOperations(budgets: Budgets): BudgetOperations {
   return {
-    listBudgets: (input) => answerPage(input, () => budgets.list(), showBudget),
-    async getBudget({ path: { name } }) {
+    async listBudgets(input) {
+      requireEveryPrompt(input.context.principal.reach, 'read budgets');
+      return await answerPage(input, () => budgets.list(), showBudget);
+    },
+    async getBudget({ path: { name }, context }) {
+      requireEveryPrompt(context.principal.reach, 'read budgets');
       const state = await budgets.get(name);
       return { status: 200, headers: { ETag: tagOf(state) }, body: showBudget(state) };
     },
     async setBudget({ path: { name }, headers, body, context }) {
+      requireEveryPrompt(context.principal.reach, 'change budgets');
       const { isNew, ...state } = await budgets.set(readTerms(name, body), expectation(headers['If-Match']), context);
       const answer = { headers: { ETag: tagOf(state) }, body: showBudget(state) };
       if (!isNew) return { status: 200, ...answer };
       return { status: 201, ...answer, headers: { ...answer.headers, Location: `/api/v1/budgets/${name}` } };
     },
     async deleteBudget({ path: { name }, headers, context }) {
+      requireEveryPrompt(context.principal.reach, 'change budgets');
       await budgets.remove(name, expectation(headers['If-Match']), context);
       return { status: 200, body: { ok: true } };
     },

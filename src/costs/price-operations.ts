@@ -1,4 +1,5 @@
 import type { components } from '../../generated/types.ts';
+import { requireEveryPrompt } from '../errors/beyond-limits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { ifMatch } from '../http/conditional.ts';
 import { answerPage } from '../http/list-answer.ts';
@@ -24,6 +25,7 @@ export function priceOperations(prices: Prices): PriceOperations {
       return { status: 200, headers: { ETag: tagOf(price) }, body: showPrice(price) };
     },
     async setPrice({ path: { provider, model }, headers, body, context }) {
+      requireEveryPrompt(context.principal.reach, 'change prices');
       const wanted = { provider, model, rates: body.rates.map(readRate) };
       const { isNew, ...price } = await prices.set(wanted, expectation(headers['If-Match']), context);
       const answer = { headers: { ETag: tagOf(price) }, body: showPrice(price) };
@@ -32,6 +34,7 @@ export function priceOperations(prices: Prices): PriceOperations {
       return { status: 201, ...answer, headers: { ...answer.headers, Location } };
     },
     async deletePrice({ path: { provider, model }, headers, context }) {
+      requireEveryPrompt(context.principal.reach, 'change prices');
       await prices.remove(provider, model, expectation(headers['If-Match']), context);
       return { status: 200, body: { ok: true } };
     },

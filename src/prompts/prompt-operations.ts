@@ -1,13 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { components } from '../../generated/types.ts';
 import type { Precondition } from '../editing/edits.ts';
 import { requireUnchanged } from '../editing/read-only-fields.ts';
-import { beyondLimits } from '../errors/beyond-limits.ts';
+import { requireEveryPrompt } from '../errors/beyond-limits.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { answerPage } from '../http/list-answer.ts';
 import { defined } from '../runtime/objects.ts';
 import { contentWarnings } from '../templates/warnings.ts';
 import { ifMatchPrompt, promptTag } from './entity-tag.ts';
-import { contentFields, promptFields, type Prompt, type PromptVersion } from './prompt.ts';
+import { contentFields, promptFields, type Prompt, type PromptChange, type PromptVersion } from './prompt.ts';
 import type { Prompts } from './prompts.ts';
 
 type Schemas = components['schemas'];
@@ -30,9 +31,7 @@ const defaultLimit = 1_000;
 export function promptOperations(prompts: Prompts): PromptOperations {
   return {
     async createPrompt({ body: { note, ...body }, context }) {
-      if (context.principal.reach?.prompts !== undefined) {
-        throw beyondLimits('This key is limited to some prompts, so it cannot create others.');
-      }
+      requireEveryPrompt(context.principal.reach, 'create others');
       const prompt = await prompts.create(promptFields.readNew(body), context.resourceId, context, note);
       context.note({ prompt: prompt.id, version: prompt.version });
       return {
@@ -52,10 +51,14 @@ export function promptOperations(prompts: Prompts): PromptOperations {
     async updatePrompt({ path, headers, body: { labels: _, note, ...body }, context }) {
       context.note({ prompt: path.slugOrId });
       const matches = ifMatches(headers['If-Match']);
+      const change = promptFields.readChange(body);
       const prompt = await prompts.update(
         path.slugOrId,
-        promptFields.readChange(body),
-        (present) => matches(present) && requireUnchanged(promptFields.others(body), showSaved(present)),
+        change,
+        (present) => {
+          if (changesNames(present, change)) requireEveryPrompt(context.principal.reach, 'change slugs and aliases');
+          return matches(present) && requireUnchanged(promptFields.others(body), showSaved(present));
+        },
         context,
         note,
       );
@@ -90,6 +93,12 @@ export function promptOperations(prompts: Prompts): PromptOperations {
       return { status: 200, headers: { ETag: promptTag(prompt) }, body: showSaved(prompt) };
     },
   };
+}
+
+/** Whether other callers would find the prompt under other names, or another prompt under one of its names. */
+function changesNames(prompt: Prompt, change: PromptChange): boolean {
+  const { slug, aliases } = { ...prompt, ...change };
+  return slug !== prompt.slug || !isDeepStrictEqual(aliases, prompt.aliases);
 }
 
 function ifMatches(field: string | undefined): Precondition<Prompt> {

@@ -130,6 +130,52 @@ describe('a key that is limited to some prompts', () => {
     expect([status, body.type]).toEqual([403, problem('beyond-limits')]);
   });
 
+  it('takes no name under which others call prompts, and gives away none', async () => {
+    const mine = await idOf(await harness.createPrompt({ name: 'Named', aliases: ['pmpt_given'] }));
+    const child = await makeKey({ requests_per_minute: 1_000 }, await makeKey({ prompts: [mine] }));
+    const at = `${prompts}/${mine}`;
+    const { body: before, headers } = await harness.service.call('GET', at);
+    const freed = await harness.createPrompt({ name: 'Freed' });
+    await harness.service.call('DELETE', `${prompts}/${freed}`);
+    for (const body of [
+      { slug: freed },
+      { aliases: ['pmpt_squatted'] },
+      { aliases: ['pmpt_given', 'pmpt_squatted'], description: 'With others' },
+      { aliases: [] },
+      { aliases: null },
+    ]) {
+      const answer = await harness.service.call('PUT', at, { body, key: child });
+      expect([answer.status, answer.body.type]).toEqual([403, problem('beyond-limits')]);
+      expect(answer.body.detail).toBe('This key is limited to some prompts, so it cannot change slugs and aliases.');
+    }
+    expect((await harness.service.call('GET', at)).headers['etag']).toBe(headers['etag']);
+    // What is sent back as it is changes nothing.
+    const same = await harness.service.call('PUT', at, { body: { ...before, description: 'Mine' }, key: child });
+    expect([same.status, same.body.description, same.body.version]).toEqual([200, 'Mine', 1]);
+    // Nor by a deletion and another creation.
+    expect((await harness.service.call('DELETE', at, { key: child })).status).toBe(200);
+    const versions = [{ version: 1, messages }];
+    const again = await Promise.all([
+      call(child, prompts, { name: 'Again', slug: before.slug, messages }),
+      call(child, `${prompts}/import`, { prompts: [{ slug: before.slug, name: 'Again', versions }] }),
+    ]);
+    expect(again.map(({ status, body }) => [status, body.type])).toEqual(
+      again.map(() => [403, problem('beyond-limits')]),
+    );
+  });
+
+  it('neither reads nor changes what holds for all prompts', async () => {
+    const calls = await callEveryOperation(harness.service);
+    const whole = ['listBudgets', 'getBudget', 'setBudget', 'deleteBudget', 'setPrice', 'deletePrice', 'listAuditLog'];
+    for (const id of whole as OperationId[]) {
+      const { method, path, ...options } = calls[id];
+      const { status, body } = await harness.service.call(method, path, { ...options, key });
+      expect([id, status, problemIn(body)]).toEqual([id, 403, problem('beyond-limits')]);
+    }
+    const budget = calls.getBudget;
+    expect((await harness.service.call(budget.method, budget.path)).status).toBe(200);
+  });
+
   it('gets only its own in lists', async () => {
     for (const query of ['', '?q=o', '?limit=1', '?offset=0']) {
       const { body } = await call(key, prompts + query);

@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/types.ts';
-import { beyondLimits } from '../../errors/beyond-limits.ts';
+import { requireEveryPrompt } from '../../errors/beyond-limits.ts';
 import { insufficientScope } from '../../errors/insufficient-scope.ts';
 import { createExportAnswers } from '../../http/export-answer.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
@@ -24,9 +24,7 @@ export function transferOperations(
 
     async importPrompts({ body: { prompts, conflicts = 'refuse', dry_run: isDryRun = false }, context }) {
       const { scopes, reach } = context.principal;
-      if (reach?.prompts !== undefined) {
-        throw beyondLimits('This key is limited to some prompts, so it cannot import others.');
-      }
+      requireEveryPrompt(reach, 'import others');
       const hasLabels = prompts.some(({ labels = {} }) => Object.keys(labels).length > 0);
       if (hasLabels && !scopes.has('prompts:release')) throw insufficientScope('prompts:release');
       const wanted = { prompts, conflicts };

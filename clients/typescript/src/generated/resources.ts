@@ -113,6 +113,8 @@ export interface PromptsResource {
    * New values of `selected_provider`, `fallbacks` and `provider_options` with an unknown provider get
    * `unknown-provider`. You can send back the current ones even if the service no longer knows the provider.
    *
+   * A key that is limited to some prompts cannot change `slug` and `aliases`, because others call prompts by these names.
+   *
    * Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
    *
    * @param slugOrId The prompt's slug, its id or one of its aliases.

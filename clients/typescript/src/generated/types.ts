@@ -124,6 +124,8 @@ export interface paths<Other = string & {}> {
          *     New values of `selected_provider`, `fallbacks` and `provider_options` with an unknown provider get
          *     `unknown-provider`. You can send back the current ones even if the service no longer knows the provider.
          *
+         *     A key that is limited to some prompts cannot change `slug` and `aliases`, because others call prompts by these names.
+         *
          *     Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
          */
         put: operations<Other>["updatePrompt"];
@@ -12719,6 +12721,32 @@ export interface components<Other = string & {}> {
             status: 404;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * UpdatePrompt403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        UpdatePrompt403Problem: {
+            /**
+             * AnyUpdatePrompt403ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * UpdatePrompt409Problem
          * @description Error details of an answer with status 409 (RFC 9457).
          * @example {
@@ -13480,6 +13508,32 @@ export interface components<Other = string & {}> {
             status: 404;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * PricesUnchangeableProblem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        PricesUnchangeableProblem: {
+            /**
+             * AnyPricesUnchangeableProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * SetPrice404Problem
          * @description Error details of an answer with status 404 (RFC 9457).
          * @example {
@@ -13532,6 +13586,32 @@ export interface components<Other = string & {}> {
             status: 409;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * BudgetsUnreadableProblem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        BudgetsUnreadableProblem: {
+            /**
+             * AnyBudgetsUnreadableProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * BudgetNotFoundProblem
          * @description Error details of an answer with status 404 (RFC 9457).
          * @example {
@@ -13556,6 +13636,32 @@ export interface components<Other = string & {}> {
              * @constant
              */
             status: 404;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * BudgetsUnchangeableProblem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        BudgetsUnchangeableProblem: {
+            /**
+             * AnyBudgetsUnchangeableProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
          * SetBudget409Problem
@@ -15124,6 +15230,34 @@ export interface components<Other = string & {}> {
                 "application/problem+json": components<Other>["schemas"]["PriceNotFoundProblem"];
             };
         };
+        /** @description The API key does not have the scope `prices:write`, or it is limited to some prompts. */
+        PricesUnchangeable: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["PricesUnchangeableProblem"];
+            };
+        };
+        /** @description The API key does not have the scope `budgets:read`, or it is limited to some prompts. */
+        BudgetsUnreadable: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["BudgetsUnreadableProblem"];
+            };
+        };
         /** @description No budget has this name. */
         BudgetNotFound: {
             headers: {
@@ -15135,6 +15269,20 @@ export interface components<Other = string & {}> {
             };
             content: {
                 "application/problem+json": components<Other>["schemas"]["BudgetNotFoundProblem"];
+            };
+        };
+        /** @description The API key does not have the scope `budgets:write`, or it is limited to some prompts. */
+        BudgetsUnchangeable: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["BudgetsUnchangeableProblem"];
             };
         };
         /** @description The body is not JSON. Or a parameter, a header or the body does not follow the contract, for example because it asks for something that this service does not do. Or members of the body do not fit together. */
@@ -16187,7 +16335,20 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            /** @description The API key does not have the scope `prompts:write`, or it is limited to some prompts and the request changes the slug or aliases. */
+            403: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["UpdatePrompt403Problem"];
+                };
+            };
             404: components<Other>["responses"]["PromptNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
@@ -18090,7 +18251,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["PricesUnchangeable"];
             /** @description No provider has this id. */
             404: {
                 headers: {
@@ -18169,7 +18330,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["PricesUnchangeable"];
             404: components<Other>["responses"]["PriceNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             412: components<Other>["responses"]["PreconditionFailed"];
@@ -18220,7 +18381,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["BudgetsUnreadable"];
             406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
@@ -18266,7 +18427,7 @@ export interface operations<Other = string & {}> {
             304: components<Other>["responses"]["NotModified"];
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["BudgetsUnreadable"];
             404: components<Other>["responses"]["BudgetNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
@@ -18332,7 +18493,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["BudgetsUnchangeable"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
             /** @description You have set 1,000 budgets. */
@@ -18406,7 +18567,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["BudgetsUnchangeable"];
             404: components<Other>["responses"]["BudgetNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             412: components<Other>["responses"]["PreconditionFailed"];
