@@ -54,6 +54,7 @@ function showRecord(document: AuditDocument): components['schemas']['AuditRecord
     before: before === undefined ? undefined : (JSON.parse(before) as Record<string, unknown>),
     after: after === undefined ? undefined : (JSON.parse(after) as Record<string, unknown>),
     withheld: document.withheld,
+    cut: document.cut,
     request_id: document.request_id,
     address: document.address,
   });

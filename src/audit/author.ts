@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditEntry } from '../db/audit.ts';
 import { defined } from '../runtime/objects.ts';
@@ -44,7 +44,7 @@ interface AuditedChange<Thing> {
   readonly after?: Thing;
 }
 
-/** The most characters of the JSON of a value that a record contains. */
+/** The most characters of the JSON of a value that a record contains. Of a longer one it has a digest, too. */
 const longestValue = 1_000;
 
 /** Creates the record of a change, for the write of the change. */
@@ -72,23 +72,36 @@ function differences(
   before: object = {},
   after: object = {},
   withheld: readonly string[],
-): Pick<AuditEntry, 'before' | 'after' | 'withheld'> {
+): Pick<AuditEntry, 'before' | 'after' | 'withheld' | 'cut'> {
   const was = new Map<string, unknown>(Object.entries(before));
   const is = new Map<string, unknown>(Object.entries(after));
   // The time of the change is that of the record.
   const changed = [...new Set([...was.keys(), ...is.keys()])].filter(
     (name) => name !== 'updated_at' && !isDeepStrictEqual(was.get(name), is.get(name)),
   );
+  const left = changed.filter((name) => withheld.includes(name));
+  const kept = changed.filter((name) => !withheld.includes(name));
   const isLong = (value: unknown): boolean => (toJson(value)?.length ?? 0) > longestValue;
-  const left = changed.filter((name) => withheld.includes(name) || isLong(was.get(name)) || isLong(is.get(name)));
-  const kept = changed.filter((name) => !left.includes(name));
+  const cut = kept.filter((name) => isLong(was.get(name)) || isLong(is.get(name)));
   const pick = (values: Map<string, unknown>): string | undefined => {
-    const members = kept.filter((name) => values.get(name) !== undefined);
-    return members.length === 0
-      ? undefined
-      : toJson(Object.fromEntries(members.map((name) => [name, values.get(name)])));
+    const members = kept.flatMap((name) => {
+      const value = values.get(name);
+      return value === undefined ? [] : [[name, cut.includes(name) ? cutValue(value) : value]];
+    });
+    return members.length === 0 ? undefined : toJson(Object.fromEntries(members));
   };
-  return defined({ before: pick(was), after: pick(is), withheld: left.length === 0 ? undefined : left });
+  return defined({
+    before: pick(was),
+    after: pick(is),
+    withheld: left.length === 0 ? undefined : left,
+    cut: cut.length === 0 ? undefined : cut,
+  });
+}
+
+/** What a record has of a long value, and of the one that it replaced or was replaced by. */
+function cutValue(value: unknown): { start: string; length: number; sha256: string } {
+  const text = toJson(value) ?? '';
+  return { start: text.slice(0, longestValue).toWellFormed(), length: text.length, sha256: hash('sha256', text) };
 }
 
 /** @returns undefined for undefined, which the type of `stringify` does not say */

@@ -27,6 +27,8 @@ export interface AuditEntry {
   after?: string;
   /** Names of members that differ, whose values are not recorded. */
   withheld?: string[];
+  /** Names of members in `before` and `after` of whose values only the beginning and a digest are recorded. */
+  cut?: string[];
   request_id: string;
   address?: string;
 }

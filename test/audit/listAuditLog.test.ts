@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { operationTable, type OperationId, type OperationRow } from '../../generated/operations.ts';
 import type { components } from '../../generated/types.ts';
@@ -188,6 +188,37 @@ describe('200', () => {
     const found = await recordsOf(`resource_id=${body.id}`);
     expect(found.map(({ withheld }) => withheld)).toEqual([['headers'], ['headers', 'secret']]);
     expect(JSON.stringify(found)).not.toMatch(/very-secret|abcdef0123456789/);
+  });
+
+  it('cuts a long value, with its length and a digest', async () => {
+    const name = 'Wide';
+    const ids = Array.from({ length: 60 }, () => randomUUID());
+    const limits = { prompts: ids.slice(0, 1) };
+    const { service } = setup;
+    const created = await service.call('POST', '/api/v1/api-keys', { body: { name, scopes: ['audit:read'], limits } });
+    const at = `/api/v1/api-keys/${created.body.id}`;
+    const { body: key } = await service.call('PUT', at, { body: { limits: { prompts: ids } } });
+    const [widened] = await recordsOf(`resource_id=${key.id}`);
+    const cut = (value: unknown) => {
+      const text = JSON.stringify(value);
+      return { start: text.slice(0, 1_000), length: text.length, sha256: hash('sha256', text) };
+    };
+    expect(widened).toMatchObject({ before: { limits: cut(limits) }, after: { limits: cut(key.limits) } });
+    expect(widened?.cut).toEqual(['limits']);
+    expect(widened).not.toHaveProperty('withheld');
+  });
+
+  it('stores neither a long value that is withheld nor its digest', async () => {
+    const long = 's3cret'.repeat(130);
+    const integration = {
+      ...{ name: 'Long', url: 'https://till.example.com/', event_types: ['ORDER_PLACED'] },
+      headers: { 'X-One': long, 'X-Two': long },
+    };
+    const { body } = await setup.service.call('POST', '/api/v1/integrations', { body: integration });
+    const [record] = await recordsOf(`resource_id=${body.id}`);
+    expect(record?.withheld).toEqual(['headers', 'secret']);
+    expect(record).not.toHaveProperty('cut');
+    expect(JSON.stringify(record)).not.toMatch(/s3cret|sha256|[0-9a-f]{64}/);
   });
 
   it.each([

@@ -15,7 +15,7 @@ const stamps = ['_id', 'revision', 'writes'];
 const audited = [...stamps, 'audit', 'removed'];
 const auditEntry = [
   ...['at', 'operation', 'key_id', 'key_name', 'session_id', 'resource_type', 'resource_id', 'before', 'after'],
-  ...['withheld', 'request_id', 'address'],
+  ...['withheld', 'cut', 'request_id', 'address'],
 ];
 
 /** The fields of each collection. A document with another field contains data that was not intended. */

@@ -8642,12 +8642,19 @@ export interface components<Other = string & {}> {
             before?: components<Other>["schemas"]["AuditedMembersBefore"];
             after?: components<Other>["schemas"]["AuditedMembersAfter"];
             /**
-             * @description Names of members that were changed, but whose values are not in the record: the content of prompts, which versions keep, secrets and headers, and values of more than 1,000 characters.
+             * @description Names of members that were changed, but whose values are not in the record: the content of prompts, which versions keep, secrets and headers. There is no digest of them either. In records of earlier releases also values of more than 1,000 characters.
              * @example [
              *       "messages"
              *     ]
              */
             withheld?: string[];
+            /**
+             * @description Names of members whose JSON has more than 1,000 characters, before or afterwards. In the place of each of their values, `before` and `after` have an object: `start`, the first 1,000 characters of the JSON; `length`, the number of its characters (UTF-16 code units); `sha256`, the SHA-256 of the JSON in UTF-8, in hexadecimal digits. The JSON is as answers show the member, without white space.
+             * @example [
+             *       "limits"
+             *     ]
+             */
+            cut?: string[];
             /**
              * @description The `X-Request-Id` of the answer.
              * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW

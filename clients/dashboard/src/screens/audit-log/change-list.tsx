@@ -11,7 +11,7 @@ const shownMembers = 4;
 /** What a record says was different. */
 export function ChangeList({ record }: { record: Schemas['AuditRecord'] }): ReactNode {
   const { auditLog: texts, shared } = useTexts();
-  const { before, after, withheld = [] } = record;
+  const { before, after, withheld = [], cut = [] } = record;
   const names = Object.keys({ ...before, ...after });
   const isEdit = before !== undefined && after !== undefined;
   const shown = !isEdit && names.includes('name') ? ['name'] : names;
@@ -23,9 +23,9 @@ export function ChangeList({ record }: { record: Schemas['AuditRecord'] }): Reac
           <Text span inherit c="dimmed">
             {name}
           </Text>{' '}
-          <Value value={before?.[name]} />
+          <Value value={before?.[name]} isCut={cut.includes(name)} />
           {before?.[name] !== undefined && after?.[name] !== undefined && ' → '}
-          <Value value={after?.[name]} />
+          <Value value={after?.[name]} isCut={cut.includes(name)} />
         </Text>
       ))}
       {shown.length > shownMembers && (
@@ -42,8 +42,10 @@ export function ChangeList({ record }: { record: Schemas['AuditRecord'] }): Reac
   );
 }
 
-function Value({ value }: { value: unknown }): ReactNode {
+/** @param isCut whether the record has only the beginning of the value */
+function Value({ value, isCut }: { value: unknown; isCut: boolean }): ReactNode {
   if (value === undefined) return null;
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return <Code title={text}>{text.length > shownLength ? `${text.slice(0, shownLength)}…` : text}</Code>;
+  const whole = typeof value === 'string' ? value : JSON.stringify(value);
+  const text = isCut ? (value as { start: string }).start : whole;
+  return <Code title={whole}>{text.length > shownLength ? `${text.slice(0, shownLength)}…` : text}</Code>;
 }
