@@ -18,6 +18,8 @@ export interface OperationRow {
   readonly body: 'none' | 'optional' | 'required';
   /** The most bytes of a body; 0 if the operation takes none. */
   readonly bodyLimit: number;
+  /** The member of the body whose elements an export writes as JSON Lines. */
+  readonly linesAs?: string;
   /** Declared statuses and the (first) media type of each; `null` without a body. */
   readonly responses: Readonly<Record<string, string | null>>;
   /** Media types of successful answers besides these. */
@@ -200,6 +202,7 @@ export const operationTable = {
     "parameters": [],
     "body": "required",
     "bodyLimit": 20971520,
+    "linesAs": "prompts",
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",

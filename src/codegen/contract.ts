@@ -48,6 +48,8 @@ export interface Operation {
   'x-repeatable'?: boolean;
   /** The most bytes of a body, if it is not the limit of all operations. */
   'x-body-limit'?: number;
+  /** The member of the body whose elements an export writes as JSON Lines. The refusal of such lines names it. */
+  'x-json-lines'?: string;
   /** The method of OpenAI's SDKs for an operation of that API. Its errors have the form of that API too. */
   'x-openai-compatible'?: string;
 }

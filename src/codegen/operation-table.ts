@@ -9,6 +9,7 @@ interface Row {
   parameters: { name: string; in: string; type: string; required: boolean }[];
   body: 'none' | 'optional' | 'required';
   bodyLimit: number;
+  linesAs?: string;
   /** Declared statuses and the media type of each, `null` without a body. */
   responses: Record<string, string | null>;
   /** Other media types of successful answers. */
@@ -56,6 +57,7 @@ export function renderOperationTable(document: OpenApiDocument, problems: Record
             ? 'required'
             : 'optional',
       bodyLimit: bodyLimitOf(operation),
+      ...(operation['x-json-lines'] !== undefined && { linesAs: operation['x-json-lines'] }),
       responses,
       otherMedia,
       problems: types,
@@ -78,6 +80,8 @@ export interface OperationRow {
   readonly body: 'none' | 'optional' | 'required';
   /** The most bytes of a body; 0 if the operation takes none. */
   readonly bodyLimit: number;
+  /** The member of the body whose elements an export writes as JSON Lines. */
+  readonly linesAs?: string;
   /** Declared statuses and the (first) media type of each; \`null\` without a body. */
   readonly responses: Readonly<Record<string, string | null>>;
   /** Media types of successful answers besides these. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseContentType } from 'content-type';
+import type { OperationRow } from '../../generated/operations.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Budget, RequestMemory } from '../limits/memory-budget.ts';
 import type { Turns } from '../runtime/turns.ts';
@@ -29,6 +30,9 @@ const checkMs = 1_000;
 
 const jsonTypes = new Set(['application/json', 'application/json; charset=utf-8', 'application/json;charset=utf-8']);
 
+/** Refusals of a body in another form than JSON. */
+const isOfForm: ReadonlySet<string> = new Set(['unsupported-media-type', 'malformed-body']);
+
 /** True if the request announces a body that is not empty. */
 function hasBody(request: IncomingMessage): boolean {
   const length = request.headers['content-length'];
@@ -57,7 +61,8 @@ export interface ReadBody {
  * Reads and parses a JSON request body. The memory for a large one is counted first, and its members and elements are
  * counted before it is parsed.
  *
- * @param limit the most bytes
+ * @param bodyLimit the most bytes
+ * @param linesAs where JSON Lines belong, which the refusal of such a body names
  * @throws {ProblemError} content-too-large, unsupported-media-type, malformed-body; request-timeout,
  *   too-much-in-progress, overloaded
  * @throws {CallerGoneError}
@@ -65,7 +70,7 @@ export interface ReadBody {
 export async function readJsonBody(
   request: IncomingMessage,
   response: ServerResponse,
-  limit: number,
+  { bodyLimit: limit, linesAs }: Pick<OperationRow, 'bodyLimit' | 'linesAs'>,
   memory: BodyMemory,
 ): Promise<ReadBody> {
   if (!hasBody(request)) return { value: undefined };
@@ -75,10 +80,17 @@ export async function readJsonBody(
     await linger(request);
     throw tooLarge(limit);
   }
-  requireJson(request.headers['content-type'], request.headers['content-encoding']);
-  return (announced ?? limit) <= smallBytes
-    ? { value: await readSmallBody(request, response, limit) }
-    : readLargeBody(request, response, { limit, announced }, memory);
+  try {
+    requireJson(request.headers['content-type'], request.headers['content-encoding']);
+    return (announced ?? limit) <= smallBytes
+      ? { value: await readSmallBody(request, response, limit) }
+      : await readLargeBody(request, response, { limit, announced }, memory);
+  } catch (error) {
+    if (linesAs === undefined || !(error instanceof ProblemError) || !isOfForm.has(error.type)) throw error;
+    const { type, message, headers, errors = [] } = error;
+    const detail = `${message} JSON Lines are sent as {"${linesAs}": [<line>, <line>]}.`;
+    throw new ProblemError(type, { detail, headers, ...(errors.length > 0 && { errors: [...errors] }) });
+  }
 }
 
 async function readSmallBody(request: IncomingMessage, response: ServerResponse, limit: number): Promise<unknown> {

@@ -197,7 +197,7 @@ function createSteps(
     const read =
       row.body === 'none'
         ? undefined
-        : await readJsonBody(request, response, row.bodyLimit, { keyId, budget, own: memory, turns });
+        : await readJsonBody(request, response, row, { keyId, budget, own: memory, turns });
     const body = read?.value;
     progress.body = body;
     const parameters = parseParameters(row, request.params, searchOf(request.url), request.headers);

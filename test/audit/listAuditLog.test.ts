@@ -190,6 +190,27 @@ describe('200', () => {
     expect(JSON.stringify(found)).not.toMatch(/very-secret|abcdef0123456789/);
   });
 
+  it('has a record of each version and label that an import stored', async () => {
+    const versions = ['a', 'b'].map((content, index) => ({
+      version: index + 1,
+      messages: [{ role: 'user', content }],
+    }));
+    const slug = 'imported-with-label';
+    const body = { prompts: [{ slug, name: 'Imported', labels: { production: 1 }, versions }] };
+    const headers = { 'X-Request-Id': 'import-once' };
+    for (const status of ['created', 'unchanged']) {
+      const answer = await setup.service.call('POST', `${promptsPath}/import`, { body, headers });
+      expect(answer.body.results).toMatchObject([{ status }]);
+    }
+    const found = await recordsOf('operation=importPrompts');
+    const own = found.filter(({ request_id: id }) => id === 'import-once');
+    expect(own.map(({ after }) => after)).toMatchObject([
+      { labels: { production: 1 } },
+      { version: 2 },
+      { slug, version: 1 },
+    ]);
+  });
+
   it('cuts a long value, with its length and a digest', async () => {
     const name = 'Wide';
     const ids = Array.from({ length: 60 }, () => randomUUID());

@@ -91,7 +91,9 @@ describe('200', () => {
     expect(await modeOf()).toBe('off');
     expect((await send([whole])).body).toMatchObject({ results: [{ status: 'unchanged' }] });
     const newer = { ...whole, name: 'Newer' };
-    expect((await send([newer], { conflicts: 'new-version' })).body).toMatchObject({ results: [{ status: 'updated' }] });
+    expect((await send([newer], { conflicts: 'new-version' })).body).toMatchObject({
+      results: [{ status: 'updated' }],
+    });
     expect(await modeOf()).toBe('off');
     const other = { ...newer, invocation_content: 'errors' as const };
     expect(await send([other])).toMatchObject({ status: 422, body: { type: problem('import-refused') } });
@@ -151,6 +153,51 @@ describe('400', () => {
     ['a misspelt member', [{ ...sent(['a']), label: {} }]],
   ])('refuses %s', async (_, prompts) => {
     expect(await send(prompts)).toMatchObject({ status: 400, body: { type: problem('invalid-request') } });
+  });
+});
+
+describe('lines of an export', () => {
+  const lines = (): string => `${JSON.stringify(sent(['a']))}\n${JSON.stringify(sent(['b'.repeat(20_000)]))}\n`;
+  const form = 'JSON Lines are sent as {"prompts": [<line>, <line>]}.';
+  const call = (body: string, type: string): Promise<Answer> =>
+    setup.service.call('POST', `${promptsPath}/import`, { body, headers: { 'content-type': type } });
+
+  it('are refused with the form that is right', async () => {
+    expect(await call(lines(), 'application/jsonl')).toMatchObject({
+      status: 415,
+      body: {
+        type: problem('unsupported-media-type'),
+        detail: `Send the body as Content-Type: application/json. ${form}`,
+      },
+    });
+    for (const text of [lines(), lines().replaceAll('b', '')]) {
+      const { status, body } = await call(text, 'application/json');
+      expect([status, body.type]).toEqual([400, problem('malformed-body')]);
+      expect(body.detail).toMatch(/^The body is not valid JSON( \(at position \d+\))?\. JSON Lines are sent as /);
+      expect(body.detail).toContain(form);
+    }
+    const wrapped = `{"prompts": [${lines().trimEnd().replaceAll('\n', ', ')}]}`;
+    expect((await call(wrapped, 'application/json')).status).toBe(200);
+  });
+});
+
+describe('409', () => {
+  it('stores nothing more after the answer', async () => {
+    // With the most labels that a prompt can have, another one fails when it is written.
+    const { id, slug, body: full } = await create(setup.service, saying('a'));
+    for (let label = 0; label < 20; label += 1) {
+      await setup.service.call('PUT', `${promptsPath}/${id}/labels/label-${label}`, { body: { version: 1 } });
+    }
+    const failing = sent(['a'], { slug, name: String(full.name), labels: { more: 1 } });
+    const long = sent(Array.from({ length: 100 }, (_, version) => String(version)));
+    const { status, body } = await send([failing, long]);
+    expect([status, body.type]).toEqual([409, problem('edit-conflict')]);
+    const stored = await get(long.slug);
+    expect(stored.body.version).toBeLessThan(100);
+    // A service that goes on has time for some versions.
+    for (let other = 0; other < 30; other += 1) await create(setup.service);
+    expect(await get(long.slug)).toMatchObject({ body: { version: stored.body.version as number } });
+    expect((await send([long])).body).toMatchObject({ results: [{ status: 'updated', version: 100 }] });
   });
 });
 

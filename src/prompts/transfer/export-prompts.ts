@@ -73,7 +73,12 @@ export function createExport(store: Pick<PromptStore, 'listNames' | 'fetch' | 'a
 /** A prompt without its versions. */
 function showHead(prompt: Prompt): Omit<Schemas['PromptExport'], 'versions'> {
   const { slug, aliases, name, description, test_settings, invocation_content, labels } = promptFields.show(prompt);
-  return { slug, ...defined({ aliases }), name, ...defined({ description, test_settings, invocation_content, labels }) };
+  return {
+    slug,
+    ...defined({ aliases }),
+    name,
+    ...defined({ description, test_settings, invocation_content, labels }),
+  };
 }
 
 function showVersion({ version, note, content }: PromptVersion): Schemas['PromptExport']['versions'][number] {

@@ -243,7 +243,8 @@ export function createImports({ store, prompts, labels, random }: ImportsDepende
     return plans;
   };
 
-  const write = async ({ steps, ...one }: Plan, author: Author): Promise<ImportedPrompt> => {
+  /** @param signal checked before each write but the first */
+  const write = async ({ steps, ...one }: Plan, author: Author, signal: AbortSignal): Promise<ImportedPrompt> => {
     let prompt = one.existing;
     const { create } = steps;
     if (create !== undefined) {
@@ -252,11 +253,34 @@ export function createImports({ store, prompts, labels, random }: ImportsDepende
     }
     if (prompt === undefined) return one;
     for (const { change, note } of steps.changes) {
+      signal.throwIfAborted();
       const seen: Prompt = prompt;
       prompt = await prompts.update(seen.id, change, ({ revision }) => revision === seen.revision, author, note);
     }
-    for (const label of steps.labels) await labels.set(prompt.id, label, () => undefined, author);
+    for (const label of steps.labels) {
+      signal.throwIfAborted();
+      await labels.set(prompt.id, label, () => undefined, author);
+    }
     return { ...one, stored: prompt };
+  };
+
+  /**
+   * Writes some prompts at the same time. After a failure nothing more begins, and it is thrown when everything that was
+   * under way has ended: what the answer says about the prompts does not change afterwards.
+   */
+  const writeSome = async (plans: readonly Plan[], author: Author): Promise<ImportedPrompt[]> => {
+    const failure = new AbortController();
+    const written = plans.map(async (one) => {
+      try {
+        return await write(one, author, failure.signal);
+      } catch (error) {
+        failure.abort(error);
+        throw error;
+      }
+    });
+    await Promise.allSettled(written);
+    failure.signal.throwIfAborted();
+    return await Promise.all(written);
   };
 
   return {
@@ -273,8 +297,7 @@ export function createImports({ store, prompts, labels, random }: ImportsDepende
       const stored: ImportedPrompt[] = [];
       try {
         for (let start = 0; start < plans.length; start += atOnce) {
-          const some = plans.slice(start, start + atOnce).map((one) => write(one, author));
-          stored.push(...(await Promise.all(some)));
+          stored.push(...(await writeSome(plans.slice(start, start + atOnce), author)));
         }
       } catch (error) {
         if (!(error instanceof ProblemError) || !raced.has(error.type)) throw error;

@@ -76,6 +76,9 @@ export interface paths<Other = string & {}> {
          * @description Stores prompts of an export, with their versions, labels and aliases. With `dry_run`, nothing is stored: the answer
          *     says what would become of each prompt, and names what does not fit.
          *
+         *     An export is JSON Lines. Its lines are sent as the elements of `prompts`, such as by
+         *     `jq -s '{prompts: .}' prompts.jsonl`.
+         *
          *     All prompts of a request are checked first, as when they are created. If one of them cannot be imported, none is, and
          *     `errors` of the problem names the places. Send up to 100 prompts, 2,000 versions and 20 MiB in a request, and more
          *     prompts in several requests. A request can be repeated: what is stored already does not change, and what was
@@ -604,8 +607,8 @@ export interface paths<Other = string & {}> {
          * List the audit log
          * @description Lists who changed what, the newest first: a record for each request that changed a prompt, label, price, budget,
          *     integration, location, category, product or API key, that read or erased the content of an invocation, or that signed
-         *     in or out. A change is in the list as soon as it is answered.
-         *     See [Audit log](/docs#/audit-log). `since` and `until` filter by `created_at`.
+         *     in or out. An import, and the revocation of a key with its descendants, can have several. A change is in the list as
+         *     soon as it is answered. See [Audit log](/docs#/audit-log). `since` and `until` filter by `created_at`.
          */
         get: operations<Other>["listAuditLog"];
         put?: never;
