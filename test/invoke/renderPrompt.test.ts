@@ -5,7 +5,8 @@ import { problemOf, startInvokeHarness, type InvokeHarness } from './invoke-harn
 let harness: InvokeHarness;
 
 beforeAll(async () => {
-  harness = await startInvokeHarness({ environment: { ANTHROPIC_API_KEY: 'sk-ant-test' } });
+  const keys = { ANTHROPIC_API_KEY: 'sk-ant-test', XAI_API_KEY: 'x', GOOGLE_GENERATIVE_AI_API_KEY: 'g' };
+  harness = await startInvokeHarness({ environment: keys });
 });
 afterEach(() => {
   expect(harness.mock.requests).toHaveLength(0);
@@ -107,6 +108,25 @@ describe('200', () => {
         { member: 'messages/1/content/0', detail: 'The provider gets the address https://example.com/a%20b.png' },
       ],
       undefined,
+    ]);
+  });
+
+  it.each([
+    ['xai', 'grok-4.7', false, 'The provider gets true.'],
+    ['google', 'gemini-3.8-flash', true, expect.stringContaining('does not get it')],
+    ['anthropic', 'claude-sonnet-4-5', true, expect.stringContaining('does not get it')],
+  ])('shows what %s makes of strict, and of the end of a conversation', async (provider, model, strict, detail) => {
+    const prompt = await harness.createPrompt();
+    const { status, body } = await render(prompt, {
+      ...{ provider, model },
+      messages: [{ role: 'assistant', content: ' {' }],
+      response_format: { type: 'json', schema: { type: 'object', additionalProperties: false }, strict },
+    });
+    expect(status).toBe(200);
+    expect(body.targets[0].unsupported).toBeUndefined();
+    expect(body.targets[0].rewritten).toEqual([
+      { member: 'response_format/strict', detail },
+      ...(provider === 'anthropic' ? [{ member: 'messages/1/content', detail: expect.stringContaining('ends') }] : []),
     ]);
   });
 

@@ -36,6 +36,10 @@ const tools = [
   { name: 'weather', parameters: schema },
   { name: 'time', parameters: schema },
 ];
+const parts = [
+  { type: 'image', url: 'data:image/png;base64,iVBORw0KGgo=' },
+  { type: 'text', text: ' same\n' },
+] as const;
 const image = (url: string): Message => ({
   role: 'user',
   content: [
@@ -147,9 +151,67 @@ describe('what is rewritten', () => {
     expect(await rewritten('anthropic', { responseFormat }, 'claude-3-haiku-20240307')).toEqual([asFunction]);
     expect(await rewritten('amazon-bedrock', { responseFormat, tools })).toEqual([asFunction]);
     expect(await rewritten('anthropic', { responseFormat }, 'claude-sonnet-4-5')).toEqual([]);
-    for (const id of ['openai', 'google', 'mistral', 'xai', 'deepseek', 'azure', 'cohere', 'local', 'echo']) {
+    for (const id of ['openai', 'google', 'mistral', 'azure', 'cohere', 'local', 'echo']) {
       expect([id, await rewritten(id, { responseFormat })]).toEqual([id, []]);
     }
+  });
+
+  it('is a schema that is changed, or becomes a text', async () => {
+    const open = { type: 'object', properties: { city: { type: 'string', minLength: 1 } } } as const;
+    const changed = [expect.stringMatching(/^response_format\/schema: .* in another form/)];
+    expect(
+      await rewritten('anthropic', { responseFormat: { type: 'json', schema: open } }, 'claude-sonnet-4-5'),
+    ).toEqual(changed);
+    expect(await rewritten('deepseek', { responseFormat: { type: 'json', schema } })).toEqual(changed);
+    expect(await rewritten('google', { responseFormat: { type: 'json', schema: open } })).toEqual([]);
+  });
+
+  it.each([
+    ['xai', 'grok-4.7', ['gets true', 'gets true', '']],
+    ['anthropic', 'claude-sonnet-4-5', ['', 'does not get it', 'does not get it']],
+    ['google', 'gemini-3.8-flash', ['', 'does not get it', 'does not get it']],
+    ['cohere', 'command-a-03-2025', ['', 'does not get it', 'does not get it']],
+    ...['openai', 'mistral', 'groq', 'azure', 'openrouter', 'together'].map(
+      (id) => [id, 'llama', ['', '', '']] as const,
+    ),
+  ] as const)('is strict of %s (%s), left out, false and true: %j', async (id, model, expected) => {
+    const found = await Promise.all(
+      [{}, { strict: false }, { strict: true }].map((strict) =>
+        rewritten(id, { responseFormat: { type: 'json', schema, ...strict } }, model),
+      ),
+    );
+    expect(found).toEqual(
+      expected.map((detail) =>
+        detail === '' ? [] : [expect.stringMatching(`^response_format/strict: The provider ${detail}\\.`)],
+      ),
+    );
+  });
+
+  it.each(remoteIds)('of %s is a text without its white space, at its place', async (id) => {
+    const turns: Message[] = [
+      { role: 'system', content: ' Be kind. ' },
+      { role: 'user', content: [{ type: 'text', text: ' same\n' }, ...parts] },
+      { role: 'assistant', content: ' same\n' },
+      { role: 'user', content: ' same\n' },
+    ];
+    expect(await rewritten(id, { messages: turns })).toEqual([]);
+    const trims = ['anthropic', 'amazon-bedrock'].includes(id);
+    const trimmed = 'messages/4/content: The provider gets it without white space at its ends.';
+    for (const text of [' same\n', ' {', `{"a": "${'long '.repeat(1_000)}`]) {
+      const messages: Message[] = [...turns, { role: 'assistant', content: text }];
+      expect(await rewritten(id, { messages })).toEqual(trims ? [trimmed] : []);
+    }
+    const calls: Message[] = [
+      user,
+      {
+        role: 'assistant',
+        content: ' I look. ',
+        toolCalls: [{ id: 'a', name: 'weather', arguments: '{"city": " x "}' }],
+      },
+      { role: 'tool', toolCallId: 'a', toolName: 'weather', content: ' Sunny ' },
+    ];
+    const lost = 'messages/1/content: The provider does not get this text.';
+    expect(await rewritten(id, { messages: calls, tools })).toEqual(id === 'cohere' ? [lost] : []);
   });
 
   it('is an address with characters that are escaped', async () => {

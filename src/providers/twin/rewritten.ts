@@ -1,21 +1,106 @@
+import { isDeepStrictEqual } from 'node:util';
 import { imagesIn } from '../images.ts';
-import type { GenerateRequest } from '../language-model.ts';
+import { textOf, type GenerateRequest, type Message } from '../language-model.ts';
 import type { Unsupported } from '../provider.ts';
-import { imageUrlsOf, takesImage } from '../call/request.ts';
+import { imageUrlsOf, prepareSdkCall, takesImage } from '../call/request.ts';
 import type { SdkProvider } from '../vendors/vendor.ts';
-import { isFormatFunction } from './twin.ts';
+import { toContentShape } from './shape.ts';
+import { bodyOf, isFormatFunction, without } from './twin.ts';
 
 /**
- * What a provider gets in another form than the request has it: a schema as a function, and addresses of images whose
- * characters are escaped. Nothing is sent.
+ * What a provider gets in another form than the request has it: texts, schemas and `strict` that are not as they are in
+ * what the package would send, and addresses of images whose characters are escaped. Nothing is sent.
  *
  * @param twin The provider with `twinFetch`
  */
 export async function findRewritten(twin: SdkProvider, request: GenerateRequest): Promise<Unsupported[]> {
-  const asFunction = (await isFormatFunction(twin, request))
-    ? [{ member: 'response_format', detail: 'The provider gets the schema as a function that the model has to call.' }]
-    : [];
-  return [...asFunction, ...(await findAddresses(twin, request))];
+  const short = { ...request, messages: shorten(request.messages) };
+  const body = await bodyOf(twin, short);
+  const found = body === undefined ? [] : [...(await findFormat(twin, short, body)), ...findTexts(short, body)];
+  return [...found, ...(await findAddresses(twin, request))];
+}
+
+/** Characters at each end of a text that stand for it. */
+const endCharacters = 20;
+
+/** Messages with short texts of which no two are equal. No package looks at more of a text than its ends. */
+function shorten(messages: readonly Message[]): Message[] {
+  let number = 0;
+  const toText = (text: string): string => {
+    if (text.trim() === '') return text;
+    number += 1;
+    return `${text.slice(0, endCharacters)}${number}${text.slice(-endCharacters)}`;
+  };
+  return messages.map((message) => {
+    if (message.role === 'tool') return { ...message, content: toText(message.content) };
+    const content = toContentShape(message.content, toText);
+    if (message.role !== 'assistant') return { ...message, content };
+    const toolCalls = message.toolCalls?.map(({ id, name }) => ({ id, name, arguments: '{}' }));
+    return { role: message.role, content, ...(toolCalls && { toolCalls }) };
+  });
+}
+
+function findTexts({ messages }: GenerateRequest, body: string): Unsupported[] {
+  const sent = new Set(partsOf(body));
+  return messages.flatMap((message, index) =>
+    textsOf(message, `messages/${index}/content`).flatMap(({ text, member }) => {
+      if (text === '' || sent.has(text)) return [];
+      const isTrimmed = sent.has(text.trim());
+      const detail = isTrimmed
+        ? 'The provider gets it without white space at its ends.'
+        : 'The provider does not get this text.';
+      return [{ member, detail }];
+    }),
+  );
+}
+
+/** The texts of a message as the packages get them, and their places. */
+function textsOf(message: Message, member: string): { text: string; member: string }[] {
+  if (message.role !== 'user' || typeof message.content === 'string') return [{ text: textOf(message), member }];
+  return message.content.flatMap((part, at) =>
+    part.type === 'text' ? [{ text: part.text, member: `${member}/${at}` }] : [],
+  );
+}
+
+async function findFormat(twin: SdkProvider, request: GenerateRequest, body: string): Promise<Unsupported[]> {
+  const { responseFormat: format } = request;
+  if (format?.type !== 'json' || format.schema === undefined) return [];
+  if (await isFormatFunction(twin, request)) {
+    return [
+      { member: 'response_format', detail: 'The provider gets the schema as a function that the model has to call.' },
+    ];
+  }
+  const { options } = await prepareSdkCall(twin, request);
+  const schema = options.responseFormat?.type === 'json' ? options.responseFormat.schema : undefined;
+  const holder = partsOf(body).find((part) => membersOf(part).some((member) => isDeepStrictEqual(member, schema)));
+  const found: Unsupported[] = [];
+  if (holder === undefined) {
+    const lax = { ...request, responseFormat: without(format, 'schema') };
+    // Otherwise it is unsupported.
+    if ((await bodyOf(twin, lax)) !== body) {
+      const detail = 'The provider gets the schema in another form, because its API does not take it as it is.';
+      found.push({ member: 'response_format/schema', detail });
+    }
+  }
+  const { strict } = (holder ?? {}) as { strict?: unknown };
+  const member = 'response_format/strict';
+  if (typeof strict === 'boolean') {
+    if (strict !== (format.strict ?? false)) found.push({ member, detail: `The provider gets ${strict}.` });
+  } else if (format.strict !== undefined && !twin.dialect.strictJsonSchema) {
+    found.push({ member, detail: 'The provider does not get it. It decides how exactly it follows the schema.' });
+  }
+  return found;
+}
+
+/** All values in a body, itself first. */
+function partsOf(body: string): unknown[] {
+  const parts: unknown[] = [JSON.parse(body)];
+  for (let at = 0; at < parts.length; at += 1) for (const member of membersOf(parts[at])) parts.push(member);
+  return parts;
+}
+
+function membersOf(value: unknown): unknown[] {
+  return typeof value === 'object' && value !== null ? Object.values(value) : [];
 }
 
 async function findAddresses(twin: SdkProvider, { model, messages }: GenerateRequest): Promise<Unsupported[]> {

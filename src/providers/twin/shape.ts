@@ -48,10 +48,11 @@ function toMessageShapes(messages: readonly Message[]): Message[] {
   });
 }
 
-function toContentShape(content: Content): Content {
-  if (typeof content === 'string') return 'text';
+/** The content without the data of images. @param toText what stands for a text */
+export function toContentShape(content: Content, toText: (text: string) => string = () => 'text'): Content {
+  if (typeof content === 'string') return toText(content);
   return content.map((part) => {
-    if (part.type === 'text') return { type: 'text', text: 'text' };
+    if (part.type === 'text') return { type: 'text', text: toText(part.text) };
     const [head = part.url] = /^data:[^,]*,/.exec(part.url) ?? [];
     return { type: 'image', url: head === part.url ? part.url : `${head}iVBORw0KGgo=` };
   });

@@ -186,8 +186,9 @@ export interface PromptsResource {
    *
    * Returns what an invocation with the same body would send, and to whom. No provider is called, and nothing is spent.
    *
-   * Members whose form a provider needs to be another are in `rewritten`. The service makes the same checks as for an invocation, in the same order, and needs the same scopes. What a provider
-   * cannot do is listed in `unsupported` instead of refused. `stream` has no effect.
+   * Members that a provider gets in another form are in `rewritten`: an invocation sends them so. The service makes the
+   * same checks as for an invocation, in the same order, and needs the same scopes. What a provider cannot do is listed in
+   * `unsupported` instead of refused. `stream` has no effect.
    *
    * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `unknown-label` (422), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `image-not-allowed` (422), `provider-not-configured` (422), `no-provider-selected` (422), `rendered-prompt-too-large` (422)

@@ -348,8 +348,9 @@ export interface paths<Other = string & {}> {
          * Render a prompt
          * @description Returns what an invocation with the same body would send, and to whom. No provider is called, and nothing is spent.
          *
-         *     Members whose form a provider needs to be another are in `rewritten`. The service makes the same checks as for an invocation, in the same order, and needs the same scopes. What a provider
-         *     cannot do is listed in `unsupported` instead of refused. `stream` has no effect.
+         *     Members that a provider gets in another form are in `rewritten`: an invocation sends them so. The service makes the
+         *     same checks as for an invocation, in the same order, and needs the same scopes. What a provider cannot do is listed in
+         *     `unsupported` instead of refused. `stream` has no effect.
          */
         post: operations<Other>["renderPrompt"];
         delete?: never;
@@ -2908,7 +2909,7 @@ export interface components<Other = string & {}> {
              */
             description?: string;
             /**
-             * @description Whether the provider has to follow the schema exactly. Where it cannot, for example because it gets the schema as a function, this is `unsupported-by-provider`.
+             * @description Whether the provider has to follow the schema exactly. Where it cannot, for example because it gets the schema as a function, this is `unsupported-by-provider`. Some providers have no such member, or only one value of it: `rewritten` of a rendered prompt says what they get.
              * @example true
              */
             strict?: boolean;
@@ -17163,7 +17164,7 @@ export interface operations<Other = string & {}> {
                                  */
                                 detail: string;
                             }[];
-                            /** @description What the provider gets in another form than this answer has it, such as a schema as a function that the model has to call, or the address of an image with escaped characters. Absent if there is nothing. */
+                            /** @description What the provider gets in another form than this answer has it: a schema with changes, as a text, or as a function that the model has to call; another value of `strict`, or none; a text without the white space at its ends, or no text; the address of an image with escaped characters. Absent if there is nothing. */
                             rewritten?: {
                                 /**
                                  * @description Path of the member in this answer.
