@@ -188,11 +188,11 @@ export function createApp(dependencies: AppDependencies): App {
   const { prompts } = promptFeature;
   const costs = createCostFeature(basis, providers);
   const { prices } = costs;
-  const budgets = createBudgetFeature(basis, (excess, error) => {
+  const budgets = createBudgetFeature(basis, ({ invocationId, ...excess }, error) => {
     if (error === undefined) metrics.countExcess(excess.provider, excess.model);
     const said =
       error === undefined ? 'a call has cost more than it could cost at most' : 'a model could not be blocked';
-    log.error({ ...excess, error }, said);
+    log.error({ invocation_id: invocationId, ...excess, error }, said);
   });
   const invocationFeature = createInvocationFeature({
     ...basis,

@@ -217,10 +217,11 @@ function toGenerated(
 function fieldsOf(
   problem: ProblemError,
   { provider, request }: Target,
-  { keyId, requestId, traceparent }: CallOptions,
+  { keyId, requestId, traceparent, attemptLog }: CallOptions,
 ): object {
   return {
     ...(requestId !== undefined && { request_id: requestId }),
+    ...(attemptLog !== undefined && { invocation_id: attemptLog.id }),
     problem: problem.type,
     provider: provider.id,
     key_id: keyId,

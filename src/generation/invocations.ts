@@ -26,7 +26,12 @@ export interface Invoker {
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
   /** Called as soon as something is known, and again when another target answers. */
-  note(known: { readonly prompt: string; readonly version: number } | Extract<Known, { provider: string }>): void;
+  note(
+    known:
+      | { readonly invocation: string }
+      | { readonly prompt: string; readonly version: number }
+      | Extract<Known, { provider: string }>,
+  ): void;
   /** Adds a header field to the answer, also to a problem. */
   addHeader(name: string, value: string): void;
 }
@@ -79,6 +84,7 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
     const payer = { keyId, keyName, makers, boundTags };
     const record = invocations.begin({ operation, ...payer, requestId, traceparent, isStreamed, tags });
     invoker.addHeader(idHeader, record.id);
+    invoker.note({ invocation: record.id });
     let found: Extract<Known, { readonly prompt: string }> | undefined;
     const count = ({ isCharged, cost }: Spent, generated?: Generated, used?: Usage): void => {
       if (found === undefined) return;

@@ -12,6 +12,8 @@ export interface Exchange {
   readonly method: string;
   /** Path and query as sent. */
   readonly url: string;
+  /** The client's address. It is that of a proxy unless that is trusted. */
+  readonly address: string | undefined;
   readonly requestHeaders: Request['headers'];
   /** The parsed body; `undefined` if there was none or it was not read. */
   readonly requestBody: unknown;

@@ -44,6 +44,10 @@ export interface RequestNotes {
   /** The provider and model that were chosen. */
   provider?: string;
   model?: string;
+  /** Id of the invocation that the request began. */
+  invocation?: string;
+  /** Id of the order that the request placed, or that it names. */
+  order?: string;
 }
 
 /** Information about the request in addition to its contract input. */

@@ -84,6 +84,8 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
   return async (request, response) => {
     const started = performance.now();
     const requestId = requestIdOf(request);
+    // A closed connection has no address any more.
+    const address = request.ip;
     const progress: Progress = {
       keyId: undefined,
       body: undefined,
@@ -118,6 +120,7 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
         requestId,
         method: request.method,
         url: request.originalUrl,
+        address,
         requestHeaders: request.headers,
         requestBody: progress.body,
         answer: sent,

@@ -173,6 +173,7 @@ function answer(
     requestId,
     method: request.method,
     url: request.originalUrl,
+    address: request.ip,
     requestHeaders: request.headers,
     requestBody: undefined,
     answer: sendAnswer(response, make(requestId), requestId),

@@ -16,8 +16,8 @@ import { dayIndexes, invocationSource } from './invocation-lists.ts';
 export interface InvocationStore {
   /** Makes the collection of a day with its indexes, unless it exists. */
   prepare(day: string): Promise<void>;
-  /** Stores the records whose ids are not taken: the first with an id counts. */
-  insert(documents: readonly InvocationDocument[]): Promise<void>;
+  /** Stores the records whose ids are not taken: the first with an id counts. @returns the ids that were taken */
+  insert(documents: readonly InvocationDocument[]): Promise<string[]>;
   find(id: string): Promise<InvocationDocument | undefined>;
   /** The attempts of records. */
   attemptsOf(ids: readonly string[]): Promise<AttemptDocument[][]>;
@@ -92,10 +92,12 @@ export function createInvocationStore({ db, pages }: PagedDatabase): InvocationS
     prepare,
     async insert(documents) {
       const byDay = Map.groupBy(documents, ({ created_at }) => dayOf(created_at.getTime()));
+      const taken: string[] = [];
       for (const [day, some] of byDay) {
         await prepare(day);
-        await insertMissing(collectionOf(day), some.map(toStored));
+        taken.push(...(await insertMissing(collectionOf(day), some.map(toStored))));
       }
+      return taken;
     },
     async find(id) {
       const time = timeOf(id);

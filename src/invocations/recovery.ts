@@ -51,12 +51,18 @@ export function createRecovery(dependencies: RecoveryDependencies): () => Promis
       if (closed === undefined) continue;
       const { entries } = closed;
       for (const entry of entries) addTotals(entry);
-      await records.insert(entries);
+      const taken = new Set(await records.insert(entries));
+      const interrupted = entries.filter(({ _id, status }) => status === 'interrupted' && !taken.has(_id));
+      for (const { _id: invocation_id, request_id } of interrupted) {
+        log.warn({ invocation_id, request_id }, 'the process ended before the invocation did');
+      }
       await accounts.close(journal.id, await spentIn(closed));
       await store.remove(journal.id, journal.seq);
       if (entries.length === 0) continue;
-      const interrupted = entries.filter(({ status }) => status === 'interrupted').length;
-      log.warn({ journal: journal.id, interrupted }, 'stored the invocations of a process that has ended');
+      log.warn(
+        { journal: journal.id, interrupted: interrupted.length },
+        'stored the invocations of a process that has ended',
+      );
     }
     // A process that has lost its journal may have taken something for it afterwards.
     const known = new Set(all.map(({ id }) => id));

@@ -49,6 +49,7 @@ function isFailed(stream: StreamEnd | undefined): boolean {
 
 function fieldsOf(exchange: Exchange): Record<string, unknown> {
   const { operationId = 'none', answer, stream, milliseconds, requestId, keyId, method, problem, notes } = exchange;
+  const { address } = exchange;
   const fields: Record<string, unknown> = {
     request_id: requestId,
     operation: operationId,
@@ -57,6 +58,7 @@ function fieldsOf(exchange: Exchange): Record<string, unknown> {
     ms: Math.round(milliseconds * 10) / 10,
   };
   if (keyId !== undefined) fields['key_id'] = keyId;
+  if (address !== undefined) fields['address'] = address;
   const traceparent = traceparentOf(exchange.requestHeaders);
   if (traceparent !== undefined) fields['traceparent'] = traceparent;
   // Without an operation, only the path shows the request. With one, it shows which resource was not found.
@@ -68,6 +70,8 @@ function fieldsOf(exchange: Exchange): Record<string, unknown> {
     fields['outcome'] = stream.outcome;
     if (stream.firstMs !== undefined) fields['first_event_ms'] = Math.round(stream.firstMs * 10) / 10;
   }
+  if (notes.invocation !== undefined) fields['invocation_id'] = notes.invocation;
+  if (notes.order !== undefined) fields['order_id'] = notes.order;
   if (notes.prompt !== undefined) fields['prompt'] = notes.prompt;
   if (notes.version !== undefined) fields['version'] = notes.version;
   if (notes.label !== undefined) fields['label'] = notes.label;

@@ -35,6 +35,7 @@ export function orderOperations(orders: Orders, derivedIds: ReturnType<typeof cr
           ? { id: context.resourceId, repeatable: false }
           : { ...derivedIds(context.principal.keyId, key), repeatable: true };
       const { order, replayed } = await orders.create(request, reservation);
+      context.note({ order: order.id });
       return {
         status: 201,
         headers: {
@@ -50,13 +51,16 @@ export function orderOperations(orders: Orders, derivedIds: ReturnType<typeof cr
       const filter = { status, locationId, referenceId, since: toInstant(since), until: toInstant(until) };
       return answerPage(input, () => orders.list(filter), summaryFields.show);
     },
-    async getOrder({ path }) {
+    async getOrder({ path, context }) {
+      context.note({ order: path.id });
       return found(await orders.get(path.id));
     },
     async completeOrder({ path, headers, context }) {
+      context.note({ order: path.id });
       return found(await orders.complete(path.id, matches(headers['If-Match']), context.traceparent));
     },
     async cancelOrder({ path, headers, context }) {
+      context.note({ order: path.id });
       return found(await orders.cancel(path.id, matches(headers['If-Match']), context.traceparent));
     },
   };

@@ -67,18 +67,23 @@ export function createProviderRegistry(options: ProviderRegistryOptions): Provid
     ...(onAttempt && { onAttempt }),
     ...(beginCall && {
       beginCall: (call) =>
-        beginCall({ ...call, isListed: providers.get(call.provider)?.models.includes(call.model) ?? false }),
+        beginCall({
+          ...call,
+          address: addresses.get(call.provider) ?? '',
+          isListed: providers.get(call.provider)?.models.includes(call.model) ?? false,
+        }),
     }),
     watch,
     streamQueue,
   };
   const entries: Entry[] = [
     ...vendors.map((vendor) => vendorEntry(vendor, settings.builtIn[vendor.id] ?? {}, options, secrets)),
-    { info: { ...listed(echoEntry, settings), configured: true, settings: [] }, remote: undefined },
+    { info: { ...listed(echoEntry, settings), configured: true, settings: [] }, address: '', remote: undefined },
     ...settings.compatible.map((provider) => compatibleEntry(provider, options, secrets)),
   ];
   const infos = entries.map(({ info }) => info);
   const providers = new Map(entries.map((entry) => [entry.info.id, toProvider(entry, dependencies)]));
+  const addresses = new Map(entries.map(({ info, address }) => [info.id, address]));
   const configured = entries.flatMap(({ info, remote }) => (info.configured && remote ? [remote] : []));
 
   return {
@@ -96,6 +101,8 @@ export function createProviderRegistry(options: ProviderRegistryOptions): Provid
 
 interface Entry {
   readonly info: ProviderInfo;
+  /** Where its API is: a URL; empty for `echo`. */
+  readonly address: string;
   /** Undefined for `echo`, which needs no network. */
   readonly remote: Remote | undefined;
 }
@@ -150,6 +157,7 @@ function vendorEntry(
   const load = (fetch: Fetch): Promise<LanguageModels> => vendor.load(own, fetch);
   return {
     info: { ...listed(vendor, options.settings), configured, settings: settingsOf(vendor, own) },
+    address: own.baseUrl || (vendor.addressOf?.(own) ?? vendor.address),
     remote: toRemote({ id, dialect, credentials: credentialsOf(vendor, own), secrets }, load, options),
   };
 }
@@ -168,6 +176,7 @@ function compatibleEntry(
       configured: true,
       settings: [{ ...compatibleProvidersVariable, required: true, set: true }],
     },
+    address: provider.baseUrl,
     remote: toRemote(
       { id, dialect: compatibleDialect(provider), credentials, secrets },
       load,

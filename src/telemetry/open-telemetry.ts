@@ -107,13 +107,20 @@ export function createOpenTelemetry({
       if (route !== undefined) span.updateName(`${methodOf(method)} ${route}`);
       span.setAttributes({
         ...measured,
-        ...own({ request_id: requestId, key_id: keyId, prompt_id: notes.prompt, prompt_version: notes.version }),
+        ...own({
+          request_id: requestId,
+          invocation_id: notes.invocation,
+          order_id: notes.order,
+          key_id: keyId,
+          prompt_id: notes.prompt,
+          prompt_version: notes.version,
+        }),
       });
       finish(span, failure);
       requestDuration.record(milliseconds / 1_000, measured);
     },
 
-    beginCall({ provider, model, isListed, ...cause }) {
+    beginCall({ provider, model, address, invocationId, isListed, ...cause }) {
       const called: Attributes = {
         [names.generation.operation]: 'chat',
         [names.generation.provider]: providerNames[provider] ?? provider,
@@ -122,7 +129,8 @@ export function createOpenTelemetry({
       // Each value of an attribute is a series of its own.
       const counted = { ...called, [names.generation.model]: isListed ? model : '_OTHER' };
       const began = performance.now();
-      const options = { kind: SpanKind.CLIENT, attributes: called };
+      const attributes = { ...called, ...serverOf(address), ...own({ invocation_id: invocationId }) };
+      const options = { kind: SpanKind.CLIENT, attributes };
       const span = tracer.startSpan(`chat ${model}`, options, contextOf(cause));
       return {
         context: contextToSend(span),
@@ -156,13 +164,11 @@ export function createOpenTelemetry({
       attempted(attempt) {
         observer.attempted(attempt);
         const { delivery, url, at, status, outcome, seconds } = attempt;
-        const { hostname, port, protocol } = new URL(url);
         const cause = spanContextOf({ traceparent: delivery.traceparent });
         const failure = outcome === '2xx' ? undefined : status === undefined ? outcome : String(status);
         const attributes = defined({
           [names.request.method]: 'POST',
-          [names.server.address]: hostname,
-          [names.server.port]: Number(port) || (protocol === 'https:' ? 443 : 80),
+          ...serverOf(url),
           [names.request.status]: status,
           [names.error]: failure,
         });
@@ -223,6 +229,16 @@ function contextToSend(span: Span): TraceContext {
   const tracestate = traceState?.serialize() ?? '';
   const traceparent = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
   return { traceparent, ...(tracestate !== '' && { tracestate }) };
+}
+
+/** The host and port of a URL; empty if the URL is not valid. */
+function serverOf(url: string): Attributes {
+  if (!URL.canParse(url)) return {};
+  const { hostname, port, protocol } = new URL(url);
+  return {
+    [names.server.address]: hostname.replace(/^\[(.*)\]$/, '$1'),
+    [names.server.port]: Number(port) || (protocol === 'https:' ? 443 : 80),
+  };
 }
 
 function methodOf(method: string): string {

@@ -29,6 +29,9 @@ export interface TraceContext {
 export interface TracedCall extends TraceContext {
   readonly provider: string;
   readonly model: string;
+  /** Where the provider's API is: a URL. */
+  readonly address: string;
+  readonly invocationId?: string | undefined;
   /** Whether the provider's list has the model. Callers can name any other. */
   readonly isListed: boolean;
 }

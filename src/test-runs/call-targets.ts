@@ -69,7 +69,10 @@ export async function callTargets(
       };
     } catch (error) {
       record.end({ error, isCancelled: call.signal.aborted }, onFinal);
-      if (!call.signal.aborted) log.warn(fieldsOf(error, provider.id, model), 'a call of a test run failed');
+      if (!call.signal.aborted) {
+        const ids = { request_id: call.requestId, invocation_id: record.id };
+        log.warn({ ...ids, ...fieldsOf(error, provider.id, model) }, 'a call of a test run failed');
+      }
       const latency = Math.round(performance.now() - started);
       return {
         status: 'failed',

@@ -82,7 +82,7 @@ async function perform(
   answer: RunAnswer,
 ): Promise<FinishedTestRun> {
   const { store, archive, keptBytes, generator, invocations, clock, random, log } = dependencies;
-  const { keyId, traceparent, tracestate } = invoked;
+  const { keyId, requestId, traceparent, tracestate } = invoked;
   const writeId = random.uuid();
   const withoutResults = (status: RunEnd['status']): Promise<unknown> =>
     // If this fails too, there are no more heartbeats and the run becomes interrupted.
@@ -92,7 +92,7 @@ async function perform(
 
   let called;
   try {
-    const call = { keyId, traceparent, tracestate, signal, deadline: performance.now() + timeoutMs };
+    const call = { keyId, requestId, traceparent, tracestate, signal, deadline: performance.now() + timeoutMs };
     const where = { test_run: run.id, prompt: run.promptId, version: run.promptVersion, traceparent };
     const begin = (): InvocationRecord => {
       const record = invocations.begin(invoked);

@@ -6,14 +6,19 @@ import type { InvocationDocument } from '../../src/invocations/invocation.ts';
 import { createInvocationId } from '../../src/invocations/invocation-id.ts';
 import { createInvocationStore } from '../../src/invocations/invocation-store.ts';
 import { createJournalStore } from '../../src/invocations/journal-store.ts';
+import { createLogger } from '../../src/observability/logger.ts';
 import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
 import { openDatabaseOf } from '../support/per-operation.ts';
 import { until } from '../support/until.ts';
 
+const lines: Readonly<Record<string, unknown>>[] = [];
 let harness: InvokeHarness;
 let database: PagedDatabase;
 beforeAll(async () => {
-  harness = await startInvokeHarness({ invocationLogTimes: { beatMs: 50, termMs: 500, recoverEveryMs: 50 } });
+  harness = await startInvokeHarness({
+    invocationLogTimes: { beatMs: 50, termMs: 500, recoverEveryMs: 50 },
+    log: createLogger('warn', { write: (line) => lines.push(JSON.parse(line) as Readonly<Record<string, unknown>>) }),
+  });
   database = await openDatabaseOf(harness.service);
 });
 afterAll(async () => {
@@ -54,6 +59,10 @@ it('stores what was in the journal of a process that has ended, unless the proce
       [stored._id, 'succeeded'],
     ]),
   );
+  expect(lines).toMatchObject([
+    { msg: 'the process ended before the invocation did', invocation_id: lost._id, request_id: 'a-request' },
+    { msg: 'stored the invocations of a process that has ended', interrupted: 1 },
+  ]);
   const shown = await harness.service.call('GET', `/api/v1/invocations/${lost._id}`);
   expect(shown.body.attempts).toEqual([
     {

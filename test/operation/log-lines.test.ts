@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '../../src/observability/logger.ts';
+import { openShop, orderBody } from '../orders/orders-harness.ts';
 import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
 import { startTestService, type Answer, type CallOptions, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -17,7 +19,11 @@ beforeAll(async () => {
   mock = await startMockProvider();
   const providers = [{ id: 'mock', base_url: mock.url, api_key: 'sk-not-secret-here', models: ['model-a'] }];
   service = await startTestService({
-    environment: { OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify(providers), INVOKE_CACHE_MAX_AGE: '60' },
+    environment: {
+      OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify(providers),
+      INVOKE_CACHE_MAX_AGE: '60',
+      TRUSTED_PROXIES: '127.0.0.1/32',
+    },
     log: createLogger('info', { write: (line: string) => void lines.push(JSON.parse(line) as Line) }),
   });
   const body = {
@@ -113,6 +119,91 @@ describe('the log line of a failed invocation', () => {
     const body = { providers: [{ provider: 'mock' }] };
     const line = await lineOf('POST', '/api/v1/prompts/logged/test', { body });
     expect(line).toMatchObject({ problem: 'missing-variables', prompt: promptId, version: 1 });
+  });
+});
+
+describe('the id of an invocation', () => {
+  it('is in the line of its request, and in the lines of its failed attempts', async () => {
+    const answered = await invoke({});
+    const id = answered.headers['x-invocation-id'];
+    expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(requestLines()).toMatchObject([{ status: 200, invocation_id: id }]);
+    lines = [];
+    const failed = await invoke({ model: 'mock-503', fallbacks: [{ provider: 'mock', model: 'mock-404' }] });
+    const both = { invocation_id: failed.headers['x-invocation-id'] };
+    expect(lines.filter(({ level }) => level === 'warn')).toMatchObject([
+      { msg: 'the next provider is called', ...both },
+      { msg: 'request', status: 502, ...both },
+    ]);
+  });
+
+  it('is in the line of a refused invocation, of a stream, and of a call of the OpenAI-compatible API', async () => {
+    const body = { model: 'mock/model-a', messages: [{ role: 'user', content: 'Hi' }] };
+    const answers = [
+      await invoke({ variables: {} }),
+      await invoke({ stream: true }),
+      await service.call('POST', '/v1/chat/completions', { body }),
+    ];
+    const ids = answers.map(({ headers }) => headers['x-invocation-id']);
+    expect(new Set(ids).size).toBe(3);
+    expect(requestLines().map((line) => line['invocation_id'])).toEqual(ids);
+  });
+
+  it('is in the line of a failed call of a test run, with the id of the request', async () => {
+    const body = { variables: { something: 'x' }, providers: [{ provider: 'mock', model: 'mock-401' }] };
+    const headers = { 'X-Request-Id': 'tested-1' };
+    const run = await service.call('POST', '/api/v1/prompts/logged/test', { body, headers });
+    const [{ invocation_id }] = run.body.results as [{ invocation_id: string }];
+    const failed = lines.filter(({ msg }) => msg === 'a call of a test run failed');
+    expect(failed).toMatchObject([{ invocation_id, request_id: 'tested-1' }]);
+  });
+});
+
+describe('the log line of an order', () => {
+  it('has its id', async () => {
+    const shop = await openShop(service);
+    lines = [];
+    const headers = { 'Idempotency-Key': 'logged-order' };
+    const placed = await service.call('POST', '/v1/orders', { body: orderBody(shop), headers });
+    const { id } = placed.body as { id: string };
+    await service.call('POST', '/v1/orders', { body: orderBody(shop), headers });
+    await service.call('GET', `/v1/orders/${id}`);
+    await service.call('POST', `/v1/orders/${id}/complete`);
+    await service.call('POST', `/v1/orders/${id}/cancel`);
+    expect(requestLines()).toMatchObject([
+      { operation: 'createOrder', status: 201, order_id: id },
+      { operation: 'createOrder', status: 201, order_id: id },
+      { operation: 'getOrder', status: 200, order_id: id },
+      { operation: 'completeOrder', status: 200, order_id: id },
+      { operation: 'cancelOrder', status: 409, order_id: id },
+    ]);
+  });
+});
+
+describe('the address of the client', () => {
+  it.each([
+    ['GET', '/api/v1/prompts'],
+    ['GET', '/api/v1/nothing'],
+  ])('is in the line, as a trusted proxy says (%s %s)', async (method, path) => {
+    await service.call(method, path);
+    await service.call(method, path, { headers: { 'X-Forwarded-For': '198.51.100.9, 192.0.2.17' } });
+    // The proxy added the last one; its client claims the one before.
+    expect(requestLines().map(({ address }) => address)).toEqual(['127.0.0.1', '192.0.2.17']);
+  });
+
+  it('is in the line of a call whose caller has left', async () => {
+    const leaving = new AbortController();
+    const call = fetch(`${service.url}/api/v1/prompts/logged/invoke`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.adminKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'mock-held', variables: { something: 'x' } }),
+      signal: leaving.signal,
+    });
+    await until(() => mock.requests.length === 1);
+    leaving.abort();
+    await expect(call).rejects.toThrow();
+    await until(() => requestLines().length === 1);
+    expect(requestLines()).toMatchObject([{ status: 499, address: '127.0.0.1', invocation_id: expect.any(String) }]);
   });
 });
 

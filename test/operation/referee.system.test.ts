@@ -48,6 +48,7 @@ describe('CONTRACT_REFEREE=on', () => {
       requestId: 'judged',
       method: 'POST',
       url: '/api/v1/prompts',
+      address: undefined,
       requestHeaders: { host: 'localhost', 'content-type': 'application/json' },
       // The contract refuses a body without messages. The test claims that the service accepted it.
       requestBody: { name: 'Accepted by mistake' },

@@ -80,6 +80,33 @@ describe('configured', () => {
   });
 });
 
+describe('the address in the span of a call', () => {
+  const keys = { apiKey: 'k', accessKeyId: 'AKIA', secretAccessKey: 's' };
+  it.each([
+    ...vendors.map(({ id }) => [id, { resourceName: 'ours', region: 'eu-central-1' }] as const),
+    ['amazon-bedrock', { region: 'cn-north-1' }] as const,
+    ...vendors.map(({ id }) => [id, { region: 'eu-central-1', baseUrl: 'http://127.0.0.1:1234/api' }] as const),
+  ])('is that which is called: %s with %j', async (id, own) => {
+    const called: string[] = [];
+    const traced: string[] = [];
+    const fetch: Fetch = async (input) => {
+      called.push(new URL(input instanceof Request ? input.url : input).host);
+      return await noFetch(input);
+    };
+    const registry = createProviderRegistry({
+      ...{ fetch, streamFetch: fetch, random: system.random },
+      settings: { ...none, builtIn: { [id]: { ...keys, ...own } } },
+      streamWatch: createStreamWatch({ clock: system.clock }),
+      beginCall({ address, provider: of }) {
+        traced.push(of, new URL(address).host);
+        return { context: {}, end: () => undefined };
+      },
+    });
+    await failure(registry, id, request('model', { maxAttempts: 1 }));
+    expect(traced).toEqual([id, called[0]]);
+  });
+});
+
 describe('get', () => {
   it.each(['nobody', '', '__proto__', 'constructor'])('finds no %j', (id) => {
     expect(registryOf({}).get(id)).toBeUndefined();

@@ -49,6 +49,7 @@ let collector: Server;
 let mock: MockProvider;
 let receiver: Receiver;
 let service: TestService;
+let invocationId: string | undefined;
 let sent = '';
 const spans: ReceivedSpan[] = [];
 const metrics: ReceivedMetric[] = [];
@@ -95,7 +96,7 @@ beforeAll(async () => {
     const body = { rates: [{ input: '0.1', output: '0.4' }] };
     await service.call('PUT', `/api/v1/prices/mock/${model}`, { body });
   }
-  await invoke('model-a');
+  invocationId = (await invoke('model-a')).headers['x-invocation-id'];
   await invoke('model-a', { stream: true });
   await invoke('mock-400');
   await invoke(unlisted);
@@ -134,6 +135,7 @@ describe('spans', () => {
         'http.route': '/api/v1/prompts/{slugOrId}/invoke',
         'http.response.status_code': 200,
         'prompt_gateway.prompt_version': 1,
+        'prompt_gateway.invocation_id': invocationId,
       },
     });
     // A provider that refuses is the failure of this service for its callers.
@@ -159,9 +161,12 @@ describe('spans', () => {
           'gen_ai.request.model': 'model-a',
           'gen_ai.usage.input_tokens': expect.any(Number),
           'gen_ai.usage.output_tokens': expect.any(Number),
+          'server.address': '127.0.0.1',
+          'server.port': Number(new URL(mock.url).port),
         },
       });
     }
+    expect(calls[0]?.attributes['prompt_gateway.invocation_id']).toBe(invocationId);
     expect(spansNamed('chat mock-400')).toMatchObject([
       { status: { code: 2 }, attributes: { 'error.type': expect.stringMatching(/^provider-/) } },
     ]);
@@ -173,6 +178,7 @@ describe('spans', () => {
 
   it('of deliveries are linked to the request that caused the event', () => {
     const [placed] = spansNamed('POST /v1/orders');
+    expect(placed?.attributes['prompt_gateway.order_id']).toMatch(/^[0-9a-f-]{36}$/);
     expect(spansNamed('deliver ORDER_PLACED')).toMatchObject([
       {
         kind: client,

@@ -10,6 +10,7 @@ import { timeout, toAttempt, toProblem, type Failure } from './failures.ts';
 /** A failed attempt that is followed by another. */
 export interface RetryNotice {
   readonly request_id: string | undefined;
+  readonly invocation_id: string | undefined;
   readonly provider: string;
   readonly model: string;
   /** The number of the failed attempt, from 1. */
@@ -29,7 +30,7 @@ export interface AttemptDependencies {
   /** Called once for each call to a provider, when it has ended: `ok`, `cancelled`, or the type of the problem. */
   readonly onAttempt?: (provider: string, outcome: string) => void;
   /** Begins the span of a call; undefined if no spans are reported. */
-  readonly beginCall?: (call: Omit<TracedCall, 'isListed'>) => CallSpan;
+  readonly beginCall?: (call: Omit<TracedCall, 'isListed' | 'address'>) => CallSpan;
 }
 
 export type AttemptResult<Result> = { readonly result: Result } | { readonly failure: Failure };
@@ -116,7 +117,7 @@ export async function repeat<Result>(
     try {
       const open = await attemptLog?.begin(provider, request, ceiling, ending.signal);
       if (!ending.signal.aborted) {
-        const span = beginCall?.({ provider, model, traceparent, tracestate });
+        const span = beginCall?.({ provider, model, invocationId: attemptLog?.id, traceparent, tracestate });
         return {
           signal: ending.signal,
           leave,
@@ -159,6 +160,7 @@ export async function repeat<Result>(
       if (performance.now() + delay >= call.deadline) throw toProblem(failure, provider, model);
       onRetry?.({
         request_id: requestId,
+        invocation_id: attemptLog?.id,
         provider,
         model,
         attempt: number,

@@ -36,6 +36,7 @@ export const amazonBedrock: Vendor<'amazon-bedrock'> = {
   ],
 
   address,
+  addressOf: ({ region = '' }) => bedrockAddress(region),
   variables: [
     {
       // Not AWS_REGION, which is often set only for S3: prompts must not go to Bedrock by accident.

@@ -11,6 +11,7 @@ export const azure: Vendor<'azure'> = {
   models: ['gpt-5.5', 'gpt-5.4', 'gpt-5.4-mini', 'gpt-5.4-nano', 'gpt-4.1', 'gpt-4.1-mini', 'gpt-4o', 'gpt-4o-mini'],
 
   address,
+  addressOf: ({ resourceName = '' }) => address.replace('<AZURE_RESOURCE_NAME>', resourceName),
   variables: [
     {
       name: 'AZURE_API_KEY',

@@ -18,6 +18,8 @@ export interface Vendor<Id extends string = string> {
   readonly models: readonly string[];
   /** Public address of the API, used if no base URL is configured. */
   readonly address: string;
+  /** That address with its settings filled in, if it has any. */
+  readonly addressOf?: (settings: VendorSettings) => string;
   readonly variables: readonly VendorVariable[];
   readonly options: Readonly<Record<string, OptionRule>>;
   /** Whether everything that a call needs is there; if left out, whether every required variable is set. */
