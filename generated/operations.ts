@@ -1471,6 +1471,12 @@ export const operationTable = {
         "required": false
       },
       {
+        "name": "request_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "limit",
         "in": "query",
         "type": "integer",
@@ -1587,6 +1593,12 @@ export const operationTable = {
       },
       {
         "name": "tag",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "request_id",
         "in": "query",
         "type": "string",
         "required": false
@@ -1857,6 +1869,12 @@ export const operationTable = {
       },
       {
         "name": "resource_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "request_id",
         "in": "query",
         "type": "string",
         "required": false
@@ -4732,6 +4750,12 @@ export const operationTable = {
         "required": false
       },
       {
+        "name": "event_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "since",
         "in": "query",
         "type": "string",
@@ -4824,6 +4848,12 @@ export const operationTable = {
       },
       {
         "name": "target_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "event_id",
         "in": "query",
         "type": "string",
         "required": false

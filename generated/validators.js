@@ -12003,7 +12003,7 @@ return errors === 0;
 validate122.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listInvocationsParameters = validate123;
-const schema150 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"prompt":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"version":{"type":"integer","minimum":1,"maximum":2147483647},"label":{"type":"string","pattern":"^[a-z][a-z0-9-]{0,31}$","minLength":1,"maxLength":32},"key_id":{"type":"string","pattern":"^[!-~]{1,100}$","minLength":1,"maxLength":100},"provider":{"type":"string","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"model":{"type":"string","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"status":{"type":"string","title":"InvocationStatusFilter","enum":["succeeded","failed","cancelled","interrupted"],"minLength":1},"problem":{"type":"string","pattern":"^[a-z]+(-[a-z]+)*$","minLength":1,"maxLength":80},"tag":{"type":"string","pattern":"^[\\w.-]{1,64}=[ -~]{0,512}$","minLength":2,"maxLength":577},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listInvocationsParameters"};
+const schema150 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"prompt":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"version":{"type":"integer","minimum":1,"maximum":2147483647},"label":{"type":"string","pattern":"^[a-z][a-z0-9-]{0,31}$","minLength":1,"maxLength":32},"key_id":{"type":"string","pattern":"^[!-~]{1,100}$","minLength":1,"maxLength":100},"provider":{"type":"string","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"model":{"type":"string","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"status":{"type":"string","title":"InvocationStatusFilter","enum":["succeeded","failed","cancelled","interrupted"],"minLength":1},"problem":{"type":"string","pattern":"^[a-z]+(-[a-z]+)*$","minLength":1,"maxLength":80},"tag":{"type":"string","pattern":"^[\\w.-]{1,64}=[ -~]{0,512}$","minLength":2,"maxLength":577},"request_id":{"type":"string","pattern":"^[A-Za-z0-9._-]{1,128}$","minLength":1,"maxLength":128},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listInvocationsParameters"};
 const schema151 = {"title":"Moment","type":"string","description":"A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).\nWithout an offset, the date and time are in UTC.\n\nFractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time\nbefore the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.","anyOf":[{"title":"MomentDate","description":"Midnight in UTC at the start of this date.","type":"string","format":"date","maxLength":10,"examples":["2026-11-06"]},{"$ref":"contract#/$defs/DateTimeInput"},{"title":"MomentDateTime","description":"Without an offset, the date and time are in UTC.","type":"string","format":"iso-date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$","maxLength":64,"examples":["2026-11-05T23:00:00"]}],"minLength":10,"maxLength":64,"examples":["2026-11-06","2026-11-06T00:00:00+01:00"]};
 const formats4 = require("ajv-formats/dist/formats").fullFormats.date;
 const formats8 = require("ajv-formats/dist/formats").fullFormats["iso-date-time"];
@@ -12218,6 +12218,7 @@ validate124.evaluated = {"dynamicProps":false,"dynamicItems":false};
 const pattern92 = new RegExp("^[!-~]{1,100}$", "u");
 const pattern95 = new RegExp("^[a-z]+(-[a-z]+)*$", "u");
 const pattern96 = new RegExp("^[\\w.-]{1,64}=[ -~]{0,512}$", "u");
+const pattern97 = new RegExp("^[A-Za-z0-9._-]{1,128}$", "u");
 
 function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listInvocationsParameters" */;
@@ -12575,25 +12576,31 @@ else {
 var valid1 = true;
 }
 if(valid1){
-if(data1.limit !== undefined){
-let data13 = data1.limit;
+if(data1.request_id !== undefined){
+let data13 = data1.request_id;
 const _errs27 = errors;
-if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate123.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
 if(errors === _errs27){
-if((typeof data13 == "number") && (isFinite(data13))){
-if(data13 > 100 || isNaN(data13)){
-validate123.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+if(typeof data13 === "string"){
+if(data13.length > 128 && (data13.length > 256 || func1(data13) > 128)){
+validate123.errors = [{instancePath:instancePath+"/query/request_id",schemaPath:"#/properties/query/properties/request_id/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
-if(data13 < 1 || isNaN(data13)){
-validate123.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+if(data13.length < 2 && func1(data13) < 1){
+validate123.errors = [{instancePath:instancePath+"/query/request_id",schemaPath:"#/properties/query/properties/request_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern97.test(data13)){
+validate123.errors = [{instancePath:instancePath+"/query/request_id",schemaPath:"#/properties/query/properties/request_id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9._-]{1,128}$"+"\""}];
 return false;
 }
 }
+}
+}
+else {
+validate123.errors = [{instancePath:instancePath+"/query/request_id",schemaPath:"#/properties/query/properties/request_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
 }
 }
 var valid1 = _errs27 === errors;
@@ -12602,22 +12609,49 @@ else {
 var valid1 = true;
 }
 if(valid1){
-if(data1.after !== undefined){
-let data14 = data1.after;
+if(data1.limit !== undefined){
+let data14 = data1.limit;
 const _errs29 = errors;
+if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
+validate123.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
 if(errors === _errs29){
-if(typeof data14 === "string"){
-if(data14.length > 160 && (data14.length > 320 || func1(data14) > 160)){
+if((typeof data14 == "number") && (isFinite(data14))){
+if(data14 > 100 || isNaN(data14)){
+validate123.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+return false;
+}
+else {
+if(data14 < 1 || isNaN(data14)){
+validate123.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+}
+var valid1 = _errs29 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.after !== undefined){
+let data15 = data1.after;
+const _errs31 = errors;
+if(errors === _errs31){
+if(typeof data15 === "string"){
+if(data15.length > 160 && (data15.length > 320 || func1(data15) > 160)){
 validate123.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
-if(data14.length < 2 && func1(data14) < 1){
+if(data15.length < 2 && func1(data15) < 1){
 validate123.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data14)){
+if(!pattern4.test(data15)){
 validate123.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
 return false;
 }
@@ -12629,37 +12663,38 @@ validate123.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/pr
 return false;
 }
 }
-var valid1 = _errs29 === errors;
+var valid1 = _errs31 === errors;
 }
 else {
 var valid1 = true;
 }
 if(valid1){
 if(data1.offset !== undefined){
-let data15 = data1.offset;
-const _errs31 = errors;
-if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
+let data16 = data1.offset;
+const _errs33 = errors;
+if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
 validate123.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs31){
-if((typeof data15 == "number") && (isFinite(data15))){
-if(data15 > 2147483647 || isNaN(data15)){
+if(errors === _errs33){
+if((typeof data16 == "number") && (isFinite(data16))){
+if(data16 > 2147483647 || isNaN(data16)){
 validate123.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
 return false;
 }
 else {
-if(data15 < 0 || isNaN(data15)){
+if(data16 < 0 || isNaN(data16)){
 validate123.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
 }
-var valid1 = _errs31 === errors;
+var valid1 = _errs33 === errors;
 }
 else {
 var valid1 = true;
+}
 }
 }
 }
@@ -12688,15 +12723,15 @@ var valid0 = true;
 }
 if(valid0){
 if(data.headers !== undefined){
-let data16 = data.headers;
-const _errs33 = errors;
-if(errors === _errs33){
-if(!(data16 && typeof data16 == "object" && !Array.isArray(data16))){
+let data17 = data.headers;
+const _errs35 = errors;
+if(errors === _errs35){
+if(!(data17 && typeof data17 == "object" && !Array.isArray(data17))){
 validate123.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs33 === errors;
+var valid0 = _errs35 === errors;
 }
 else {
 var valid0 = true;
@@ -12715,7 +12750,7 @@ return errors === 0;
 validate123.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const exportInvocationsParameters = validate127;
-const schema153 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"prompt":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"version":{"type":"integer","minimum":1,"maximum":2147483647},"label":{"type":"string","pattern":"^[a-z][a-z0-9-]{0,31}$","minLength":1,"maxLength":32},"key_id":{"type":"string","pattern":"^[!-~]{1,100}$","minLength":1,"maxLength":100},"provider":{"type":"string","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"model":{"type":"string","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"status":{"type":"string","title":"InvocationStatusFilter","enum":["succeeded","failed","cancelled","interrupted"],"minLength":1},"problem":{"type":"string","pattern":"^[a-z]+(-[a-z]+)*$","minLength":1,"maxLength":80},"tag":{"type":"string","pattern":"^[\\w.-]{1,64}=[ -~]{0,512}$","minLength":2,"maxLength":577},"after_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"exportInvocationsParameters"};
+const schema153 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"prompt":{"type":"string","pattern":"^([a-z0-9]+(-[a-z0-9]+)*|[A-Za-z0-9]+_[A-Za-z0-9_-]+)$","minLength":1,"maxLength":100},"version":{"type":"integer","minimum":1,"maximum":2147483647},"label":{"type":"string","pattern":"^[a-z][a-z0-9-]{0,31}$","minLength":1,"maxLength":32},"key_id":{"type":"string","pattern":"^[!-~]{1,100}$","minLength":1,"maxLength":100},"provider":{"type":"string","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"model":{"type":"string","pattern":"^[!-~]{1,200}$","minLength":1,"maxLength":200},"status":{"type":"string","title":"InvocationStatusFilter","enum":["succeeded","failed","cancelled","interrupted"],"minLength":1},"problem":{"type":"string","pattern":"^[a-z]+(-[a-z]+)*$","minLength":1,"maxLength":80},"tag":{"type":"string","pattern":"^[\\w.-]{1,64}=[ -~]{0,512}$","minLength":2,"maxLength":577},"request_id":{"type":"string","pattern":"^[A-Za-z0-9._-]{1,128}$","minLength":1,"maxLength":128},"after_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"exportInvocationsParameters"};
 
 function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -13280,22 +13315,55 @@ else {
 var valid1 = true;
 }
 if(valid1){
-if(data1.after_id !== undefined){
-let data13 = data1.after_id;
+if(data1.request_id !== undefined){
+let data13 = data1.request_id;
 const _errs27 = errors;
 if(errors === _errs27){
 if(typeof data13 === "string"){
-if(data13.length > 36 && (data13.length > 72 || func1(data13) > 36)){
+if(data13.length > 128 && (data13.length > 256 || func1(data13) > 128)){
+validate127.errors = [{instancePath:instancePath+"/query/request_id",schemaPath:"#/properties/query/properties/request_id/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+return false;
+}
+else {
+if(data13.length < 2 && func1(data13) < 1){
+validate127.errors = [{instancePath:instancePath+"/query/request_id",schemaPath:"#/properties/query/properties/request_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern97.test(data13)){
+validate127.errors = [{instancePath:instancePath+"/query/request_id",schemaPath:"#/properties/query/properties/request_id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9._-]{1,128}$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate127.errors = [{instancePath:instancePath+"/query/request_id",schemaPath:"#/properties/query/properties/request_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs27 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.after_id !== undefined){
+let data14 = data1.after_id;
+const _errs29 = errors;
+if(errors === _errs29){
+if(typeof data14 === "string"){
+if(data14.length > 36 && (data14.length > 72 || func1(data14) > 36)){
 validate127.errors = [{instancePath:instancePath+"/query/after_id",schemaPath:"#/properties/query/properties/after_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(data13.length < 72 && func1(data13) < 36){
+if(data14.length < 72 && func1(data14) < 36){
 validate127.errors = [{instancePath:instancePath+"/query/after_id",schemaPath:"#/properties/query/properties/after_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"}];
 return false;
 }
 else {
-if(!pattern7.test(data13)){
+if(!pattern7.test(data14)){
 validate127.errors = [{instancePath:instancePath+"/query/after_id",schemaPath:"#/properties/query/properties/after_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
@@ -13307,10 +13375,11 @@ validate127.errors = [{instancePath:instancePath+"/query/after_id",schemaPath:"#
 return false;
 }
 }
-var valid1 = _errs27 === errors;
+var valid1 = _errs29 === errors;
 }
 else {
 var valid1 = true;
+}
 }
 }
 }
@@ -13337,15 +13406,15 @@ var valid0 = true;
 }
 if(valid0){
 if(data.headers !== undefined){
-let data14 = data.headers;
-const _errs29 = errors;
-if(errors === _errs29){
-if(!(data14 && typeof data14 == "object" && !Array.isArray(data14))){
+let data15 = data.headers;
+const _errs31 = errors;
+if(errors === _errs31){
+if(!(data15 && typeof data15 == "object" && !Array.isArray(data15))){
 validate127.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs29 === errors;
+var valid0 = _errs31 === errors;
 }
 else {
 var valid0 = true;
@@ -13881,7 +13950,7 @@ validate134.evaluated = {"props":{"path":true,"query":true,"headers":true},"dyna
 export const createInvocationFeedbackBody = validate135;
 const schema164 = {"$ref":"contract#/$defs/InvocationFeedbackCreate","$id":"createInvocationFeedbackBody"};
 const schema165 = {"title":"InvocationFeedbackCreate","type":"object","description":"Feedback on an invocation.","additionalProperties":false,"required":["score"],"properties":{"score":{"type":"number","description":"How good the answer was, from -1 (bad) to 1 (good).","minimum":-1,"maximum":1,"examples":[1]},"name":{"type":"string","description":"What was judged, for example `tone`.","pattern":"^[A-Za-z0-9_.-]{1,64}$","minLength":1,"maxLength":64,"examples":["tone"]},"comment":{"type":"string","description":"The reason, for people.","minLength":1,"maxLength":4000,"examples":["Names the customer and the button."]}},"examples":[{"score":1}]};
-const pattern113 = new RegExp("^[A-Za-z0-9_.-]{1,64}$", "u");
+const pattern115 = new RegExp("^[A-Za-z0-9_.-]{1,64}$", "u");
 
 function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createInvocationFeedbackBody" */;
@@ -13954,7 +14023,7 @@ validate135.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$
 return false;
 }
 else {
-if(!pattern113.test(data1)){
+if(!pattern115.test(data1)){
 validate135.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/InvocationFeedbackCreate/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""}];
 return false;
 }
@@ -14014,7 +14083,7 @@ return errors === 0;
 validate135.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const listAuditLogParameters = validate136;
-const schema166 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"key_id":{"type":"string","pattern":"^[!-~]{1,100}$","minLength":1,"maxLength":100},"operation":{"type":"string","pattern":"^[A-Za-z]{1,100}$","minLength":1,"maxLength":100},"resource_type":{"type":"string","title":"AuditedResourceTypeFilter","enum":["api_key","budget","category","integration","invocation","location","price","product","prompt","session"],"minLength":1},"resource_id":{"type":"string","pattern":"^[!-~]{1,401}$","minLength":1,"maxLength":401},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listAuditLogParameters"};
+const schema166 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"key_id":{"type":"string","pattern":"^[!-~]{1,100}$","minLength":1,"maxLength":100},"operation":{"type":"string","pattern":"^[A-Za-z]{1,100}$","minLength":1,"maxLength":100},"resource_type":{"type":"string","title":"AuditedResourceTypeFilter","enum":["api_key","budget","category","integration","invocation","location","price","product","prompt","session"],"minLength":1},"resource_id":{"type":"string","pattern":"^[!-~]{1,401}$","minLength":1,"maxLength":401},"request_id":{"type":"string","pattern":"^[A-Za-z0-9._-]{1,128}$","minLength":1,"maxLength":128},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listAuditLogParameters"};
 
 function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -14222,8 +14291,8 @@ return errors === 0;
 }
 validate137.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const pattern117 = new RegExp("^[A-Za-z]{1,100}$", "u");
-const pattern118 = new RegExp("^[!-~]{1,401}$", "u");
+const pattern119 = new RegExp("^[A-Za-z]{1,100}$", "u");
+const pattern120 = new RegExp("^[!-~]{1,401}$", "u");
 
 function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listAuditLogParameters" */;
@@ -14346,7 +14415,7 @@ validate136.errors = [{instancePath:instancePath+"/query/operation",schemaPath:"
 return false;
 }
 else {
-if(!pattern117.test(data5)){
+if(!pattern119.test(data5)){
 validate136.errors = [{instancePath:instancePath+"/query/operation",schemaPath:"#/properties/query/properties/operation/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]{1,100}$"},message:"must match pattern \""+"^[A-Za-z]{1,100}$"+"\""}];
 return false;
 }
@@ -14404,7 +14473,7 @@ validate136.errors = [{instancePath:instancePath+"/query/resource_id",schemaPath
 return false;
 }
 else {
-if(!pattern118.test(data7)){
+if(!pattern120.test(data7)){
 validate136.errors = [{instancePath:instancePath+"/query/resource_id",schemaPath:"#/properties/query/properties/resource_id/pattern",keyword:"pattern",params:{pattern: "^[!-~]{1,401}$"},message:"must match pattern \""+"^[!-~]{1,401}$"+"\""}];
 return false;
 }
@@ -14422,25 +14491,31 @@ else {
 var valid1 = true;
 }
 if(valid1){
-if(data1.limit !== undefined){
-let data8 = data1.limit;
+if(data1.request_id !== undefined){
+let data8 = data1.request_id;
 const _errs17 = errors;
-if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate136.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
 if(errors === _errs17){
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 > 100 || isNaN(data8)){
-validate136.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+if(typeof data8 === "string"){
+if(data8.length > 128 && (data8.length > 256 || func1(data8) > 128)){
+validate136.errors = [{instancePath:instancePath+"/query/request_id",schemaPath:"#/properties/query/properties/request_id/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
-if(data8 < 1 || isNaN(data8)){
-validate136.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+if(data8.length < 2 && func1(data8) < 1){
+validate136.errors = [{instancePath:instancePath+"/query/request_id",schemaPath:"#/properties/query/properties/request_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern97.test(data8)){
+validate136.errors = [{instancePath:instancePath+"/query/request_id",schemaPath:"#/properties/query/properties/request_id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9._-]{1,128}$"+"\""}];
 return false;
 }
 }
+}
+}
+else {
+validate136.errors = [{instancePath:instancePath+"/query/request_id",schemaPath:"#/properties/query/properties/request_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
 }
 }
 var valid1 = _errs17 === errors;
@@ -14449,22 +14524,49 @@ else {
 var valid1 = true;
 }
 if(valid1){
-if(data1.after !== undefined){
-let data9 = data1.after;
+if(data1.limit !== undefined){
+let data9 = data1.limit;
 const _errs19 = errors;
+if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
+validate136.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
 if(errors === _errs19){
-if(typeof data9 === "string"){
-if(data9.length > 160 && (data9.length > 320 || func1(data9) > 160)){
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 > 100 || isNaN(data9)){
+validate136.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+return false;
+}
+else {
+if(data9 < 1 || isNaN(data9)){
+validate136.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+}
+var valid1 = _errs19 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.after !== undefined){
+let data10 = data1.after;
+const _errs21 = errors;
+if(errors === _errs21){
+if(typeof data10 === "string"){
+if(data10.length > 160 && (data10.length > 320 || func1(data10) > 160)){
 validate136.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
-if(data9.length < 2 && func1(data9) < 1){
+if(data10.length < 2 && func1(data10) < 1){
 validate136.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data9)){
+if(!pattern4.test(data10)){
 validate136.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
 return false;
 }
@@ -14476,37 +14578,38 @@ validate136.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/pr
 return false;
 }
 }
-var valid1 = _errs19 === errors;
+var valid1 = _errs21 === errors;
 }
 else {
 var valid1 = true;
 }
 if(valid1){
 if(data1.offset !== undefined){
-let data10 = data1.offset;
-const _errs21 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+let data11 = data1.offset;
+const _errs23 = errors;
+if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
 validate136.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs21){
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 > 2147483647 || isNaN(data10)){
+if(errors === _errs23){
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 > 2147483647 || isNaN(data11)){
 validate136.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
 return false;
 }
 else {
-if(data10 < 0 || isNaN(data10)){
+if(data11 < 0 || isNaN(data11)){
 validate136.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
 }
-var valid1 = _errs21 === errors;
+var valid1 = _errs23 === errors;
 }
 else {
 var valid1 = true;
+}
 }
 }
 }
@@ -14530,15 +14633,15 @@ var valid0 = true;
 }
 if(valid0){
 if(data.headers !== undefined){
-let data11 = data.headers;
-const _errs23 = errors;
-if(errors === _errs23){
-if(!(data11 && typeof data11 == "object" && !Array.isArray(data11))){
+let data12 = data.headers;
+const _errs25 = errors;
+if(errors === _errs25){
+if(!(data12 && typeof data12 == "object" && !Array.isArray(data12))){
 validate136.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs23 === errors;
+var valid0 = _errs25 === errors;
 }
 else {
 var valid0 = true;
@@ -15234,7 +15337,7 @@ const schema177 = {"$ref":"contract#/$defs/ModelPriceInput","$id":"setPriceBody"
 const schema178 = {"title":"ModelPriceInput","type":"object","description":"What the tokens of a model cost.","additionalProperties":false,"required":["rates"],"properties":{"rates":{"type":"array","description":"The rates, in any order. Of rates with the same conditions, the last one counts.","minItems":1,"maxItems":50,"items":{"$ref":"contract#/$defs/PriceRateInput"}}},"examples":[{"rates":[{"input":"2.5","output":"10"}]}]};
 const schema179 = {"title":"PriceRateInput","type":"object","description":"Prices of a million tokens, and when they hold.","additionalProperties":false,"required":["input","output"],"properties":{"from":{"$ref":"contract#/$defs/DateTimeInput"},"above_input_tokens":{"type":"integer","description":"The rate holds for calls with more input tokens than this. Default all calls.","minimum":1,"maximum":1000000000,"examples":[200000]},"input":{"$ref":"contract#/$defs/RateAmount"},"cached_input":{"type":"string","description":"Of tokens that the provider read from its cache. Default as `input`.","pattern":"^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$","maxLength":16,"examples":["0.25"]},"cache_write":{"type":"string","description":"Of tokens that the provider wrote to its cache. Default as `input`.","pattern":"^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$","maxLength":16,"examples":["3.125"]},"cache_write_1h":{"type":"string","description":"Of tokens that stay in the cache for an hour. Default as `cache_write`.","pattern":"^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$","maxLength":16,"examples":["5"]},"output":{"$ref":"contract#/$defs/RateAmount"}},"examples":[{"input":"2.5","output":"10"}]};
 const schema181 = {"title":"RateAmount","type":"string","description":"Dollars for a million tokens, as decimal digits with up to nine decimals.","pattern":"^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$","maxLength":16,"examples":["2.5"]};
-const pattern127 = new RegExp("^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$", "u");
+const pattern130 = new RegExp("^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$", "u");
 
 function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -15337,7 +15440,7 @@ validate146.errors = [{instancePath:instancePath+"/input",schemaPath:"contract#/
 return false;
 }
 else {
-if(!pattern127.test(data2)){
+if(!pattern130.test(data2)){
 validate146.errors = [{instancePath:instancePath+"/input",schemaPath:"contract#/$defs/RateAmount/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$"},message:"must match pattern \""+"^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$"+"\""}];
 return false;
 }
@@ -15364,7 +15467,7 @@ validate146.errors = [{instancePath:instancePath+"/cached_input",schemaPath:"#/p
 return false;
 }
 else {
-if(!pattern127.test(data3)){
+if(!pattern130.test(data3)){
 validate146.errors = [{instancePath:instancePath+"/cached_input",schemaPath:"#/properties/cached_input/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$"},message:"must match pattern \""+"^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$"+"\""}];
 return false;
 }
@@ -15391,7 +15494,7 @@ validate146.errors = [{instancePath:instancePath+"/cache_write",schemaPath:"#/pr
 return false;
 }
 else {
-if(!pattern127.test(data4)){
+if(!pattern130.test(data4)){
 validate146.errors = [{instancePath:instancePath+"/cache_write",schemaPath:"#/properties/cache_write/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$"},message:"must match pattern \""+"^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$"+"\""}];
 return false;
 }
@@ -15418,7 +15521,7 @@ validate146.errors = [{instancePath:instancePath+"/cache_write_1h",schemaPath:"#
 return false;
 }
 else {
-if(!pattern127.test(data5)){
+if(!pattern130.test(data5)){
 validate146.errors = [{instancePath:instancePath+"/cache_write_1h",schemaPath:"#/properties/cache_write_1h/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$"},message:"must match pattern \""+"^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$"+"\""}];
 return false;
 }
@@ -15446,7 +15549,7 @@ validate146.errors = [{instancePath:instancePath+"/output",schemaPath:"contract#
 return false;
 }
 else {
-if(!pattern127.test(data6)){
+if(!pattern130.test(data6)){
 validate146.errors = [{instancePath:instancePath+"/output",schemaPath:"contract#/$defs/RateAmount/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$"},message:"must match pattern \""+"^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$"+"\""}];
 return false;
 }
@@ -16230,8 +16333,8 @@ const schema192 = {"title":"BudgetInput","type":"object","description":"What may
 const schema197 = {"title":"AssumedOutputTokens","type":"integer","description":"The limit of output tokens that a provider gets from a call that would give it none. Without a limit, the most that a call can cost is unknown.","minimum":1,"maximum":1000000,"examples":[4096]};
 const schema198 = {"type":"array","title":"BudgetThresholdsInput","description":"Parts of the limit in percent, in any order. The first time in a period that as much is spent, a `BUDGET_THRESHOLD_REACHED` event is sent. Default none.","maxItems":10,"uniqueItems":true,"items":{"type":"integer","minimum":1,"maximum":100},"examples":[[50,80]]};
 const schema193 = {"title":"BudgetScopeInput","type":"object","description":"The calls that count. At most one member; all calls without one.","additionalProperties":false,"maxProperties":1,"properties":{"key_id":{"type":"string","description":"Only calls of this API key, and of the keys that it led to; `administrator` for the key that the operator configured.","pattern":"^[0-9a-z-]{1,36}$","maxLength":36,"examples":["1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34"]},"prompt_id":{"$ref":"contract#/$defs/PromptId"},"tag":{"type":"string","description":"Only calls with this tag, as `name=value`, in `limits.tags` of their API key. Tags of requests do not count.","pattern":"^[A-Za-z0-9_-]{1,40}=[!-+.-<>-~-]{1,100}$","maxLength":141,"examples":["team=checkout"]}},"examples":[{"tag":"team=checkout"}]};
-const pattern137 = new RegExp("^[0-9a-z-]{1,36}$", "u");
-const pattern139 = new RegExp("^[A-Za-z0-9_-]{1,40}=[!-+.-<>-~-]{1,100}$", "u");
+const pattern140 = new RegExp("^[0-9a-z-]{1,36}$", "u");
+const pattern142 = new RegExp("^[A-Za-z0-9_-]{1,40}=[!-+.-<>-~-]{1,100}$", "u");
 
 function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -16269,7 +16372,7 @@ validate155.errors = [{instancePath:instancePath+"/key_id",schemaPath:"#/propert
 return false;
 }
 else {
-if(!pattern137.test(data0)){
+if(!pattern140.test(data0)){
 validate155.errors = [{instancePath:instancePath+"/key_id",schemaPath:"#/properties/key_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-z-]{1,36}$"},message:"must match pattern \""+"^[0-9a-z-]{1,36}$"+"\""}];
 return false;
 }
@@ -16324,7 +16427,7 @@ validate155.errors = [{instancePath:instancePath+"/tag",schemaPath:"#/properties
 return false;
 }
 else {
-if(!pattern139.test(data2)){
+if(!pattern142.test(data2)){
 validate155.errors = [{instancePath:instancePath+"/tag",schemaPath:"#/properties/tag/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,40}=[!-+.-<>-~-]{1,100}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,40}=[!-+.-<>-~-]{1,100}$"+"\""}];
 return false;
 }
@@ -16395,7 +16498,7 @@ validate157.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/propert
 return false;
 }
 else {
-if(!pattern127.test(data0)){
+if(!pattern130.test(data0)){
 validate157.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$"},message:"must match pattern \""+"^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$"+"\""}];
 return false;
 }
@@ -16451,7 +16554,7 @@ return errors === 0;
 }
 validate157.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const pattern141 = new RegExp("^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$", "u");
+const pattern144 = new RegExp("^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$", "u");
 
 function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -16544,7 +16647,7 @@ validate154.errors = [{instancePath:instancePath+"/time_zone",schemaPath:"#/prop
 return false;
 }
 else {
-if(!pattern141.test(data3)){
+if(!pattern144.test(data3)){
 validate154.errors = [{instancePath:instancePath+"/time_zone",schemaPath:"#/properties/time_zone/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"},message:"must match pattern \""+"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"+"\""}];
 return false;
 }
@@ -17553,8 +17656,8 @@ const schema214 = {"type":"object","title":"ChatAnnotation","description":"An an
 const schema212 = {"type":"null"};
 const schema216 = {"type":["string","array","null"],"title":"ChatStopTexts","minLength":1,"maxLength":1000,"minItems":1,"maxItems":16,"examples":["###"],"items":{"type":"string","minLength":1,"maxLength":1000},"description":"Texts that end the answer. They are not part of it."};
 const schema221 = {"type":["string","object","null"],"title":"ChatToolChoice","pattern":"^(auto|none|required)$","maxLength":8,"additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function to call.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}}}},"examples":["auto"],"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named."};
-const pattern152 = new RegExp("^[!-~]{1,500}$", "u");
-const pattern156 = new RegExp("^(auto|none|required)$", "u");
+const pattern155 = new RegExp("^[!-~]{1,500}$", "u");
+const pattern159 = new RegExp("^(auto|none|required)$", "u");
 const schema207 = {"title":"StoredPrompt","type":["object","null"],"description":"A stored prompt of this service. `id` and `version` can be left out if `model` names them; if both do, they must be the same.","additionalProperties":false,"properties":{"id":{"type":["string","null"],"description":"Slug, id or alias of the prompt, such as `pmpt_…`.","minLength":1,"maxLength":100,"examples":["summarise-support-ticket"]},"version":{"type":["string","null"],"description":"Number of a version, or a label. If it is left out, the latest version.","minLength":1,"maxLength":32,"examples":["production"]},"variables":{"$ref":"contract#/$defs/StoredPromptVariables"}},"examples":[{"id":"summarise-support-ticket","version":"production"}]};
 const schema208 = {"type":["object","null"],"title":"StoredPromptVariables","description":"Values by variable name: texts, also as a part `input_text`. `null` means that the variable is not supplied. Images and files as values are not supported.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":{"$ref":"contract#/$defs/StoredPromptVariable"},"examples":[{"ticket":"The export button has been greyed out since this morning."}]};
 const schema210 = {"type":["string","object","null"],"title":"StoredPromptVariable","maxLength":1000000,"description":"A text.","additionalProperties":false,"required":["type","text"],"properties":{"type":{"type":"string","title":"StoredPromptPartType","description":"Kind of the part.","enum":["input_text"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":1000000,"examples":["The export button has been greyed out since this morning."]}},"examples":["The export button has been greyed out since this morning."]};
@@ -18747,7 +18850,7 @@ validate167.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properti
 return false;
 }
 else {
-if(!pattern152.test(data0)){
+if(!pattern155.test(data0)){
 validate167.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/pattern",keyword:"pattern",params:{pattern: "^[!-~]{1,500}$"},message:"must match pattern \""+"^[!-~]{1,500}$"+"\""}];
 return false;
 }
@@ -20006,7 +20109,7 @@ validate167.errors = [{instancePath:instancePath+"/tool_choice",schemaPath:"cont
 return false;
 }
 else {
-if(!pattern156.test(data46)){
+if(!pattern159.test(data46)){
 validate167.errors = [{instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ChatToolChoice/pattern",keyword:"pattern",params:{pattern: "^(auto|none|required)$"},message:"must match pattern \""+"^(auto|none|required)$"+"\""}];
 return false;
 }
@@ -20868,7 +20971,7 @@ const schema230 = {"type":["string","array","null"],"title":"ResponseInput","max
 const schema234 = {"type":["string","array"],"title":"ToolOutput","maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A text.","additionalProperties":false,"required":["type","text"],"properties":{"type":{"type":"string","title":"ResponseToolOutputType","description":"Kind of the part.","enum":["input_text"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["Customer 4711"]}}},"examples":["Customer 4711"],"description":"Of a result: a text, or a list of texts, which are joined."};
 const schema231 = {"type":["string","array"],"title":"ResponseMessageContent","maxLength":10000000,"maxItems":100,"examples":["What is in this picture?"],"items":{"type":"object","description":"A part of a message: a text (`input_text`, `output_text`), a refusal of the model (`refusal`), or an image (`input_image`).","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseInputPartType","description":"Kind of the part.","enum":["input_text","output_text","refusal","input_image"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ResponseImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"annotations":{"type":["array","null"],"description":"Annotations of a text in an earlier response. Ignored.","maxItems":1000,"items":{"$ref":"contract#/$defs/ResponseAnnotation"}},"logprobs":{"type":["array","null"],"description":"Always empty.","maxItems":0,"items":{}},"parsed":{"description":"What an SDK parsed from the text of an earlier response. Ignored."},"file_id":{"$ref":"contract#/$defs/OnlyNull"}},"allOf":[{"if":{"properties":{"type":{"const":"input_image"}}},"then":{"required":["image_url"],"properties":{"image_url":{},"text":false,"refusal":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{},"text":false,"image_url":false,"detail":false,"file_id":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"pattern":"^(in|out)put_text$"}}},"then":{"required":["text"],"properties":{"text":{},"refusal":false,"image_url":false,"detail":false,"file_id":false}}}]},"description":"Of a message: a text, or a list of texts and images. Only users send images."};
 const schema232 = {"type":"object","title":"ResponseAnnotation","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true,"examples":[{}]};
-const pattern160 = new RegExp("^(in|out)put_text$", "u");
+const pattern163 = new RegExp("^(in|out)put_text$", "u");
 
 function validate184(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -21170,7 +21273,7 @@ if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 if(data0.type !== undefined){
 let data15 = data0.type;
 if(typeof data15 === "string"){
-if(!pattern160.test(data15)){
+if(!pattern163.test(data15)){
 const err4 = {};
 if(vErrors === null){
 vErrors = [err4];
@@ -23234,7 +23337,7 @@ validate181.errors = [{instancePath:instancePath+"/tool_choice",schemaPath:"cont
 return false;
 }
 else {
-if(!pattern156.test(data9)){
+if(!pattern159.test(data9)){
 validate181.errors = [{instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ResponseToolChoice/pattern",keyword:"pattern",params:{pattern: "^(auto|none|required)$"},message:"must match pattern \""+"^(auto|none|required)$"+"\""}];
 return false;
 }
@@ -24223,7 +24326,7 @@ validate193.errors = [{instancePath:instancePath+"/path/model",schemaPath:"#/pro
 return false;
 }
 else {
-if(!pattern118.test(data1)){
+if(!pattern120.test(data1)){
 validate193.errors = [{instancePath:instancePath+"/path/model",schemaPath:"#/properties/path/properties/model/pattern",keyword:"pattern",params:{pattern: "^[!-~]{1,401}$"},message:"must match pattern \""+"^[!-~]{1,401}$"+"\""}];
 return false;
 }
@@ -24620,8 +24723,8 @@ const schema256 = {"title":"LocationCreate","type":"object","description":"A new
 const schema257 = {"title":"LocationName","type":"string","description":"Display name of the location. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Canal Café"]};
 const schema258 = {"title":"Timezone","type":"string","description":"Name of a time zone in the IANA database. Fiscal days end in this time zone. Upper and lower case are accepted; the name is stored as the database writes it. An alias such as `Asia/Calcutta` is not replaced.","pattern":"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$","minLength":1,"maxLength":64,"examples":["Europe/Amsterdam"]};
 const schema266 = {"title":"Archived","type":"boolean","description":"Whether the resource is archived. Lists leave out archived resources by default, and new orders cannot use them. You can still get an archived resource by its id and change it; `false` ends the archiving.","examples":[false]};
-const pattern169 = new RegExp("^[A-Z]{3}$", "u");
-const pattern171 = new RegExp("^([01]\\d|2[0-3]):[0-5]\\d$", "u");
+const pattern172 = new RegExp("^[A-Z]{3}$", "u");
+const pattern174 = new RegExp("^([01]\\d|2[0-3]):[0-5]\\d$", "u");
 const schema259 = {"title":"ZonesInput","type":"array","description":"Zones of the location with their spots. A zone or spot that you send with an id keeps it; one without an id gets a new\none. The same id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ZoneInput"},"examples":[[{"name":"Terrace","spots":[{"name":"Table 4"},{"name":"Table 5"}]}]]};
 const schema260 = {"title":"ZoneInput","type":"object","description":"A part of a location. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/ZoneId"},"name":{"$ref":"contract#/$defs/ZoneName"},"spots":{"type":"array","description":"Spots of the zone. Default: none.","maxItems":1000,"items":{"$ref":"contract#/$defs/SpotInput"}}},"examples":[{"name":"Terrace","spots":[{"name":"Table 4"}]}]};
 const schema261 = {"title":"ZoneId","type":"string","description":"Id of a zone, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65"]};
@@ -24987,7 +25090,7 @@ validate197.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/prope
 return false;
 }
 else {
-if(!pattern169.test(data1)){
+if(!pattern172.test(data1)){
 validate197.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""}];
 return false;
 }
@@ -25020,7 +25123,7 @@ validate197.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contrac
 return false;
 }
 else {
-if(!pattern141.test(data2)){
+if(!pattern144.test(data2)){
 validate197.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"},message:"must match pattern \""+"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"+"\""}];
 return false;
 }
@@ -25048,7 +25151,7 @@ validate197.errors = [{instancePath:instancePath+"/fiscal_day_end",schemaPath:"#
 return false;
 }
 else {
-if(!pattern171.test(data3)){
+if(!pattern174.test(data3)){
 validate197.errors = [{instancePath:instancePath+"/fiscal_day_end",schemaPath:"#/properties/fiscal_day_end/pattern",keyword:"pattern",params:{pattern: "^([01]\\d|2[0-3]):[0-5]\\d$"},message:"must match pattern \""+"^([01]\\d|2[0-3]):[0-5]\\d$"+"\""}];
 return false;
 }
@@ -25536,7 +25639,7 @@ validate208.errors = [{instancePath:instancePath+"/currency",schemaPath:"contrac
 return false;
 }
 else {
-if(!pattern169.test(data1)){
+if(!pattern172.test(data1)){
 validate208.errors = [{instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""}];
 return false;
 }
@@ -25569,7 +25672,7 @@ validate208.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contrac
 return false;
 }
 else {
-if(!pattern141.test(data2)){
+if(!pattern144.test(data2)){
 validate208.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"},message:"must match pattern \""+"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"+"\""}];
 return false;
 }
@@ -25598,7 +25701,7 @@ validate208.errors = [{instancePath:instancePath+"/fiscal_day_end",schemaPath:"c
 return false;
 }
 else {
-if(!pattern171.test(data3)){
+if(!pattern174.test(data3)){
 validate208.errors = [{instancePath:instancePath+"/fiscal_day_end",schemaPath:"contract#/$defs/FiscalDayEndTime/pattern",keyword:"pattern",params:{pattern: "^([01]\\d|2[0-3]):[0-5]\\d$"},message:"must match pattern \""+"^([01]\\d|2[0-3]):[0-5]\\d$"+"\""}];
 return false;
 }
@@ -26877,7 +26980,7 @@ validate216.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 export const getCategoryParameters = validate219;
 const schema298 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getCategoryParameters"};
 const schema299 = {"title":"CategoryId","type":"string","description":"Id of a category: `cat_` followed by 32 hexadecimal digits. The server sets it; it never changes.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]};
-const pattern194 = new RegExp("^cat_[0-9a-f]{32}$", "u");
+const pattern197 = new RegExp("^cat_[0-9a-f]{32}$", "u");
 
 function validate219(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getCategoryParameters" */;
@@ -26922,7 +27025,7 @@ validate219.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract
 return false;
 }
 else {
-if(!pattern194.test(data1)){
+if(!pattern197.test(data1)){
 validate219.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
 return false;
 }
@@ -27061,7 +27164,7 @@ validate220.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract
 return false;
 }
 else {
-if(!pattern194.test(data1)){
+if(!pattern197.test(data1)){
 validate220.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
 return false;
 }
@@ -27236,7 +27339,7 @@ validate222.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$de
 return false;
 }
 else {
-if(!pattern194.test(data2)){
+if(!pattern197.test(data2)){
 validate222.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
 return false;
 }
@@ -27490,7 +27593,7 @@ validate224.errors = [{instancePath:instancePath+"/query/category_id",schemaPath
 return false;
 }
 else {
-if(!pattern194.test(data3)){
+if(!pattern197.test(data3)){
 validate224.errors = [{instancePath:instancePath+"/query/category_id",schemaPath:"#/properties/query/properties/category_id/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
 return false;
 }
@@ -27781,7 +27884,7 @@ const schema317 = {"title":"ProductDescription","type":"string","description":"D
 const schema318 = {"title":"Sku","type":"string","description":"Stock keeping unit: the article number in the caller's system. It does not have to be unique.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]};
 const schema319 = {"title":"ImageUrl","type":"string","description":"URL of an image, `https` or `http`, without user information. The service does not fetch it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]};
 const schema320 = {"title":"Price","type":"integer","description":"Amount in the minor unit of the currency (ISO 4217). 420 is 4.20 euros, or 420 yen.","minimum":0,"maximum":1000000000,"examples":[420]};
-const pattern209 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$", "u");
+const pattern212 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$", "u");
 const schema321 = {"title":"TagsInput","type":"array","description":"Tags of the product.","maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Tag"},"examples":[["coffee","hot"]]};
 const schema322 = {"title":"Tag","type":"string","description":"A word that marks products. Events contain it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["coffee"]};
 
@@ -28111,7 +28214,7 @@ validate227.errors = [{instancePath:instancePath+"/category_id",schemaPath:"cont
 return false;
 }
 else {
-if(!pattern194.test(data1)){
+if(!pattern197.test(data1)){
 validate227.errors = [{instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
 return false;
 }
@@ -28235,7 +28338,7 @@ validate227.errors = [{instancePath:instancePath+"/image_url",schemaPath:"contra
 return false;
 }
 else {
-if(!pattern209.test(data5)){
+if(!pattern212.test(data5)){
 validate227.errors = [{instancePath:instancePath+"/image_url",schemaPath:"contract#/$defs/ImageUrl/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"+"\""}];
 return false;
 }
@@ -28686,7 +28789,7 @@ validate238.errors = [{instancePath:instancePath+"/category_id",schemaPath:"cont
 return false;
 }
 else {
-if(!pattern194.test(data0)){
+if(!pattern197.test(data0)){
 validate238.errors = [{instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
 return false;
 }
@@ -28778,7 +28881,7 @@ validate238.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/prop
 return false;
 }
 else {
-if(!pattern209.test(data3)){
+if(!pattern212.test(data3)){
 validate238.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"+"\""}];
 return false;
 }
@@ -28967,7 +29070,7 @@ validate238.errors = [{instancePath:instancePath+"/currency",schemaPath:"contrac
 return false;
 }
 else {
-if(!pattern169.test(data12)){
+if(!pattern172.test(data12)){
 validate238.errors = [{instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""}];
 return false;
 }
@@ -29726,7 +29829,7 @@ const schema350 = {"$ref":"contract#/$defs/OrderCreate","$id":"createOrderBody"}
 const schema351 = {"title":"OrderCreate","type":"object","description":"A new order. The server prices it from the catalog.","additionalProperties":false,"required":["location_id","items"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"items":{"type":"array","description":"Lines of the order. A product can be in several lines.","minItems":1,"maxItems":200,"items":{"$ref":"contract#/$defs/OrderItemInput"}},"spot_id":{"$ref":"contract#/$defs/SpotId"},"note":{"$ref":"contract#/$defs/OrderNote"},"reference_id":{"$ref":"contract#/$defs/ReferenceId"},"metadata":{"$ref":"contract#/$defs/OrderMetadata"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","items":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[]}]}]};
 const schema359 = {"title":"OrderNote","type":"string","description":"A note from the guest. The service stores it and does not interpret it.","minLength":1,"maxLength":1000,"examples":["One flat white extra hot","please."]};
 const schema361 = {"title":"OrderMetadata","type":"object","description":"Up to 16 values of the caller, by name. The service stores them and does not interpret them.","maxProperties":16,"propertyNames":{"pattern":"^[A-Za-z0-9_-]{1,40}$"},"additionalProperties":{"type":"string","description":"A value.","maxLength":500,"examples":["7"]},"examples":[{"till":"3","covers":"2"}]};
-const pattern235 = new RegExp("^[A-Za-z0-9_-]{1,40}$", "u");
+const pattern238 = new RegExp("^[A-Za-z0-9_-]{1,40}$", "u");
 const schema353 = {"title":"OrderItemInput","type":"object","description":"One line of an order.","additionalProperties":false,"required":["product_id","quantity"],"properties":{"product_id":{"$ref":"contract#/$defs/ProductId"},"quantity":{"$ref":"contract#/$defs/Quantity"},"modifiers":{"type":"array","description":"Chosen modifiers. Default: none.","maxItems":100,"items":{"$ref":"contract#/$defs/OrderItemModifierInput"}}},"examples":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"}]}]};
 const schema355 = {"title":"Quantity","type":"integer","description":"Quantity.","minimum":1,"maximum":999,"examples":[2]};
 const schema356 = {"title":"OrderItemModifierInput","type":"object","description":"A modifier of the product.","additionalProperties":false,"required":["id"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"quantity":{"type":"integer","description":"Quantity per unit of the item. Default: 1.","minimum":1,"maximum":999,"examples":[1]}},"examples":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48","quantity":1}]};
@@ -30162,7 +30265,7 @@ else {
 for(const key1 in data6){
 const _errs20 = errors;
 if(typeof key1 === "string"){
-if(!pattern235.test(key1)){
+if(!pattern238.test(key1)){
 const err0 = {instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/OrderMetadata/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,40}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,40}$"+"\"",propertyName:key1};
 if(vErrors === null){
 vErrors = [err0];
@@ -31008,9 +31111,9 @@ const schema371 = {"title":"IntegrationCreate","type":"object","description":"A 
 const schema372 = {"title":"IntegrationName","type":"string","description":"Display name of the application that receives the events. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Kitchen display"]};
 const schema373 = {"title":"IntegrationUrl","type":"string","description":"URL that events are sent to: `http` or `https`, without user information and fragment. An address that is not public\n(private, loopback and others) is refused, unless the operator allows its network. An IP address in the URL is checked\nhere; every address is checked again for each connection.\n\nQuery values that look like credentials are shown as `********`.","format":"uri","pattern":"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$","minLength":8,"maxLength":2048,"examples":["https://kitchen.example.com/hooks/orders"]};
 const schema380 = {"title":"SigningSecret","type":"string","description":"Secret that signs deliveries, in one of two forms:\n\n- `whsec_` followed by the base64 of 24 to 64 bytes, as Standard Webhooks writes secrets. These bytes are the key.\n- 24 to 64 printable ASCII characters. The bytes of the characters are the key. For libraries of Standard Webhooks,\n  write it as `whsec_` followed by the base64 of these bytes.","pattern":"^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$","not":{"pattern":"^whsec_(?!(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$)"},"minLength":24,"maxLength":94,"examples":["whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5"]};
-const pattern242 = new RegExp("^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$", "u");
-const pattern246 = new RegExp("^whsec_(?!(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$)", "u");
-const pattern247 = new RegExp("^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$", "u");
+const pattern245 = new RegExp("^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$", "u");
+const pattern249 = new RegExp("^whsec_(?!(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$)", "u");
+const pattern250 = new RegExp("^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$", "u");
 const formats52 = require("ajv-formats/dist/formats").fullFormats.uri;
 const schema374 = {"title":"EventTypesInput","type":"array","description":"Types of events to send. There is no wildcard: an integration receives a new type only if you add it.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/SubscribableEventType"},"examples":[["ORDER_PLACED","FISCAL_DAY_END"]]};
 const schema375 = {"title":"SubscribableEventType","type":"string","description":"A type of event that an integration can receive.","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","BUDGET_THRESHOLD_REACHED"],"examples":["ORDER_PLACED"]};
@@ -31162,8 +31265,8 @@ validate263.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false}
 
 const schema378 = {"title":"CustomHeadersInput","type":"object","description":"Headers to send with every delivery, by name. Values are visible ASCII characters, with spaces only between them.\nValues that look like credentials are stored encrypted and shown as `********`. Sending `********` keeps the stored\nvalue; it is refused if there is no stored value.\n\nTwo names must not differ only in case. The service refuses `Host`, `Connection`, `Expect`, `Keep-Alive`, `TE`,\n`Trailer`, `Transfer-Encoding`, `Upgrade`, `User-Agent`, `Content-*`, `Proxy-*`, `X-Service-*` and `webhook-*`.","maxProperties":50,"propertyNames":{"$ref":"contract#/$defs/HeaderName"},"additionalProperties":{"type":"string","description":"Value of the header.","pattern":"^[!-~]([ -~]*[!-~])?$","minLength":1,"maxLength":1000,"examples":["ground-floor"]},"examples":[{"X-Kitchen":"ground-floor","Authorization":"Bearer EXAMPLE-not-a-real-token"}]};
 const schema379 = {"title":"HeaderName","type":"string","description":"Name of an HTTP header.","pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$","minLength":1,"maxLength":100,"examples":["X-Kitchen"]};
-const pattern244 = new RegExp("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "u");
-const pattern245 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
+const pattern247 = new RegExp("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "u");
+const pattern248 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
 
 function validate265(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -31209,7 +31312,7 @@ vErrors.push(err1);
 errors++;
 }
 else {
-if(!pattern244.test(key0)){
+if(!pattern247.test(key0)){
 const err2 = {instancePath,schemaPath:"contract#/$defs/HeaderName/pattern",keyword:"pattern",params:{pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"},message:"must match pattern \""+"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"+"\"",propertyName:key0};
 if(vErrors === null){
 vErrors = [err2];
@@ -31264,7 +31367,7 @@ validate265.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").
 return false;
 }
 else {
-if(!pattern245.test(data0)){
+if(!pattern248.test(data0)){
 validate265.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^[!-~]([ -~]*[!-~])?$"},message:"must match pattern \""+"^[!-~]([ -~]*[!-~])?$"+"\""}];
 return false;
 }
@@ -31373,7 +31476,7 @@ validate260.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$d
 return false;
 }
 else {
-if(!pattern242.test(data1)){
+if(!pattern245.test(data1)){
 validate260.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/pattern",keyword:"pattern",params:{pattern: "^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"},message:"must match pattern \""+"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"+"\""}];
 return false;
 }
@@ -31441,7 +31544,7 @@ const _errs12 = errors;
 const _errs14 = errors;
 const _errs15 = errors;
 if(typeof data5 === "string"){
-if(!pattern246.test(data5)){
+if(!pattern249.test(data5)){
 const err0 = {};
 if(vErrors === null){
 vErrors = [err0];
@@ -31480,7 +31583,7 @@ validate260.errors = [{instancePath:instancePath+"/secret",schemaPath:"contract#
 return false;
 }
 else {
-if(!pattern247.test(data5)){
+if(!pattern250.test(data5)){
 validate260.errors = [{instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SigningSecret/pattern",keyword:"pattern",params:{pattern: "^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"},message:"must match pattern \""+"^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"+"\""}];
 return false;
 }
@@ -31920,7 +32023,7 @@ validate271.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$d
 return false;
 }
 else {
-if(!pattern242.test(data1)){
+if(!pattern245.test(data1)){
 validate271.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/pattern",keyword:"pattern",params:{pattern: "^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"},message:"must match pattern \""+"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"+"\""}];
 return false;
 }
@@ -33296,7 +33399,7 @@ const _errs3 = errors;
 const _errs5 = errors;
 const _errs6 = errors;
 if(typeof data0 === "string"){
-if(!pattern246.test(data0)){
+if(!pattern249.test(data0)){
 const err0 = {};
 if(vErrors === null){
 vErrors = [err0];
@@ -33335,7 +33438,7 @@ validate281.errors = [{instancePath:instancePath+"/secret",schemaPath:"contract#
 return false;
 }
 else {
-if(!pattern247.test(data0)){
+if(!pattern250.test(data0)){
 validate281.errors = [{instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SigningSecret/pattern",keyword:"pattern",params:{pattern: "^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"},message:"must match pattern \""+"^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"+"\""}];
 return false;
 }
@@ -34742,10 +34845,10 @@ return errors === 0;
 validate297.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listDeliveriesParameters = validate298;
-const schema434 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"last_outcome":{"$ref":"contract#/$defs/DeliveryOutcome"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","BUDGET_THRESHOLD_REACHED","TEST"],"minLength":1},"target_id":{"type":"string","pattern":"^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$","minLength":36,"maxLength":36},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveriesParameters"};
+const schema434 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"last_outcome":{"$ref":"contract#/$defs/DeliveryOutcome"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","BUDGET_THRESHOLD_REACHED","TEST"],"minLength":1},"target_id":{"type":"string","pattern":"^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$","minLength":36,"maxLength":36},"event_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveriesParameters"};
 const schema436 = {"title":"DeliveryStatus","type":"string","description":"- `pending`: waits for its first attempt at `next_attempt_at`, which is never in the past.\n- `retrying`: an attempt failed. It waits for the next one at `next_attempt_at`.\n- `delivered`: the receiver answered with a 2xx status.\n- `failed`: all attempts failed. You can resend it.\n- `held`: the integration is paused or disabled. The delivery is sent when the integration is enabled.\n- `expired`: it was held for 30 days and is no longer sent. You can resend it.","enum":["pending","retrying","delivered","failed","held","expired"],"examples":["delivered"]};
 const schema437 = {"title":"DeliveryOutcome","type":"string","description":"Outcome of the last attempt: the class of the answer's status, or the `error` of the attempt if there was no answer.\nAbsent before the first attempt has ended.","enum":["2xx","3xx","4xx","5xx","target-refused","name-not-found","connection-refused","unreachable","connect-timeout","tls-failed","connection-lost","timeout","not-http","head-too-large","other"],"examples":["5xx"]};
-const pattern283 = new RegExp("^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$", "u");
+const pattern286 = new RegExp("^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$", "u");
 
 function validate299(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -35111,7 +35214,7 @@ validate298.errors = [{instancePath:instancePath+"/query/target_id",schemaPath:"
 return false;
 }
 else {
-if(!pattern283.test(data6)){
+if(!pattern286.test(data6)){
 validate298.errors = [{instancePath:instancePath+"/query/target_id",schemaPath:"#/properties/query/properties/target_id/pattern",keyword:"pattern",params:{pattern: "^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$"},message:"must match pattern \""+"^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$"+"\""}];
 return false;
 }
@@ -35129,11 +35232,32 @@ else {
 var valid3 = true;
 }
 if(valid3){
-if(data2.since !== undefined){
+if(data2.event_id !== undefined){
+let data7 = data2.event_id;
 const _errs20 = errors;
-if(!(validate299(data2.since, {instancePath:instancePath+"/query/since",parentData:data2,parentDataProperty:"since",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate299.errors : vErrors.concat(validate299.errors);
-errors = vErrors.length;
+if(errors === _errs20){
+if(typeof data7 === "string"){
+if(data7.length > 36 && (data7.length > 72 || func1(data7) > 36)){
+validate298.errors = [{instancePath:instancePath+"/query/event_id",schemaPath:"#/properties/query/properties/event_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(data7.length < 72 && func1(data7) < 36){
+validate298.errors = [{instancePath:instancePath+"/query/event_id",schemaPath:"#/properties/query/properties/event_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"}];
+return false;
+}
+else {
+if(!pattern7.test(data7)){
+validate298.errors = [{instancePath:instancePath+"/query/event_id",schemaPath:"#/properties/query/properties/event_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate298.errors = [{instancePath:instancePath+"/query/event_id",schemaPath:"#/properties/query/properties/event_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
 }
 var valid3 = _errs20 === errors;
 }
@@ -35141,38 +35265,11 @@ else {
 var valid3 = true;
 }
 if(valid3){
-if(data2.until !== undefined){
-const _errs21 = errors;
-if(!(validate299(data2.until, {instancePath:instancePath+"/query/until",parentData:data2,parentDataProperty:"until",rootData,dynamicAnchors}))){
+if(data2.since !== undefined){
+const _errs22 = errors;
+if(!(validate299(data2.since, {instancePath:instancePath+"/query/since",parentData:data2,parentDataProperty:"since",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate299.errors : vErrors.concat(validate299.errors);
 errors = vErrors.length;
-}
-var valid3 = _errs21 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.limit !== undefined){
-let data9 = data2.limit;
-const _errs22 = errors;
-if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-validate298.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs22){
-if((typeof data9 == "number") && (isFinite(data9))){
-if(data9 > 100 || isNaN(data9)){
-validate298.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
-return false;
-}
-else {
-if(data9 < 1 || isNaN(data9)){
-validate298.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-}
-}
 }
 var valid3 = _errs22 === errors;
 }
@@ -35180,22 +35277,61 @@ else {
 var valid3 = true;
 }
 if(valid3){
-if(data2.after !== undefined){
-let data10 = data2.after;
+if(data2.until !== undefined){
+const _errs23 = errors;
+if(!(validate299(data2.until, {instancePath:instancePath+"/query/until",parentData:data2,parentDataProperty:"until",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate299.errors : vErrors.concat(validate299.errors);
+errors = vErrors.length;
+}
+var valid3 = _errs23 === errors;
+}
+else {
+var valid3 = true;
+}
+if(valid3){
+if(data2.limit !== undefined){
+let data10 = data2.limit;
 const _errs24 = errors;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+validate298.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
 if(errors === _errs24){
-if(typeof data10 === "string"){
-if(data10.length > 160 && (data10.length > 320 || func1(data10) > 160)){
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 > 100 || isNaN(data10)){
+validate298.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+return false;
+}
+else {
+if(data10 < 1 || isNaN(data10)){
+validate298.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+}
+var valid3 = _errs24 === errors;
+}
+else {
+var valid3 = true;
+}
+if(valid3){
+if(data2.after !== undefined){
+let data11 = data2.after;
+const _errs26 = errors;
+if(errors === _errs26){
+if(typeof data11 === "string"){
+if(data11.length > 160 && (data11.length > 320 || func1(data11) > 160)){
 validate298.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
-if(data10.length < 2 && func1(data10) < 1){
+if(data11.length < 2 && func1(data11) < 1){
 validate298.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data10)){
+if(!pattern4.test(data11)){
 validate298.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
 return false;
 }
@@ -35207,37 +35343,38 @@ validate298.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/pr
 return false;
 }
 }
-var valid3 = _errs24 === errors;
+var valid3 = _errs26 === errors;
 }
 else {
 var valid3 = true;
 }
 if(valid3){
 if(data2.offset !== undefined){
-let data11 = data2.offset;
-const _errs26 = errors;
-if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
+let data12 = data2.offset;
+const _errs28 = errors;
+if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
 validate298.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs26){
-if((typeof data11 == "number") && (isFinite(data11))){
-if(data11 > 2147483647 || isNaN(data11)){
+if(errors === _errs28){
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 > 2147483647 || isNaN(data12)){
 validate298.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
 return false;
 }
 else {
-if(data11 < 0 || isNaN(data11)){
+if(data12 < 0 || isNaN(data12)){
 validate298.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
 }
-var valid3 = _errs26 === errors;
+var valid3 = _errs28 === errors;
 }
 else {
 var valid3 = true;
+}
 }
 }
 }
@@ -35261,15 +35398,15 @@ var valid0 = true;
 }
 if(valid0){
 if(data.headers !== undefined){
-let data12 = data.headers;
-const _errs28 = errors;
-if(errors === _errs28){
-if(!(data12 && typeof data12 == "object" && !Array.isArray(data12))){
+let data13 = data.headers;
+const _errs30 = errors;
+if(errors === _errs30){
+if(!(data13 && typeof data13 == "object" && !Array.isArray(data13))){
 validate298.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs28 === errors;
+var valid0 = _errs30 === errors;
 }
 else {
 var valid0 = true;
@@ -35288,7 +35425,7 @@ return errors === 0;
 validate298.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listAllDeliveriesParameters = validate302;
-const schema440 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"integration_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"status":{"$ref":"contract#/$defs/DeliveryStatus"},"last_outcome":{"$ref":"contract#/$defs/DeliveryOutcome"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","BUDGET_THRESHOLD_REACHED","TEST"],"minLength":1},"target_id":{"type":"string","pattern":"^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$","minLength":36,"maxLength":36},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listAllDeliveriesParameters"};
+const schema440 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"integration_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"status":{"$ref":"contract#/$defs/DeliveryStatus"},"last_outcome":{"$ref":"contract#/$defs/DeliveryOutcome"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","BUDGET_THRESHOLD_REACHED","TEST"],"minLength":1},"target_id":{"type":"string","pattern":"^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$","minLength":36,"maxLength":36},"event_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listAllDeliveriesParameters"};
 
 function validate303(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -35653,7 +35790,7 @@ validate302.errors = [{instancePath:instancePath+"/query/target_id",schemaPath:"
 return false;
 }
 else {
-if(!pattern283.test(data6)){
+if(!pattern286.test(data6)){
 validate302.errors = [{instancePath:instancePath+"/query/target_id",schemaPath:"#/properties/query/properties/target_id/pattern",keyword:"pattern",params:{pattern: "^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$"},message:"must match pattern \""+"^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$"+"\""}];
 return false;
 }
@@ -35671,11 +35808,32 @@ else {
 var valid1 = true;
 }
 if(valid1){
-if(data1.since !== undefined){
+if(data1.event_id !== undefined){
+let data7 = data1.event_id;
 const _errs19 = errors;
-if(!(validate303(data1.since, {instancePath:instancePath+"/query/since",parentData:data1,parentDataProperty:"since",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate303.errors : vErrors.concat(validate303.errors);
-errors = vErrors.length;
+if(errors === _errs19){
+if(typeof data7 === "string"){
+if(data7.length > 36 && (data7.length > 72 || func1(data7) > 36)){
+validate302.errors = [{instancePath:instancePath+"/query/event_id",schemaPath:"#/properties/query/properties/event_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(data7.length < 72 && func1(data7) < 36){
+validate302.errors = [{instancePath:instancePath+"/query/event_id",schemaPath:"#/properties/query/properties/event_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"}];
+return false;
+}
+else {
+if(!pattern7.test(data7)){
+validate302.errors = [{instancePath:instancePath+"/query/event_id",schemaPath:"#/properties/query/properties/event_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate302.errors = [{instancePath:instancePath+"/query/event_id",schemaPath:"#/properties/query/properties/event_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
 }
 var valid1 = _errs19 === errors;
 }
@@ -35683,38 +35841,11 @@ else {
 var valid1 = true;
 }
 if(valid1){
-if(data1.until !== undefined){
-const _errs20 = errors;
-if(!(validate303(data1.until, {instancePath:instancePath+"/query/until",parentData:data1,parentDataProperty:"until",rootData,dynamicAnchors}))){
+if(data1.since !== undefined){
+const _errs21 = errors;
+if(!(validate303(data1.since, {instancePath:instancePath+"/query/since",parentData:data1,parentDataProperty:"since",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate303.errors : vErrors.concat(validate303.errors);
 errors = vErrors.length;
-}
-var valid1 = _errs20 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.limit !== undefined){
-let data9 = data1.limit;
-const _errs21 = errors;
-if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-validate302.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs21){
-if((typeof data9 == "number") && (isFinite(data9))){
-if(data9 > 100 || isNaN(data9)){
-validate302.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
-return false;
-}
-else {
-if(data9 < 1 || isNaN(data9)){
-validate302.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-}
-}
 }
 var valid1 = _errs21 === errors;
 }
@@ -35722,22 +35853,61 @@ else {
 var valid1 = true;
 }
 if(valid1){
-if(data1.after !== undefined){
-let data10 = data1.after;
+if(data1.until !== undefined){
+const _errs22 = errors;
+if(!(validate303(data1.until, {instancePath:instancePath+"/query/until",parentData:data1,parentDataProperty:"until",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate303.errors : vErrors.concat(validate303.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs22 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.limit !== undefined){
+let data10 = data1.limit;
 const _errs23 = errors;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+validate302.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
 if(errors === _errs23){
-if(typeof data10 === "string"){
-if(data10.length > 160 && (data10.length > 320 || func1(data10) > 160)){
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 > 100 || isNaN(data10)){
+validate302.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+return false;
+}
+else {
+if(data10 < 1 || isNaN(data10)){
+validate302.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+}
+var valid1 = _errs23 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.after !== undefined){
+let data11 = data1.after;
+const _errs25 = errors;
+if(errors === _errs25){
+if(typeof data11 === "string"){
+if(data11.length > 160 && (data11.length > 320 || func1(data11) > 160)){
 validate302.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
-if(data10.length < 2 && func1(data10) < 1){
+if(data11.length < 2 && func1(data11) < 1){
 validate302.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data10)){
+if(!pattern4.test(data11)){
 validate302.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
 return false;
 }
@@ -35749,37 +35919,38 @@ validate302.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/pr
 return false;
 }
 }
-var valid1 = _errs23 === errors;
+var valid1 = _errs25 === errors;
 }
 else {
 var valid1 = true;
 }
 if(valid1){
 if(data1.offset !== undefined){
-let data11 = data1.offset;
-const _errs25 = errors;
-if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
+let data12 = data1.offset;
+const _errs27 = errors;
+if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
 validate302.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs25){
-if((typeof data11 == "number") && (isFinite(data11))){
-if(data11 > 2147483647 || isNaN(data11)){
+if(errors === _errs27){
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 > 2147483647 || isNaN(data12)){
 validate302.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
 return false;
 }
 else {
-if(data11 < 0 || isNaN(data11)){
+if(data12 < 0 || isNaN(data12)){
 validate302.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
 }
-var valid1 = _errs25 === errors;
+var valid1 = _errs27 === errors;
 }
 else {
 var valid1 = true;
+}
 }
 }
 }
@@ -35804,15 +35975,15 @@ var valid0 = true;
 }
 if(valid0){
 if(data.headers !== undefined){
-let data12 = data.headers;
-const _errs27 = errors;
-if(errors === _errs27){
-if(!(data12 && typeof data12 == "object" && !Array.isArray(data12))){
+let data13 = data.headers;
+const _errs29 = errors;
+if(errors === _errs29){
+if(!(data13 && typeof data13 == "object" && !Array.isArray(data13))){
 validate302.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs27 === errors;
+var valid0 = _errs29 === errors;
 }
 else {
 var valid0 = true;
@@ -36702,7 +36873,7 @@ validate311.evaluated = {"props":{"path":true,"query":true,"headers":true},"dyna
 
 export const getEventTypeSchemaParameters = validate312;
 const schema456 = {"type":"object","properties":{"path":{"type":"object","properties":{"type":{"type":"string","pattern":"^[A-Z]+(_[A-Z]+)*$","minLength":1,"maxLength":64}},"required":["type"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getEventTypeSchemaParameters"};
-const pattern299 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
+const pattern304 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
 
 function validate312(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getEventTypeSchemaParameters" */;
@@ -36752,7 +36923,7 @@ validate312.errors = [{instancePath:instancePath+"/path/type",schemaPath:"#/prop
 return false;
 }
 else {
-if(!pattern299.test(data1)){
+if(!pattern304.test(data1)){
 validate312.errors = [{instancePath:instancePath+"/path/type",schemaPath:"#/properties/path/properties/type/pattern",keyword:"pattern",params:{pattern: "^[A-Z]+(_[A-Z]+)*$"},message:"must match pattern \""+"^[A-Z]+(_[A-Z]+)*$"+"\""}];
 return false;
 }
@@ -37023,8 +37194,8 @@ validate314.evaluated = {"props":{"path":true,"query":true,"headers":true},"dyna
 export const createSessionBody = validate315;
 const schema459 = {"$ref":"contract#/$defs/SessionCreate","$id":"createSessionBody"};
 const schema460 = {"title":"SessionCreate","type":"object","description":"An API key, or the token of a sign-in link.","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"api_key":{"type":"string","description":"An API key. The session has its scopes.","pattern":"^[!-~]+$","minLength":1,"maxLength":512,"examples":["pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"]},"sign_in_token":{"type":"string","description":"The token of a sign-in link, the part after `#sign-in=`.","pattern":"^[A-Za-z0-9_-]+$","minLength":1,"maxLength":128,"examples":["EXAMPLE-not-a-real-token-EXAMPLE-0123456789"]}},"examples":[{"api_key":"pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"}]};
-const pattern300 = new RegExp("^[!-~]+$", "u");
-const pattern301 = new RegExp("^[A-Za-z0-9_-]+$", "u");
+const pattern305 = new RegExp("^[!-~]+$", "u");
+const pattern306 = new RegExp("^[A-Za-z0-9_-]+$", "u");
 
 function validate315(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createSessionBody" */;
@@ -37074,7 +37245,7 @@ validate315.errors = [{instancePath:instancePath+"/api_key",schemaPath:"contract
 return false;
 }
 else {
-if(!pattern300.test(data0)){
+if(!pattern305.test(data0)){
 validate315.errors = [{instancePath:instancePath+"/api_key",schemaPath:"contract#/$defs/SessionCreate/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""}];
 return false;
 }
@@ -37107,7 +37278,7 @@ validate315.errors = [{instancePath:instancePath+"/sign_in_token",schemaPath:"co
 return false;
 }
 else {
-if(!pattern301.test(data1)){
+if(!pattern306.test(data1)){
 validate315.errors = [{instancePath:instancePath+"/sign_in_token",schemaPath:"contract#/$defs/SessionCreate/properties/sign_in_token/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""}];
 return false;
 }
@@ -37527,8 +37698,8 @@ const schema467 = {"title":"Scope","type":"string","description":"A permission o
 const schema468 = {"title":"ApiKeyLimitsInput","type":["object","null"],"description":"What the key can reach, besides what the keys that led to it can reach. It is replaced as a whole: a limit that is left out does not exist. `null` means none.","additionalProperties":false,"minProperties":1,"properties":{"prompts":{"type":"array","description":"Ids of the only prompts that the key can reach. Any other prompt does not exist for it.","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"$ref":"contract#/$defs/PromptId"}},"models":{"type":"array","description":"Patterns of the only models that the key can call, also as fallbacks.","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"$ref":"contract#/$defs/ModelPattern"}},"max_output_tokens":{"type":"integer","description":"The most tokens of an answer, including reasoning. A request that asks for more, or does not say, gets this number.","minimum":1,"maximum":10000000,"examples":[1000]},"requests_per_minute":{"type":"integer","description":"The most requests in a minute, in each process of the service.","minimum":1,"maximum":1000000,"examples":[60]},"tags":{"$ref":"contract#/$defs/ApiKeyTags"}},"examples":[{"prompts":["6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90"],"models":["openai/gpt-5*"],"max_output_tokens":1000,"requests_per_minute":60,"tags":{"team":"checkout"}}]};
 const schema470 = {"title":"ModelPattern","type":"string","description":"`<provider>/<model>`, in upper and lower case as in requests. A `*` at the end stands for any text: `openai/gpt-5*` names all models of this provider that begin with `gpt-5`, and `openai/*` all of its models.","pattern":"^[!-)+-.0-~]{1,200}/(?:[!-)+-~]{1,200}\\*?|\\*)$","maxLength":402,"examples":["openai/gpt-5*"]};
 const schema471 = {"title":"ApiKeyTags","type":"object","description":"Up to 8 tags, by name. They are bound to the key: every invocation of the key has them, and a request cannot replace them.","maxProperties":8,"propertyNames":{"pattern":"^[A-Za-z0-9_-]{1,40}$"},"additionalProperties":{"type":"string","description":"A value.","pattern":"^[!-+.-<>-~-]{1,100}$","maxLength":100,"examples":["checkout"]},"examples":[{"team":"checkout"}]};
-const pattern306 = new RegExp("^[!-)+-.0-~]{1,200}/(?:[!-)+-~]{1,200}\\*?|\\*)$", "u");
-const pattern308 = new RegExp("^[!-+.-<>-~-]{1,100}$", "u");
+const pattern311 = new RegExp("^[!-)+-.0-~]{1,200}/(?:[!-)+-~]{1,200}\\*?|\\*)$", "u");
+const pattern313 = new RegExp("^[!-+.-<>-~-]{1,100}$", "u");
 
 function validate321(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -37662,7 +37833,7 @@ validate321.errors = [{instancePath:instancePath+"/models/" + i2,schemaPath:"con
 return false;
 }
 else {
-if(!pattern306.test(data3)){
+if(!pattern311.test(data3)){
 validate321.errors = [{instancePath:instancePath+"/models/" + i2,schemaPath:"contract#/$defs/ModelPattern/pattern",keyword:"pattern",params:{pattern: "^[!-)+-.0-~]{1,200}/(?:[!-)+-~]{1,200}\\*?|\\*)$"},message:"must match pattern \""+"^[!-)+-.0-~]{1,200}/(?:[!-)+-~]{1,200}\\*?|\\*)$"+"\""}];
 return false;
 }
@@ -37776,7 +37947,7 @@ else {
 for(const key1 in data6){
 const _errs19 = errors;
 if(typeof key1 === "string"){
-if(!pattern235.test(key1)){
+if(!pattern238.test(key1)){
 const err0 = {instancePath:instancePath+"/tags",schemaPath:"contract#/$defs/ApiKeyTags/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,40}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,40}$"+"\"",propertyName:key1};
 if(vErrors === null){
 vErrors = [err0];
@@ -37813,7 +37984,7 @@ validate321.errors = [{instancePath:instancePath+"/tags/" + key2.replace(/~/g, "
 return false;
 }
 else {
-if(!pattern308.test(data7)){
+if(!pattern313.test(data7)){
 validate321.errors = [{instancePath:instancePath+"/tags/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ApiKeyTags/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^[!-+.-<>-~-]{1,100}$"},message:"must match pattern \""+"^[!-+.-<>-~-]{1,100}$"+"\""}];
 return false;
 }
@@ -38348,7 +38519,7 @@ const schema477 = {"title":"ApiKeyUpdate","type":"object","description":"Any of 
 const schema480 = {"title":"ApiKeyPrefix","type":"string","description":"First characters of the key, to recognise it. Absent if the operator chose the key.","pattern":"^pgw_[0-9a-f-]{8,36}$","maxLength":40,"examples":["pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34"]};
 const schema482 = {"title":"ApiKeyStatus","type":"string","description":"- `active`: the key can be used.\n- `expired`: its `expires_at` has passed.\n- `revoked`: someone revoked it, at `revoked_at`.","enum":["active","expired","revoked"],"examples":["active"]};
 const schema484 = {"title":"ApiKeyMaker","type":"string","description":"Id of the API key that created this one; `administrator` for the key that the operator configured. Absent for the key of the first start, and for keys that are older than this field.","pattern":"^[0-9a-z-]{1,36}$","maxLength":36,"examples":["00000000-0000-4000-8000-000000000001"]};
-const pattern313 = new RegExp("^pgw_[0-9a-f-]{8,36}$", "u");
+const pattern318 = new RegExp("^pgw_[0-9a-f-]{8,36}$", "u");
 
 function validate327(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -38456,7 +38627,7 @@ validate327.errors = [{instancePath:instancePath+"/prefix",schemaPath:"contract#
 return false;
 }
 else {
-if(!pattern313.test(data3)){
+if(!pattern318.test(data3)){
 validate327.errors = [{instancePath:instancePath+"/prefix",schemaPath:"contract#/$defs/ApiKeyPrefix/pattern",keyword:"pattern",params:{pattern: "^pgw_[0-9a-f-]{8,36}$"},message:"must match pattern \""+"^pgw_[0-9a-f-]{8,36}$"+"\""}];
 return false;
 }
@@ -38578,7 +38749,7 @@ validate327.errors = [{instancePath:instancePath+"/created_by",schemaPath:"contr
 return false;
 }
 else {
-if(!pattern137.test(data8)){
+if(!pattern140.test(data8)){
 validate327.errors = [{instancePath:instancePath+"/created_by",schemaPath:"contract#/$defs/ApiKeyMaker/pattern",keyword:"pattern",params:{pattern: "^[0-9a-z-]{1,36}$"},message:"must match pattern \""+"^[0-9a-z-]{1,36}$"+"\""}];
 return false;
 }

@@ -22,6 +22,7 @@ export function auditOperations(
         operation,
         resource_type: resourceType,
         resource_id: resourceId,
+        request_id: requestId,
       } = input.query;
       return await answerPage(
         input,
@@ -30,7 +31,7 @@ export function auditOperations(
           return store.list({
             since: toInstant(since),
             until: toInstant(until),
-            ...{ keyId, operation, resourceType, resourceId },
+            ...{ keyId, operation, resourceType, resourceId, requestId },
           });
         },
         showRecord,

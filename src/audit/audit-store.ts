@@ -13,6 +13,7 @@ export interface AuditFilter {
   readonly operation: string | undefined;
   readonly resourceType: string | undefined;
   readonly resourceId: string | undefined;
+  readonly requestId: string | undefined;
 }
 
 /** The audit log in the database. */
@@ -28,6 +29,7 @@ export const auditIndexes: CollectionIndexes = {
     { key: { at: -1, _id: 1 }, name: 'at_-1__id_1' },
     { key: { key_id: 1, at: -1, _id: 1 }, name: 'key_id_1_at_-1__id_1' },
     { key: { resource_id: 1, at: -1, _id: 1 }, name: 'resource_id_1_at_-1__id_1' },
+    { key: { request_id: 1, at: -1, _id: 1 }, name: 'request_id_1_at_-1__id_1' },
     expiryIndex,
   ],
 };
@@ -36,14 +38,15 @@ export function createAuditStore(database: PagedDatabase): AuditStore {
   const records: Collection<AuditDocument> = database.db.collection(auditLogName);
   const list = database.pages.listsOf((document: AuditDocument) => document, { isLong: true });
   return {
-    list({ since, until, keyId, operation, resourceType, resourceId }) {
-      const ofResource = resourceId === undefined ? undefined : { resource_id: resourceId };
-      const ofKey = keyId === undefined ? undefined : { key_id: keyId };
-      const rest = defined({ ...(ofResource && ofKey), operation, resource_type: resourceType });
+    list({ since, until, keyId, operation, resourceType, resourceId, requestId }) {
+      // Those first that have the fewest records.
+      const indexed = Object.entries(defined({ request_id: requestId, resource_id: resourceId, key_id: keyId }));
+      const others = Object.fromEntries(indexed.slice(1));
+      const rest = defined({ ...others, operation, resource_type: resourceType });
       return list({
         collection: records,
         time: 'at',
-        where: ofResource ?? ofKey ?? {},
+        where: Object.fromEntries(indexed.slice(0, 1)),
         span: { since, until },
         ...(Object.keys(rest).length > 0 && { rest }),
       });

@@ -28,6 +28,8 @@ export const dayIndexes: Required<Omit<CollectionIndexes, 'collection'>> = {
       name: 'tags_1_created_at_-1__id_1',
       partialFilterExpression: { tags: { $gt: '' } },
     },
+    // On SecantusDB it would add an eighth to the CPU time of an insertion.
+    { key: { request_id: 1, created_at: -1, _id: 1 }, name: 'request_id_1_created_at_-1__id_1' },
   ],
 };
 
@@ -40,10 +42,12 @@ export function invocationSource(
   filter: InvocationFilter,
 ): Source<InvocationDocument> {
   const { since, until, promptIds, promptId, version, label, keyId, provider, model, status, problem, tag } = filter;
+  const { requestId } = filter;
   const equal: Record<string, unknown> = {
     ...(problem !== undefined && { problem }),
     ...(promptId !== undefined && { prompt_id: promptId }),
     ...(keyId !== undefined && { key_id: keyId }),
+    ...(requestId !== undefined && { request_id: requestId }),
     ...(tag !== undefined && { tags: tag }),
     ...(model !== undefined && { model }),
     ...(provider !== undefined && { provider }),

@@ -61,13 +61,14 @@ export function invocationOperations({
 }: InvocationOperationsDependencies): InvocationOperations {
   const toFilter = async (query: Query, { principal: { reach } }: RequestContext): Promise<InvocationFilter> => {
     const { since, until, prompt, key_id: keyId, version, label, provider, model, status, problem, tag } = query;
+    const { request_id: requestId } = query;
     const promptId = prompt === undefined ? undefined : await recordedPromptId(prompts, prompt, reach);
     return {
       since: toInstant(since),
       until: toInstant(until),
       promptId,
       promptIds: promptId === undefined ? reach?.prompts : undefined,
-      ...{ keyId, version, label, provider, model, status, problem, tag },
+      ...{ keyId, version, label, provider, model, status, problem, tag, requestId },
     };
   };
   const find = async (id: string, { principal: { reach } }: RequestContext): Promise<InvocationDocument> => {

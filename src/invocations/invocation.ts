@@ -93,6 +93,7 @@ export interface InvocationFilter {
   readonly model?: string | undefined;
   readonly status?: InvocationStatus | undefined;
   readonly problem?: string | undefined;
+  readonly requestId?: string | undefined;
   /** `name=value` */
   readonly tag?: string | undefined;
 }

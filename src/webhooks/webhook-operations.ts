@@ -147,7 +147,7 @@ export function webhookOperations({
       const find = async (): Promise<Listing<Listed>> => {
         const stored = await statusFilter(query.status, integrationId);
         if (stored === undefined) return emptyListing;
-        const listing = deliveries.list({ ...filterOf(query), ...stored, integrationId });
+        const listing = await deliveries.list({ ...filterOf(query), ...stored, integrationId });
         return withLookUp(listing, async (found) => {
           const known = await integrations.findMany(found.map((delivery) => delivery.integrationId));
           const states = await statesOf(found, [...known.values()]);
@@ -169,7 +169,7 @@ export function webhookOperations({
         const { status } = query;
         if (status !== undefined && !canHave(status, integration)) return emptyListing;
         const stored = status === undefined ? {} : storedStatus(status);
-        const listing = deliveries.list({ ...filterOf(query), ...stored, integrationId: integration.id });
+        const listing = await deliveries.list({ ...filterOf(query), ...stored, integrationId: integration.id });
         return withLookUp(listing, async (found) => {
           const states = await statesOf(found, [integration]);
           const pausedUntil = states.get(integration.id)?.retryingUntil;
@@ -208,10 +208,11 @@ function filterOf({
   last_outcome: lastOutcome,
   event_type: eventType,
   target_id: targetId,
+  event_id: eventId,
   since,
   until,
 }: DeliveryQuery): DeliveryFilter {
-  return { lastOutcome, eventType, targetId, since: toInstant(since), until: toInstant(until) };
+  return { lastOutcome, eventType, targetId, eventId, since: toInstant(since), until: toInstant(until) };
 }
 
 /** A delivery that was just created and will be sent. */

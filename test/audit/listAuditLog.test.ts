@@ -247,6 +247,11 @@ describe('200', () => {
     ['resource_type=price', ({ resource_type }: Record_) => resource_type === 'price'],
     ['resource_type=api_key&key_id=administrator', ({ resource_type }: Record_) => resource_type === 'api_key'],
     ['resource_id=echo%2Fother&key_id=administrator', ({ resource_id }: Record_) => resource_id === 'echo/other'],
+    ['request_id=revoke-both', ({ request_id }: Record_) => request_id === 'revoke-both'],
+    [
+      'request_id=revoke-both&key_id=administrator&operation=revokeApiKey',
+      ({ request_id }: Record_) => request_id === 'revoke-both',
+    ],
     ['since=2020-01-01&operation=setPrice', ({ operation }: Record_) => operation === 'setPrice'],
   ])('%s', async (query, matches) => {
     const found = await recordsOf(query);
@@ -254,12 +259,16 @@ describe('200', () => {
     expect(found.filter((record) => !matches(record))).toEqual([]);
   });
 
-  it.each(['until=2020-01-01', 'since=2999-01-01', 'key_id=nobody', 'resource_id=echo%2Fother&key_id=nobody'])(
-    '%s: nothing',
-    async (query) => {
-      expect(await recordsOf(query)).toEqual([]);
-    },
-  );
+  it.each([
+    'until=2020-01-01',
+    'since=2999-01-01',
+    'key_id=nobody',
+    'request_id=unknown',
+    'request_id=revoke-both&key_id=nobody',
+    'resource_id=echo%2Fother&key_id=nobody',
+  ])('%s: nothing', async (query) => {
+    expect(await recordsOf(query)).toEqual([]);
+  });
 
   it('keeps a record for 400 days', async () => {
     const log = setup.database.db.collection<{ at: Date; expires_at: Date }>('audit_log');

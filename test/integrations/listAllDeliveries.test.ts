@@ -100,6 +100,38 @@ describe('200', () => {
     }
   });
 
+  it('filters by the event, which has several deliveries', async () => {
+    const [first, second] = [await create({ event_types: types }), await create({ event_types: types })];
+    const order = await placeOrder(setup.service, await openShop(setup.service));
+    const byBoth = async (event_type: string): Promise<void> => {
+      for (const { id } of [first, second]) await settled({ target_id: order.id, integration_id: id, event_type }, 1);
+    };
+    await byBoth('ORDER_PLACED');
+    const placed = (await list({ target_id: order.id })).data as { id: string; event_id: string }[];
+    const [event_id = '', ...more] = new Set(placed.map((delivery) => delivery.event_id));
+    expect(more).toEqual([]);
+    const { headers } = setup.receiver.requests.find((request) => request.headers['webhook-id'] === event_id) ?? {};
+    expect(headers).toMatchObject({ 'x-service-event-target-uuid': order.id });
+    await setup.service.call('POST', `/v1/orders/${order.id}/complete`);
+    await byBoth('ORDER_COMPLETED');
+
+    const ids = placed.map(({ id }) => id);
+    expect(await idsOf({ event_id })).toEqual(ids);
+    expect(await idsOf({ event_id, target_id: order.id, event_type: 'ORDER_PLACED' })).toEqual(ids);
+    expect(await idsOf({ event_id, integration_id: first.id })).toHaveLength(1);
+    const { body: ofOne } = await setup.service.call('GET', `${second.path}/deliveries?event_id=${event_id}`);
+    expect(ids).toContain(ofOne.data[0].id);
+    expect(ofOne.data).toHaveLength(1);
+    for (const none of [{ status: 'failed' }, { target_id: randomUUID() }, { event_type: 'ORDER_COMPLETED' }]) {
+      expect(await idsOf({ event_id, ...none })).toEqual([]);
+    }
+    expect(await idsOf({ event_id: randomUUID() })).toEqual([]);
+    const resent = await setup.service.call('POST', `${path}/${ids[0]}/resend`);
+    expect((await idsOf({ event_id }))[0]).toBe(resent.body.id);
+    const test = await sendTest(setup.service, first);
+    expect(await idsOf({ event_id: String(test.event_id) })).toEqual([test.id]);
+  });
+
   it('filters by the outcome of the last attempt', async () => {
     const integration = await create();
     setup.receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
@@ -231,6 +263,7 @@ describe('400', () => {
     'event_type=ANY',
     'integration_id=1',
     'target_id=cat_1',
+    'event_id=1',
     'last_outcome=503',
     'since=yesterday',
     'until=2026-02-30',

@@ -25,8 +25,8 @@ beforeAll(async () => {
   await invoke('label', slug, { label: 'production' });
   await invoke('latest', slug, {});
   await invoke('key', slug, {}, {}, key);
-  await invoke('spare', slug, { provider: 'spare' });
-  await invoke('failed', slug, { model: 'mock-400' });
+  await invoke('spare', slug, { provider: 'spare' }, { 'X-Request-Id': 'Job_7.a' });
+  await invoke('failed', slug, { model: 'mock-400' }, { 'X-Request-Id': 'Job_7.a' });
   await invoke('refused', slug, { version: 7 });
   await invoke('tagged', slug, {}, { 'X-Tags': 'team=checkout,env=prod' });
   await invoke('another', await harness.createPrompt());
@@ -62,6 +62,9 @@ describe('200', () => {
     ['problem=version-not-found', ['refused']],
     ['tag=env%3Dprod', ['tagged']],
     ['tag=env%3Dtest', []],
+    ['request_id=Job_7.a', ['failed', 'spare']],
+    ['request_id=Job_7.a&status=failed&prompt=SLUG', ['failed']],
+    ['request_id=job_7.a', []],
     ['until=2020-01-01', []],
     ['since=2020-01-01&provider=spare', ['spare']],
     ['since=2999-01-01', []],

@@ -3,7 +3,7 @@ import type { EventContent } from '../../events/event.ts';
 import type { EventStore } from '../events/event-store.ts';
 import type { Replays } from '../replays/replays.ts';
 import type { WebhookTiming } from '../timing.ts';
-import type { Listing } from '../../lists/listing.ts';
+import { emptyListing, type Listing } from '../../lists/listing.ts';
 import {
   deliveryId,
   deliveryOf,
@@ -20,8 +20,8 @@ import type { Clock } from '../../runtime/clock.ts';
 export interface Deliveries {
   /** @throws {ProblemError} delivery-not-found */
   get(id: string): Promise<DeliveryWithBody>;
-  /** Newest first, without bodies. */
-  list(filter: DeliveryFilter): Listing<Delivery>;
+  /** Newest first, without bodies. Of an event, none are found after it was removed. */
+  list(filter: DeliveryFilter): Promise<Listing<Delivery>>;
   /** The attempts of a delivery, the first one first. @throws {ProblemError} delivery-not-found */
   attempts(id: string): Promise<Attempt[]>;
   /**
@@ -56,7 +56,15 @@ export function createDeliveries(dependencies: DeliveriesDependencies): Deliveri
 
   return {
     get,
-    list: (filter) => deliveries.list(filter),
+    async list(filter) {
+      const { eventId, targetId } = filter;
+      if (eventId === undefined) return deliveries.list(filter);
+      // They have the event's target, which has an index. One of events would cost each delivery at its insertion.
+      const [event] = await events.find([eventId]);
+      const isOther = targetId !== undefined && targetId !== event?.targetId;
+      if (event?.targetId === undefined || isOther) return emptyListing;
+      return deliveries.list({ ...filter, targetId: event.targetId });
+    },
     async attempts(id) {
       return deliveries.attempts(await get(id));
     },

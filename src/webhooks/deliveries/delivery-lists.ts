@@ -17,6 +17,8 @@ export interface DeliveryFilter {
   readonly eventType?: EventType | undefined;
   /** Only those of events about this. */
   readonly targetId?: string | undefined;
+  /** Only those of this event. No index has it, so the target of the event must be given, too. */
+  readonly eventId?: string | undefined;
   /** Outcome of the last attempt that ended. */
   readonly lastOutcome?: Outcome | undefined;
   /** `createdAt` from, inclusive. */
@@ -106,12 +108,14 @@ export function deliverySource(
   filter: DeliveryFilter,
 ): Source<DeliveryDocument> {
   const { integrationId, integrations, status, hasFailed, eventType, targetId, lastOutcome, since, until } = filter;
+  const { eventId } = filter;
   const equal: Record<string, unknown> = {
     ...(targetId === undefined ? {} : toTargetFields(targetId)),
     ...(integrationId === undefined ? {} : { integration_id: integrationId }),
     ...(lastOutcome === undefined ? {} : { last_outcome: lastOutcome }),
     ...(status === undefined ? {} : { status }),
     ...(eventType === undefined ? {} : { event_type: eventType }),
+    ...(eventId === undefined ? {} : { event_id: eventId }),
   };
   // The partial indexes have nothing that was delivered.
   const indexed = selective.find((name) => name in equal && ![succeeded, delivered].includes(equal[name] as string));

@@ -15809,6 +15809,11 @@ export interface components<Other = string & {}> {
          */
         OfInvocationTag: string;
         /**
+         * @description Only what was caused by requests with this id, which is the `X-Request-Id` of their answers.
+         * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+         */
+        OfRequest: string;
+        /**
          * @description Id of the invocation.
          * @example 01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71
          */
@@ -15889,6 +15894,12 @@ export interface components<Other = string & {}> {
          * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
          */
         OfTarget: string;
+        /**
+         * @description Only deliveries of this event: those with this `webhook-id`. Events are kept for 30 days. Later deliveries of an older
+         *     event are found by `target_id`.
+         * @example 2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36
+         */
+        OfEvent: string;
         /**
          * @description Id of the delivery.
          * @example b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164
@@ -17621,6 +17632,11 @@ export interface operations<Other = string & {}> {
                  */
                 tag?: components<Other>["parameters"]["OfInvocationTag"];
                 /**
+                 * @description Only what was caused by requests with this id, which is the `X-Request-Id` of their answers.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                request_id?: components<Other>["parameters"]["OfRequest"];
+                /**
                  * @description Maximum number of entries in a page.
                  * @example 20
                  */
@@ -17728,6 +17744,11 @@ export interface operations<Other = string & {}> {
                  * @example team=checkout
                  */
                 tag?: components<Other>["parameters"]["OfInvocationTag"];
+                /**
+                 * @description Only what was caused by requests with this id, which is the `X-Request-Id` of their answers.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                request_id?: components<Other>["parameters"]["OfRequest"];
                 /**
                  * @description Only records after this one. It may no longer exist.
                  * @example 01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71
@@ -17998,6 +18019,11 @@ export interface operations<Other = string & {}> {
                  * @example 6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90
                  */
                 resource_id?: string;
+                /**
+                 * @description Only what was caused by requests with this id, which is the `X-Request-Id` of their answers.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                request_id?: components<Other>["parameters"]["OfRequest"];
                 /**
                  * @description Maximum number of entries in a page.
                  * @example 20
@@ -20884,6 +20910,12 @@ export interface operations<Other = string & {}> {
                  */
                 target_id?: components<Other>["parameters"]["OfTarget"];
                 /**
+                 * @description Only deliveries of this event: those with this `webhook-id`. Events are kept for 30 days. Later deliveries of an older
+                 *     event are found by `target_id`.
+                 * @example 2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36
+                 */
+                event_id?: components<Other>["parameters"]["OfEvent"];
+                /**
                  * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
                  *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
                  *
@@ -20978,6 +21010,12 @@ export interface operations<Other = string & {}> {
                  * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
                  */
                 target_id?: components<Other>["parameters"]["OfTarget"];
+                /**
+                 * @description Only deliveries of this event: those with this `webhook-id`. Events are kept for 30 days. Later deliveries of an older
+                 *     event are found by `target_id`.
+                 * @example 2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36
+                 */
+                event_id?: components<Other>["parameters"]["OfEvent"];
                 /**
                  * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
                  *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).

@@ -42,6 +42,7 @@ export function AuditLogScreen(): ReactNode {
         />
         <SearchFilter filters={filters} name="resource_id" label={texts.resourceId} />
         <SearchFilter filters={filters} name="key_id" label={texts.keyId} />
+        <SearchFilter filters={filters} name="request_id" label={shared.requestId} />
         <DateRangeFilter filters={filters} since="since" until="until" />
       </FilterBar>
       <RowCount list={list} />

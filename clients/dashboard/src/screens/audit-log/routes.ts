@@ -12,6 +12,7 @@ export const auditLogRoutes = [
       resource_type: resourceTypes,
       resource_id: 'text',
       key_id: 'text',
+      request_id: 'text',
       since: 'text',
       until: 'text',
     }),

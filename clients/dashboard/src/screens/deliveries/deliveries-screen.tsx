@@ -90,6 +90,7 @@ export function DeliveriesScreen(): ReactNode {
           label={texts.filters.target}
           placeholder={texts.filters.targetPlaceholder}
         />
+        <SearchFilter filters={filters} name="event_id" label={texts.detail.event} />
       </FilterBar>
       {search.status === 'held' && (
         <Alert color="gray" icon={<IconInfoCircle />}>

@@ -145,7 +145,18 @@ function Facts({ delivery }: { delivery: Schemas['Delivery'] }): ReactNode {
               </TextLink>
             ),
           },
-          { label: texts.event, value: <CopyableId value={event_id} label={texts.event} /> },
+          {
+            label: texts.event,
+            value: (
+              <>
+                <CopyableId value={event_id} label={texts.event} />
+                <br />
+                <TextLink to="/deliveries" search={{ event_id }} size="xs">
+                  {texts.sameEvent}
+                </TextLink>
+              </>
+            ),
+          },
           target !== undefined && {
             label: texts.target,
             value: (

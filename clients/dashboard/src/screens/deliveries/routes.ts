@@ -14,6 +14,7 @@ export const deliveriesRoutes = [
       event_type: 'text',
       integration_id: 'text',
       target_id: 'text',
+      event_id: 'text',
       since: 'text',
       until: 'text',
     }),

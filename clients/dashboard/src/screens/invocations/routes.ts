@@ -17,6 +17,7 @@ export const invocationsRoutes = [
       model: 'text',
       key_id: 'text',
       tag: 'text',
+      request_id: 'text',
       since: 'text',
       until: 'text',
     }),

@@ -46,6 +46,7 @@ export const deliveries: Texts['deliveries'] = {
     integration: 'Integration',
     target: 'Ziel-ID',
     replays: 'Alle Wiederholungen an diese Integration',
+    sameEvent: 'Alle Zustellungen dieses Events',
     sameTarget: 'Alle Zustellungen zu diesem Ziel',
     replay: 'Replay',
     created: 'Erstellt',

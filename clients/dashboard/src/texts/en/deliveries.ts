@@ -44,6 +44,7 @@ export const deliveries = {
     integration: 'Integration',
     target: 'Target ID',
     replays: 'All replays to this integration',
+    sameEvent: 'All deliveries of this event',
     sameTarget: 'All deliveries of this target',
     replay: 'Replay',
     created: 'Created',
