@@ -123,7 +123,7 @@ export interface App {
   readonly sessions: Pick<Sessions, 'createLink'>;
   readonly storedSecrets: Pick<StoredSecrets, 'count'>;
   readonly chores: readonly Chore[];
-  /** Reads what requests need in memory: the prices that operators have set. */
+  /** Reads what requests and metrics need in memory: prices and budgets. */
   prepare(): Promise<void>;
   /** Starts to send events. */
   start(): void;
@@ -161,7 +161,12 @@ export function createApp(dependencies: AppDependencies): App {
   const { clock = system.clock, isDatabaseFull = () => Promise.resolve(false) } = dependencies;
   const basis: Basis = { database, clock, random };
   const memory = createBudget(halfForEachKey(config.limits.requestMemory));
-  metrics.watch({ providers: () => providers.load(), memory: () => memory.use });
+  metrics.watch({
+    providers: () => providers.load(),
+    memory: () => memory.use,
+    budgets: () => budgets.uses.all(),
+    migration: () => dependencies.data.progress(),
+  });
   const keptBytes = createKeptBytes({
     ...halfForEachKey(config.limits.keptAnswers),
     monotonic: clock.monotonic,
@@ -197,6 +202,7 @@ export function createApp(dependencies: AppDependencies): App {
   const invocationFeature = createInvocationFeature({
     ...basis,
     log,
+    onInterrupted: metrics.countInterrupted,
     prices,
     budgets,
     retentionMs: config.limits.invocationRetentionMs,
@@ -411,6 +417,7 @@ export function createApp(dependencies: AppDependencies): App {
     ],
     async prepare() {
       await Promise.all([prices.refresh(), budgets.budgets.refresh()]);
+      await budgets.uses.read();
     },
     start() {
       webhooks.start();

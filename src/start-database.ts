@@ -85,6 +85,9 @@ export async function startDatabase(
         database,
         indexes,
         log,
+        onFailure: () => {
+          observer.migrationFailed();
+        },
         signal,
         openLong: () =>
           connectDatabase({ uri, databaseName: config.database.name, log, signal, isForLongCommands: true }),

@@ -5,7 +5,7 @@ import { firstKeyId } from './api-keys/api-keys.ts';
 import { allScopes } from './api-keys/feature.ts';
 import { ensureFirstKey } from './api-keys/first-key.ts';
 import { createApp, indexes, type AppOverrides } from './app.ts';
-import { createBlobStore, tellingChecks } from './blobs/create-blob-store.ts';
+import { createBlobStore, tellingChecks, watchedBlobStore } from './blobs/create-blob-store.ts';
 import type { Config } from './config/config.ts';
 import { createHttpServer, type ConnectionLimits, type HttpServer } from './http/listener.ts';
 import { checkAddress, closeServer, listen } from './http/listening.ts';
@@ -73,7 +73,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
     const { database, data, installation, patience } = started;
 
     const storage = await createBlobStore(config.storage);
-    const blobs = tellingChecks(storage, (message) => {
+    const store = watchedBlobStore(storage.store, metrics.countStorageError);
+    const blobs = tellingChecks({ ...storage, store }, (message) => {
       print(`Warning: ${message}`);
       log.warn(message);
     });

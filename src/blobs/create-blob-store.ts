@@ -1,4 +1,4 @@
-import { reasonOf } from '../errors/problem-error.ts';
+import { ProblemError, reasonOf } from '../errors/problem-error.ts';
 import type { BlobStore } from './blob-store.ts';
 import { createFsBlobStore } from './fs-blob-store.ts';
 import { createS3BlobStore, type S3BlobStoreOptions } from './s3-blob-store.ts';
@@ -46,6 +46,28 @@ export async function createBlobStore(storage: BlobStorage): Promise<DescribedBl
     store,
     description: `files in ${directory}`,
     explain: (error) => `Files cannot be written in ${directory} (${reasonOf(error)}).`,
+  };
+}
+
+/** What a blob store does. */
+export type BlobOperation = 'put' | 'open' | 'delete' | 'check';
+
+/** The store, which reports each operation that fails because of the storage. */
+export function watchedBlobStore(store: BlobStore, onFailure: (operation: BlobOperation) => void): BlobStore {
+  const watched = async <Result>(operation: BlobOperation, work: Promise<Result>): Promise<Result> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof ProblemError) onFailure(operation);
+      throw error;
+    }
+  };
+  return {
+    ...store,
+    put: (...put) => watched('put', store.put(...put)),
+    open: (...open) => watched('open', store.open(...open)),
+    delete: (key) => watched('delete', store.delete(key)),
+    check: () => watched('check', store.check()),
   };
 }
 

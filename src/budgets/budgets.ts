@@ -43,6 +43,8 @@ export interface Budgeting {
    * @throws {ProblemError} cost-unknown
    */
   claim(charged: Charged, called: Called, most: number | undefined): Claim | undefined;
+  /** A call was refused because of a budget. @param budget its name */
+  refused(budget: string): void;
   /** A call has cost more than the most that it could cost: its model is blocked from now on. */
   exceeded(excess: Excess): void;
   /** The limit of output tokens for a provider that would get none; undefined if no budget has one. */
@@ -91,6 +93,8 @@ export interface BudgetsOptions {
   readonly random: Pick<Random, 'uuid'>;
   /** Called for each excess, with the error if its model could not be blocked. */
   readonly onExcess: (excess: Excess, error?: unknown) => void;
+  /** Called for each call that is refused, with the name of the budget. */
+  readonly onRefused: (budget: string) => void;
 }
 
 /** How often each process reads the budgets that others have set, in milliseconds. */
@@ -106,7 +110,7 @@ interface Current {
   terms: PeriodTerms;
 }
 
-export function createBudgets({ store, periods, clock, random, onExcess }: BudgetsOptions): Budgets {
+export function createBudgets({ store, periods, clock, random, onExcess, onRefused }: BudgetsOptions): Budgets {
   let all: readonly Current[] = [];
   let byScope: ReadonlyMap<string, readonly Current[]> = new Map();
   let readAt = -Infinity;
@@ -171,6 +175,7 @@ export function createBudgets({ store, periods, clock, random, onExcess }: Budge
       }
       return { periods: payers.map(currentTerms), amount: most ?? 0 };
     },
+    refused: onRefused,
     exceeded(excess) {
       onExcess(excess);
       store

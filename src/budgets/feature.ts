@@ -4,6 +4,7 @@ import type { Chore } from '../runtime/maintenance.ts';
 import { createAccounts } from './accounts.ts';
 import { Allowance } from './allowance.ts';
 import { budgetOperations } from './budget-operations.ts';
+import { createBudgetUses, readEveryMs } from './budget-uses.ts';
 import { createBudgetStore } from './budget-store.ts';
 import { createBudgets, refreshEveryMs, type BudgetsOptions } from './budgets.ts';
 import { createPeriodStore, type PeriodStore } from './period-store.ts';
@@ -28,14 +29,22 @@ export function createBudgetFeature(
       return isChanged;
     },
   };
-  const budgets = createBudgets({ store: createBudgetStore(database), periods: store, clock, random, onExcess });
+  const uses = createBudgetUses(periods, () => budgets.known(), clock);
+  const budgets = createBudgets({
+    ...{ store: createBudgetStore(database), periods: store, clock, random, onExcess },
+    onRefused: (name) => {
+      uses.refused(name);
+    },
+  });
   const { monotonic } = clock;
   const chores: readonly Chore[] = [
     { name: 'budgets', everyMs: refreshEveryMs, run: () => budgets.refresh() },
+    { name: 'use of budgets', everyMs: readEveryMs, run: () => uses.read() },
     { name: 'thresholds of budgets', everyMs: checkEveryMs, run: () => thresholds.check() },
   ];
   return {
     budgets,
+    uses,
     chores,
     accounts: createAccounts(store),
     createAllowance: (journal: string): Allowance => new Allowance({ journal, store, monotonic, sleep }),

@@ -81,6 +81,8 @@ export interface MigratorDependencies {
   /** The declared indexes that were missing at start. */
   readonly missing: readonly DeclaredIndex[];
   readonly log: DatabaseLog;
+  /** Called when a migration failed that will be repeated. */
+  readonly onFailure?: (() => void) | undefined;
   /** Shorter times for tests. */
   readonly times?: MigratorTimes | undefined;
   readonly monotonic: () => number;
@@ -312,6 +314,7 @@ export function createMigrator(dependencies: MigratorDependencies): Migrator {
         const { done = 0, total = 0, task } = progress ?? {};
         progress = { status: 'failing', task, done, total };
         log.warn({ error, task }, 'a migration failed; it will be repeated');
+        dependencies.onFailure?.();
         await pause(times.retryMs);
       }
     }

@@ -13,6 +13,8 @@ export interface OpenDataOptions {
   /** The indexes of the stores. */
   readonly indexes: readonly CollectionIndexes[];
   readonly log: DatabaseLog;
+  /** Called when a migration failed that will be repeated. */
+  readonly onFailure?: (() => void) | undefined;
   /** Shorter times for tests. */
   readonly times?: MigratorTimes | undefined;
   /** Interrupts what must be done before requests are served, and gives the lease back. */

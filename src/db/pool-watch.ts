@@ -25,6 +25,8 @@ export interface DatabaseObserver {
   /** A command has ended: seconds that it waited for a connection, and that it used the connection. */
   commandEnded(waited: number, used: number): void;
   failed(kind: DatabaseFailure): void;
+  /** A migration failed; it will be repeated. */
+  migrationFailed(): void;
   /** @param read asks for the present numbers, when they are wanted */
   watchPool(read: () => PoolUse): void;
 }

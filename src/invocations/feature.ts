@@ -39,6 +39,8 @@ const defaultTimes: InvocationLogTimes = { beatMs: 2_000, termMs: 20_000, recove
 
 export interface InvocationFeatureOptions extends Basis {
   readonly log: Logger;
+  /** Called with the number of interrupted invocations whose records were stored. */
+  readonly onInterrupted?: (invocations: number) => void;
   readonly prices: Pick<Prices, 'quote'>;
   readonly budgets: {
     readonly budgets: Budgeting;
@@ -64,7 +66,7 @@ const manyActive = 8;
 const gatherMs = 2;
 
 export function createInvocationFeature(all: InvocationFeatureOptions) {
-  const { database, clock, random, log, content, ...options } = all;
+  const { database, clock, random, log, onInterrupted = () => undefined, content, ...options } = all;
   const { beatMs, termMs, recoverEveryMs, reportMs = tickMs } = options.times ?? defaultTimes;
   const { budgets, accounts, createAllowance } = options.budgets;
   const store = createInvocationStore(database);
@@ -89,7 +91,9 @@ export function createInvocationFeature(all: InvocationFeatureOptions) {
     contentMode: content.mode,
   });
   const { monotonic } = clock;
-  const recover = createRecovery({ store: journalStore, journals, records: store, accounts, log, monotonic, termMs });
+  const recover = createRecovery({
+    ...{ store: journalStore, journals, records: store, accounts, log, onInterrupted, monotonic, termMs },
+  });
   const { retentionMs, addedUpUntil } = options;
   const retain = createRetention({
     ...{ store, contents, journals: journalStore, clock },

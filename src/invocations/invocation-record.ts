@@ -3,6 +3,7 @@ import type { Budgeting, Charged } from '../budgets/budgets.ts';
 import { fromStored, noCost, type CallCost, type NanoDollars } from '../costs/money.ts';
 import type { Prices, Quote } from '../costs/prices.ts';
 import { ProblemError } from '../errors/problem-error.ts';
+import { isRefusal } from '../errors/refusal.ts';
 import type {
   AttemptEnd,
   AttemptLog,
@@ -178,6 +179,7 @@ export class InvocationRecord implements AttemptLog {
     } catch (error) {
       this.#withdraw(attempt);
       if (paid?.isPut === true) this.#isNeeded = true;
+      if (isRefusal(error) && error.extensions.budget !== undefined) budgets.refused(error.extensions.budget);
       throw error;
     }
     return this.#opened(attempt, quote, ceiling, paid && most);

@@ -12,6 +12,8 @@ export interface RecoveryDependencies {
   readonly records: Pick<InvocationStore, 'insert' | 'attemptsOf'>;
   readonly accounts: Accounts;
   readonly log: Logger;
+  /** Called with the number of interrupted invocations whose records were stored. */
+  readonly onInterrupted: (invocations: number) => void;
   /** A clock in milliseconds that never goes back. */
   readonly monotonic: () => number;
   /** Milliseconds without a write after which a process is taken for dead; several times its interval. */
@@ -23,7 +25,7 @@ export interface RecoveryDependencies {
  * process may do it, at any time, also several: the first record with an id counts.
  */
 export function createRecovery(dependencies: RecoveryDependencies): () => Promise<void> {
-  const { store, journals, records, accounts, log, monotonic, termMs } = dependencies;
+  const { store, journals, records, accounts, log, onInterrupted, monotonic, termMs } = dependencies;
   const watch = createStalenessWatch(monotonic);
 
   /** What the calls of a journal cost whose records are stored now. Records never change, so it is always the same. */
@@ -53,6 +55,7 @@ export function createRecovery(dependencies: RecoveryDependencies): () => Promis
       for (const entry of entries) addTotals(entry);
       const taken = new Set(await records.insert(entries));
       const interrupted = entries.filter(({ _id, status }) => status === 'interrupted' && !taken.has(_id));
+      onInterrupted(interrupted.length);
       for (const { _id: invocation_id, request_id } of interrupted) {
         log.warn({ invocation_id, request_id }, 'the process ended before the invocation did');
       }

@@ -6,17 +6,20 @@ type SeriesOf<Series> = (...values: string[]) => Series;
 
 /** Creates metrics in a registry. */
 export interface MetricSet {
+  /**
+   * Without labels it begins at 0. With labels, the series of known values should be created at once: `rate` and
+   * `increase` do not see the first counts of a series that begins with them.
+   */
   counter(name: string, help: string, ...labelNames: string[]): SeriesOf<Sum>;
   histogram(name: string, help: string, buckets: number[], ...labelNames: string[]): SeriesOf<Distribution>;
   gauge(name: string, help: string, ...labelNames: string[]): SeriesOf<Gauge.Internal<string>>;
+  /** A counter that is kept elsewhere. @param read as that of `reading` */
+  counting(name: string, help: string, read: Reading, ...labelNames: string[]): void;
   /** A gauge that is read when the metrics are rendered. @param read the values, by that of the label if it has one */
-  reading(
-    name: string,
-    help: string,
-    read: () => Iterable<readonly [value: number, ...label: string[]]>,
-    ...labelNames: string[]
-  ): void;
+  reading(name: string, help: string, read: Reading, ...labelNames: string[]): void;
 }
+
+type Reading = () => Iterable<readonly [value: number, ...labels: string[]]>;
 
 /**
  * Counters and histograms add up here and are handed over when they are rendered: prom-client looks up the series and
@@ -37,7 +40,9 @@ export function metricSet(registry: Registry): MetricSet {
           for (const { labels, total } of series.values()) this.inc(labels, total);
         },
       });
-      return seriesIn(series, (values) => new Sum(byName(labelNames, values)));
+      const of = seriesIn(series, (values) => new Sum(byName(labelNames, values)));
+      if (labelNames.length === 0) of();
+      return of;
     },
     histogram(name, help, buckets, ...labelNames) {
       const series = new Map<string, Distribution>();
@@ -56,6 +61,18 @@ export function metricSet(registry: Registry): MetricSet {
       const gauge = new Gauge({ name, help, labelNames, registers });
       return seriesIn(new Map<string, Gauge.Internal<string>>(), (values) => gauge.labels(...values));
     },
+    counting(name, help, read, ...labelNames) {
+      new Counter({
+        name,
+        help,
+        labelNames,
+        registers,
+        collect() {
+          this.reset();
+          for (const [value, ...labels] of read()) this.labels(...labels).inc(value);
+        },
+      });
+    },
     reading(name, help, read, ...labelNames) {
       new Gauge({
         name,
@@ -63,6 +80,7 @@ export function metricSet(registry: Registry): MetricSet {
         labelNames,
         registers,
         collect() {
+          this.reset();
           for (const [value, ...labels] of read()) this.labels(...labels).set(value);
         },
       });

@@ -1,8 +1,13 @@
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { problems as problemTypes } from '../../generated/problems.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import type { BlobOperation } from '../blobs/create-blob-store.ts';
+import type { BudgetUse } from '../budgets/budget-uses.ts';
+import type { MigrationProgress } from '../db/migrator.ts';
 import type { DatabaseObserver } from '../db/pool-watch.ts';
 import type { StreamEnd } from '../http/answer-stream.ts';
 import type { MemoryUse } from '../limits/memory-budget.ts';
+import { failureTypes } from '../providers/call/failures.ts';
 import type { ProviderRegistry, QueueLoad } from '../providers/provider.ts';
 import type { WebhookObserver } from '../webhooks/observer.ts';
 import { createDatabaseMetrics } from './database-metrics.ts';
@@ -37,6 +42,10 @@ export interface Metrics {
   setStreamsActive(count: number): void;
   /** Encrypted values in the database, by key; replaces the counts of before. */
   setStoredSecrets(counts: readonly { readonly keyId: string; readonly use: string; readonly values: number }[]): void;
+  /** An operation of the storage for results of test runs failed. */
+  countStorageError(operation: BlobOperation): void;
+  /** Stored records of invocations whose processes ended before them. */
+  countInterrupted(invocations: number): void;
   /** One answer that is a problem document. */
   countProblem(type: string): void;
   /** What is read when the metrics are rendered. */
@@ -54,7 +63,13 @@ export interface Metrics {
 export interface MetricReaders {
   readonly providers: ProviderRegistry['load'];
   readonly memory: () => MemoryUse;
+  readonly budgets: () => readonly BudgetUse[];
+  readonly migration: () => MigrationProgress | undefined;
 }
+
+/** The outcomes of a call of a provider. */
+const attemptOutcomes = ['ok', 'cancelled', ...failureTypes];
+const storageOperations: readonly BlobOperation[] = ['put', 'open', 'delete', 'check'];
 
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
 
@@ -63,7 +78,7 @@ export function createMetrics(): Metrics {
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   const set = metricSet(registry);
-  const { counter, gauge, histogram, reading } = set;
+  const { counter, counting, gauge, histogram, reading } = set;
   gauge(
     'prompt_gateway_build_info',
     'Always 1. The labels say what runs.',
@@ -137,6 +152,17 @@ export function createMetrics(): Metrics {
     'model',
   );
   const cache = counter('invoke_cache_total', 'Invocations that allow caching, by result of the cache.', 'result');
+  for (const result of ['hit', 'miss', 'joined']) cache(result);
+  const interrupted = counter(
+    'invocations_interrupted_total',
+    'Invocations whose process ended before they did. The process that stores their records counts them.',
+  );
+  const storageErrors = counter(
+    'object_storage_errors_total',
+    'Failures of the storage for results of test runs: put, open, delete, or check (of readiness, and before a test run).',
+    'operation',
+  );
+  for (const operation of storageOperations) storageErrors(operation);
   const disagreements = counter(
     'contract_referee_disagreements_total',
     'Exchanges where the contract referee disagreed.',
@@ -147,9 +173,12 @@ export function createMetrics(): Metrics {
     'Answers that are problem documents, and streams that ended with one, by the type of the problem.',
     'type',
   );
+  for (const type of Object.keys(problemTypes)) problems(type);
   let readers: MetricReaders = {
     providers: () => ({ providers: [], streams: { active: 0, waiting: 0, limit: 0 } }),
     memory: () => ({ reserved: 0, limit: 0, waiting: 0, refused: { key: 0, all: 0 } }),
+    budgets: () => [],
+    migration: () => undefined,
   };
   const memory = (name: string, help: string, member: 'reserved' | 'limit' | 'waiting'): void => {
     reading(`request_memory_${name}`, help, () => [[readers.memory()[member]]]);
@@ -161,18 +190,46 @@ export function createMetrics(): Metrics {
   );
   memory('limit_bytes', 'The most such memory: REQUEST_MEMORY_MB, in bytes.', 'limit');
   memory('waiting', 'Requests that wait for such memory.', 'waiting');
-  new Counter({
-    name: 'request_memory_refused_total',
-    help: 'Requests that were refused because such memory was used up: by their key (429) or by all keys (503).',
-    labelNames: ['by'] as const,
-    registers,
-    collect() {
-      this.reset();
+  counting(
+    'request_memory_refused_total',
+    'Requests that were refused because such memory was used up: by their key (429) or by all keys (503).',
+    () => {
       const { refused } = readers.memory();
-      this.inc({ by: 'key' }, refused.key);
-      this.inc({ by: 'all' }, refused.all);
+      return [
+        [refused.key, 'key'],
+        [refused.all, 'all'],
+      ];
     },
-  });
+    'by',
+  );
+  const ofBudgets = (valueOf: (use: BudgetUse) => number) => (): [number, string][] =>
+    readers.budgets().map((use) => [valueOf(use), use.name]);
+  reading(
+    'budget_limit_dollars',
+    'The limit of a budget, in US dollars.',
+    ofBudgets(({ limit }) => limit / 1e9),
+    'budget',
+  );
+  reading(
+    'budget_spent_dollars',
+    'What is spent of a budget in its current period, in US dollars, some seconds ago.',
+    ofBudgets(({ spent }) => Number(spent) / 1e9),
+    'budget',
+  );
+  counting(
+    'budget_calls_refused_total',
+    'Calls that this process refused because of a budget.',
+    ofBudgets(({ refused }) => refused),
+    'budget',
+  );
+  reading(
+    'database_migration_tasks_left',
+    'Tasks of the migration to this release that are left, for this process or another one.',
+    () => {
+      const { total = 0, done = 0 } = readers.migration() ?? {};
+      return [[total - done]];
+    },
+  );
   const calls = (member: keyof QueueLoad, help: string): void => {
     const read = (): [number, string][] => readers.providers().providers.map((load) => [load[member], load.provider]);
     reading(`provider_calls_${member}`, help, read, 'provider');
@@ -233,11 +290,20 @@ export function createMetrics(): Metrics {
       storedSecrets.reset();
       for (const { keyId, use, values } of counts) storedSecrets.labels(keyId, use).set(values);
     },
+    countStorageError: (operation) => {
+      storageErrors(operation).inc();
+    },
+    countInterrupted: (invocations) => {
+      interrupted().inc(invocations);
+    },
     countProblem: (type) => {
       problems(type).inc();
     },
     watch: (given) => {
       readers = given;
+      for (const { provider } of given.providers().providers) {
+        for (const outcome of attemptOutcomes) attempts(provider, outcome);
+      }
     },
     database: createDatabaseMetrics(set),
     webhooks: createWebhookMetrics(set),

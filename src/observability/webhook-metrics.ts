@@ -26,6 +26,7 @@ export function createWebhookMetrics({ counter, gauge, histogram }: MetricSet): 
     'Finished deliveries, by their final status.',
     'status',
   );
+  for (const status of ['delivered', 'failed', 'expired']) finished(status);
   const relayed = counter('webhook_events_relayed_total', 'Events relayed from outboxes.');
   const lag = histogram(
     'webhook_relay_lag_seconds',
@@ -41,6 +42,7 @@ export function createWebhookMetrics({ counter, gauge, histogram }: MetricSet): 
     'Integrations that the service disabled, by reason.',
     'reason',
   );
+  for (const reason of ['gone', 'failing']) disabled(reason);
   const partitions = gauge(
     'webhook_partitions_held',
     'Partitions of integrations that this process sends to. All processes together hold 64.',

@@ -44,6 +44,8 @@ function entry(): InvocationDocument {
 
 it('stores what was in the journal of a process that has ended, unless the process has stored it', async () => {
   const [lost, stored] = [entry(), entry()];
+  const before = await harness.service.call('GET', '/metrics');
+  expect(before.text).toContain('\ninvocations_interrupted_total 0\n');
   await createInvocationStore(database).insert([{ ...stored, status: 'succeeded' }]);
   const journals = createJournalStore(database);
   await journals.create(randomUUID(), { number: 0, entries: [lost, stored] });
@@ -63,6 +65,7 @@ it('stores what was in the journal of a process that has ended, unless the proce
     { msg: 'the process ended before the invocation did', invocation_id: lost._id, request_id: 'a-request' },
     { msg: 'stored the invocations of a process that has ended', interrupted: 1 },
   ]);
+  expect(await harness.metric('invocations_interrupted_total')).toBe(1);
   const shown = await harness.service.call('GET', `/api/v1/invocations/${lost._id}`);
   expect(shown.body.attempts).toEqual([
     {

@@ -1504,18 +1504,25 @@ export interface ServiceResource {
   /**
    * Get metrics.
    *
-   * Returns the metrics of this process in the Prometheus text format. Every metric has a `HELP` line.
+   * Returns the metrics of this process in the Prometheus text format. Every metric has a `HELP` line. Counters of
+   * problems, failures and refusals exist from the start with the value 0, so that `rate` and `increase` see the first
+   * burst.
    *
    * | Metrics | About |
    * | --- | --- |
    * | `http_request_duration_seconds`, `http_problems_total` | requests by operation and status, and problems by type |
    * | `http_streamed_answers_total`, `http_streamed_bytes_total`, `http_stream_first_event_seconds`, `http_event_streams_active` | streamed answers |
    * | `provider_call_duration_seconds`, `provider_attempts_total`, `provider_tokens_total`, `provider_cost_dollars_total`, `provider_calls_without_cost_total`, `provider_calls_above_ceiling_total` | calls of providers |
+   * | `budget_limit_dollars`, `budget_spent_dollars` | budgets and their current periods; the same from every process |
+   * | `budget_calls_refused_total` | calls that this process refused because of a budget |
+   * | `invocations_interrupted_total` | invocations whose process ended before they did |
    * | `provider_calls_active`, `provider_calls_waiting`, `provider_calls_limit` | the queue of each provider |
    * | `provider_streams_active`, `provider_streams_waiting`, `provider_streams_limit` | the queue of streamed calls |
    * | `invoke_cache_total`, `test_runs_active` | the cache of answers, and test runs |
    * | `request_memory_reserved_bytes`, `request_memory_limit_bytes`, `request_memory_waiting`, `request_memory_refused_total` | the memory for requests in progress |
    * | `database_command_duration_seconds`, `database_errors_total` | commands of the database, and failures of the connection |
+   * | `database_migration_tasks_left`, `database_migration_failures_total` | the migration to this release |
+   * | `object_storage_errors_total` | failures of the storage for results of test runs |
    * | `database_connections`, `database_connections_limit`, `database_connection_wait_seconds`, `database_commands_waiting` | the pool of connections |
    * | `webhook_deliveries_waiting`, `webhook_oldest_waiting_seconds`, `webhook_outboxes_waiting` | what waits in the database; the same from every process |
    * | `webhook_attempt_duration_seconds`, `webhook_delivery_duration_seconds`, `webhook_deliveries_finished_total`, `webhook_events_relayed_total`, `webhook_relay_lag_seconds`, `webhook_partitions_held`, `webhook_circuit_breakers_opened_total`, `webhook_integrations_disabled_total` | the delivery of events by this process |
