@@ -1,3 +1,4 @@
+import { mostOfBudget } from '../costs/money.ts';
 import type { PeriodStore } from './period-store.ts';
 
 /** Counts what journals hold of budgets whose processes have ended. Any process may do it, also several at a time. */
@@ -17,7 +18,7 @@ export function createAccounts(store: Pick<PeriodStore, 'find' | 'change' | 'hel
       const slice = (await store.find(period))?.slices.get(journal);
       if (slice === undefined) return;
       const { seq: from, amount, settled } = slice;
-      const spent = (total ?? settled) - settled;
+      const spent = Math.min(total ?? settled, mostOfBudget) - settled;
       const change = { from, to: undefined, amount: 0, settled: 0, spent, taken: spent - amount };
       // Its process may have reported in the meantime.
       if (await store.change(period, journal, change)) return;

@@ -1,4 +1,4 @@
-import { showMoney } from '../costs/money.ts';
+import { mostOfBudget, showMoney } from '../costs/money.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { PeriodStore, PeriodTerms, SliceChange } from './period-store.ts';
 
@@ -37,6 +37,8 @@ interface Part {
   reported: number;
   /** Costs that the journal's document has. */
   settled: number;
+  /** Costs of all records that are stored; of them, those in `settled`. At most {@link mostOfBudget}. */
+  counted: number;
   /** The most that calls in progress can cost, and the costs that the journal's document does not have yet. */
   held: number;
   /** On its way back. */
@@ -123,10 +125,17 @@ export class Allowance {
     part.freed = Promise.withResolvers();
   }
 
-  /** Counts the cost of a record that is stored. It is released when the journal's document has it. */
-  count(period: string, cost: number): void {
+  /**
+   * Counts the cost of a record that is stored. It is released when the journal's document has it.
+   * @returns what is counted: all of it, until {@link mostOfBudget} is reached
+   */
+  count(period: string, cost: number): number {
     const part = this.#parts.get(period);
-    if (part !== undefined) part.held += cost;
+    if (part === undefined) return cost;
+    const counted = Math.min(cost, mostOfBudget - part.counted);
+    part.counted += counted;
+    part.held += counted;
+    return counted;
   }
 
   /** The journal's document has these costs. */
@@ -186,7 +195,16 @@ export class Allowance {
     if (part === undefined) {
       part = {
         terms,
-        ...{ seq: undefined, amount: 0, reported: 0, settled: 0, held: 0, returning: 0, unknown: undefined },
+        ...{
+          seq: undefined,
+          amount: 0,
+          reported: 0,
+          settled: 0,
+          counted: 0,
+          held: 0,
+          returning: 0,
+          unknown: undefined,
+        },
         ...{ revision: terms.revision, turn: Promise.resolve(), wanted: 0, recent: 0, isUsed: false },
         ...{ refused: undefined, freed: Promise.withResolvers() },
       };

@@ -1,5 +1,5 @@
 import type { Collection, Filter, UpdateFilter } from 'mongodb';
-import { fromStored, type StoredMoney } from '../costs/money.ts';
+import { fromStored, mostOfBudget, type StoredMoney } from '../costs/money.ts';
 import { expiryIndex, type CollectionIndexes } from '../db/indexes.ts';
 import type { PagedDatabase } from '../db/pages.ts';
 import { withRetry } from '../db/retry.ts';
@@ -77,7 +77,7 @@ export interface PeriodStore {
   find(id: string): Promise<Account | undefined>;
   findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Account>>;
   /**
-   * Changes a slice if it has this `seq`.
+   * Changes a slice if it has this `seq`. What would be beyond `mostOfBudget` is not added to `spent` and `taken`.
    * @returns whether it is changed
    * @throws {ProblemError} database-unavailable: it may be changed, or may be later
    */
@@ -131,6 +131,32 @@ export function createPeriodStore({ db }: PagedDatabase): PeriodStore {
     return new Map(found.map((document) => [document._id, toAccount(document)]));
   };
 
+  const changeOnce = (id: string, journal: string, change: SliceChange): Promise<boolean> => {
+    const { from, to, amount, settled, taken, spent, within } = change;
+    const filter = {
+      _id: id,
+      [`by.${journal}.seq`]: from ?? { $exists: false },
+      ...(spent > 0 && { spent: { $lte: BigInt(mostOfBudget - spent) } }),
+      ...(within && { revision: within.revision, taken: { $lte: BigInt(within.taken) } }),
+    } as unknown as Filter<PeriodDocument>;
+    const totals = { taken: BigInt(taken), spent: BigInt(spent) };
+    const at = `by.${journal}`;
+    const update =
+      to === undefined
+        ? { $inc: totals, $unset: { [at]: true }, $pull: { holders: journal } }
+        : {
+            $inc: { ...totals, [`${at}.amount`]: BigInt(amount), [`${at}.settled`]: BigInt(settled) },
+            $set: { [`${at}.seq`]: to },
+            ...(from === undefined && { $addToSet: { holders: journal } }),
+          };
+    // Once: whoever calls must know whether an earlier attempt can still be applied.
+    return withRetry(
+      async () =>
+        (await periods.updateOne(filter, update as unknown as UpdateFilter<PeriodDocument>)).matchedCount === 1,
+      { attempts: 1 },
+    );
+  };
+
   return {
     async ensure({ id, budget, budgetId, since, resetsAt, limit, revision }) {
       const created: PeriodDocument = {
@@ -154,28 +180,17 @@ export function createPeriodStore({ db }: PagedDatabase): PeriodStore {
       return (await findAll([id])).get(id);
     },
     findAll,
-    change(id, journal, { from, to, amount, settled, taken, spent, within }) {
-      const filter = {
-        _id: id,
-        [`by.${journal}.seq`]: from ?? { $exists: false },
-        ...(within && { revision: within.revision, taken: { $lte: BigInt(within.taken) } }),
-      } as unknown as Filter<PeriodDocument>;
-      const totals = { taken: BigInt(taken), spent: BigInt(spent) };
-      const at = `by.${journal}`;
-      const update =
-        to === undefined
-          ? { $inc: totals, $unset: { [at]: true }, $pull: { holders: journal } }
-          : {
-              $inc: { ...totals, [`${at}.amount`]: BigInt(amount), [`${at}.settled`]: BigInt(settled) },
-              $set: { [`${at}.seq`]: to },
-              ...(from === undefined && { $addToSet: { holders: journal } }),
-            };
-      // Once: whoever calls must know whether an earlier attempt can still be applied.
-      return withRetry(
-        async () =>
-          (await periods.updateOne(filter, update as unknown as UpdateFilter<PeriodDocument>)).matchedCount === 1,
-        { attempts: 1 },
-      );
+    async change(id, journal, change) {
+      for (let { spent, taken } = change; ;) {
+        if (await changeOnce(id, journal, { ...change, spent, taken })) return true;
+        if (spent <= 0) return false;
+        const account = (await findAll([id])).get(id);
+        const beyond = (account?.spent ?? 0) + spent - mostOfBudget;
+        if (beyond <= 0 || account?.slices.get(journal)?.seq !== change.from) return false;
+        const added = Math.max(0, spent - beyond);
+        taken -= spent - added;
+        spent = added;
+      }
     },
     async heldBy(journal) {
       const found = await read(() => periods.find({ holders: journal }, { projection: { _id: 1 } }).toArray());

@@ -13,11 +13,41 @@ export interface CallCost {
 /** What an answer costs that needed no call. */
 export const noCost: CallCost = { amount: 0n, match: 'exact', basis: 'usage' };
 
-/** An amount in the database: an int64, which the driver reads as a number if that is exact. Earlier releases stored doubles. */
-export type StoredMoney = NanoDollars | number | { toBigInt(): bigint };
+/**
+ * The most that a call counts with: a billion dollars, so that the costs of the calls of a record fit into an int64. The
+ * most tokens that a request can ask for, at the highest price that can be set, cost less.
+ */
+export const mostOfCall: NanoDollars = 1_000_000_000_000_000_000n;
+
+/**
+ * The most that a period of a budget counts, in nano-dollars: several times the highest limit. With that limit added to
+ * it, it is still exact as a number.
+ */
+export const mostOfBudget = 8_000_000_000_000_000;
+
+/**
+ * An amount in the database: an int64, which the driver reads as a number if that is exact, or digits. Earlier releases
+ * stored doubles.
+ */
+export type StoredMoney = NanoDollars | number | string | { toBigInt(): bigint };
 
 export function fromStored(stored: StoredMoney): NanoDollars {
   return typeof stored === 'object' ? stored.toBigInt() : BigInt(stored);
+}
+
+/** An amount for JSON: a number if that is exact, else digits. */
+export function toPlain(amount: NanoDollars): number | string {
+  return amount <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(amount) : amount.toString();
+}
+
+/** The sum of any number of costs for the database: an int64, or digits if it is larger. */
+export function toStoredSum(amount: NanoDollars): NanoDollars | string {
+  return BigInt.asIntN(64, amount) === amount ? amount : amount.toString();
+}
+
+/** What a budget counts of a cost, in nano-dollars. */
+export function inBudget(cost: StoredMoney): number {
+  return Math.min(Number(fromStored(cost)), mostOfBudget);
 }
 
 /** The contract's representation of a cost: dollars as decimal digits, such as `0.000123`. */

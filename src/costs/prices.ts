@@ -8,7 +8,7 @@ import { listingOf, type Listing } from '../lists/listing.ts';
 import type { GenerateRequest, PricedRequest, Usage } from '../providers/language-model.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { showMoney, type CallCost, type NanoDollars } from './money.ts';
+import { mostOfCall, showMoney, type CallCost, type NanoDollars } from './money.ts';
 import { mostPrices, toRateDocuments, type OwnPrice, type PriceStore, type StoredPrice } from './price-store.ts';
 import { findTablePrice, type TablePrice } from './price-table.ts';
 import { ceilingOf, costOf, type Rate } from './rates.ts';
@@ -210,7 +210,7 @@ function quoteOf({ rates, table }: EffectivePrice, at: Date): Quote | undefined 
     basis: CallCost['basis'],
   ): CallCost | undefined =>
     found && {
-      amount: found.amount,
+      amount: found.amount < mostOfCall ? found.amount : mostOfCall,
       match: found.rate.source === 'operator' ? 'exact' : (table?.match ?? 'exact'),
       basis,
     };

@@ -1,6 +1,6 @@
 import type { Claim } from '../budgets/allowance.ts';
 import type { Budgeting, Charged } from '../budgets/budgets.ts';
-import { fromStored, noCost, type CallCost, type NanoDollars } from '../costs/money.ts';
+import { fromStored, noCost, toPlain, type CallCost, type NanoDollars } from '../costs/money.ts';
 import type { Prices, Quote } from '../costs/prices.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { isRefusal } from '../errors/refusal.ts';
@@ -360,7 +360,7 @@ function settle(
     return undefined;
   }
   const estimated = quote?.costOf(estimate)?.amount;
-  attempt.estimate = { usage: estimate, ...(estimated !== undefined && { cost: Number(estimated) }) };
+  attempt.estimate = { usage: estimate, ...(estimated !== undefined && { cost: toPlain(estimated) }) };
   return setCeiling(attempt, quote, ceiling);
 }
 
@@ -380,7 +380,7 @@ function ceilingOf(quote: Quote | undefined, ceiling: TokenCeiling | undefined):
 
 function setCost(attempt: AttemptDocument, cost: CallCost | undefined): CallCost | undefined {
   if (cost === undefined) return undefined;
-  attempt.cost = Number(cost.amount);
+  attempt.cost = toPlain(cost.amount);
   if (cost.match === 'prefix') attempt.price_match = cost.match;
   return cost;
 }
@@ -390,7 +390,7 @@ export function addTotals(document: InvocationDocument): void {
   const usage = sumOf(document.attempts);
   if (usage !== undefined) document.usage = usage;
   const cost = totalOf(document.attempts);
-  if (cost !== undefined) document.cost = Number(cost);
+  if (cost !== undefined) document.cost = toPlain(cost);
 }
 
 /** A name that a provider sent; undefined if it is not one. */

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Allowance, Claim } from '../budgets/allowance.ts';
+import { inBudget } from '../costs/money.ts';
 import type { AttemptDocument, InvocationDocument } from './invocation.ts';
 import type { Batch, JournalStore, JournalWrite, PutOutcome } from './journal-store.ts';
 
@@ -135,7 +136,7 @@ export class Journal {
     const payment = this.#payments.get(id);
     if (payment === undefined || payment.reserved.length < 2) return undefined;
     const ended = payment.reserved.filter(({ attempt: { status } }) => status !== 'interrupted');
-    const costs = ended.map(({ attempt: { cost }, amount }) => Number(cost ?? amount));
+    const costs = ended.map(({ attempt: { cost }, amount }) => inBudget(cost ?? amount));
     return () => {
       if (this.#payments.get(id) !== payment) return;
       for (const [index, reserved] of ended.entries()) {
@@ -174,8 +175,7 @@ export class Journal {
       this.#payments.delete(id);
       for (const reserved of payment.reserved) this.#release(reserved);
       if (payment.batches.size > 0) {
-        for (const [period, cost] of costs) this.#allowance.count(period, cost);
-        payment.costs = costs;
+        payment.costs = new Map([...costs].map(([period, cost]) => [period, this.#allowance.count(period, cost)]));
       }
     }
     this.#leave(this.#open.get(id));

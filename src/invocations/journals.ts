@@ -1,5 +1,5 @@
 import type { Allowance, Claim } from '../budgets/allowance.ts';
-import { fromStored } from '../costs/money.ts';
+import { inBudget } from '../costs/money.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Random } from '../runtime/random.ts';
 import type { AttemptDocument, InvocationDocument } from './invocation.ts';
@@ -115,8 +115,7 @@ function journalClosed(): ProblemError {
 export function costsOf(attempts: readonly AttemptDocument[]): Map<string, number> {
   const sums = new Map<string, number>();
   for (const { budgets = [], cost } of attempts) {
-    for (const period of budgets)
-      sums.set(period, (sums.get(period) ?? 0) + Number(cost === undefined ? 0 : fromStored(cost)));
+    for (const period of budgets) sums.set(period, (sums.get(period) ?? 0) + inBudget(cost ?? 0));
   }
   return sums;
 }

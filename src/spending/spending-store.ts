@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { AnyBulkWriteOperation, Collection } from 'mongodb';
-import { fromStored, type StoredMoney } from '../costs/money.ts';
+import { fromStored, toStoredSum, type StoredMoney } from '../costs/money.ts';
 import { isDuplicateKey } from '../db/database-errors.ts';
 import { expiryIndex, type CollectionIndexes } from '../db/indexes.ts';
 import type { PagedDatabase, Span } from '../db/pages.ts';
@@ -185,7 +185,7 @@ function toStoredSums({
   ceilingCost,
   withoutCost,
 }: Sums): StoredSums {
-  return [calls, inputTokens, outputTokens, cost, ceilingCost, withoutCost, failedCalls];
+  return [calls, inputTokens, outputTokens, toStoredSum(cost), toStoredSum(ceilingCost), withoutCost, failedCalls];
 }
 
 function toDaySums(document: SumsDocument, since: number, until: number): DaySums[] {

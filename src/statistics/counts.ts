@@ -52,12 +52,17 @@ export function noCounts(kind: Kind): number[] {
   return counted[kind].map(() => 0);
 }
 
+/** Sums stay at the largest number that is exact. */
+function plus(sum: number, more: number): number {
+  return Math.min(sum + more, Number.MAX_SAFE_INTEGER);
+}
+
 /** Adds some counts to a list. */
 export function addCounts<K extends Kind>(kind: K, sum: number[], counts: Partial<Counts<K>>): void {
   const byName: Readonly<Record<string, number | undefined>> = counts;
   for (const name in byName) {
     const place = places[kind][name];
-    if (place !== undefined) sum[place] = (sum[place] ?? 0) + (byName[name] ?? 0);
+    if (place !== undefined) sum[place] = plus(sum[place] ?? 0, byName[name] ?? 0);
   }
 }
 
@@ -65,7 +70,7 @@ export function addCounts<K extends Kind>(kind: K, sum: number[], counts: Partia
 export function sumOf<K extends Kind>(kind: K, lists: readonly (readonly number[])[]): Counts<K> {
   const sums = counted[kind].map((name, place): [string, number] => [
     name,
-    lists.reduce((sum, list) => sum + (list[place] ?? 0), 0),
+    lists.reduce((sum, list) => plus(sum, list[place] ?? 0), 0),
   ]);
   return Object.fromEntries(sums) as Counts<K>;
 }

@@ -12,7 +12,7 @@ import { system } from '../../src/runtime/system.ts';
 import { createSecretBox } from '../../src/secrets/secret-box.ts';
 import { createSpending, type Dimension, type Spending } from '../../src/spending/spending.ts';
 import { createSpendingStore, spendingIndexes } from '../../src/spending/spending-store.ts';
-import type { Sums } from '../../src/spending/sums.ts';
+import { SumsOfRecords, type Sums } from '../../src/spending/sums.ts';
 import { createIndexes, createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -132,4 +132,15 @@ it('adds up closed quarters once, and the others for each answer', async () => {
   expect((await sums(other, 'key', { promptIds: new Set(['p1']) })).groups).toEqual([['k', 3n]]);
   const part = { since: Date.parse('2026-03-12T09:15:00Z'), until: Date.parse('2026-03-12T10:00:00Z') };
   expect((await sums(other, 'day', part)).total).toMatchObject({ calls: 2, cost: 100n });
+});
+
+it('adds up more than fits into an int64', async () => {
+  const most = 1_000_000_000_000_000_000n;
+  const sum = 11n * most + 55n;
+  const large = Array.from({ length: 11 }, (_, index) => record('2026-03-12T08:45:00Z', [paid(most + BigInt(index))]));
+  const records = new SumsOfRecords();
+  for (const one of large) records.add({ ...one, key_id: 'large' });
+  await createSpendingStore(database).write(Date.parse('2026-03-12T08:45:00Z'), [...records.groups.values()]);
+  const { total, groups } = await sums(startSpending(), 'key', { keyId: 'large' });
+  expect([total.calls, total.cost, groups]).toEqual([11, sum, [['large', sum]]]);
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ProblemError } from '../../src/errors/problem-error.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
 import { createCollector, type Collector } from '../../src/statistics/collector.ts';
+import { sumOf } from '../../src/statistics/counts.ts';
 import type { OwnTally } from '../../src/statistics/statistics-store.ts';
 import { createStandingClock, type StandingClock } from './statistics-harness.ts';
 
@@ -54,6 +55,16 @@ describe('the collector', () => {
       [1, 1],
       [1, 1],
     ]);
+  });
+
+  it('keeps sums at the largest exact number', async () => {
+    const { collector, written } = collect();
+    const most = Number.MAX_SAFE_INTEGER;
+    for (const nanodollars of [most - 1, 8_000_000_000_000_001, 3]) collector.count('service', '', { nanodollars });
+    await collector.flush();
+    const lists = (written[0] ?? []).map(({ counts }) => counts);
+    expect(lists.map((counts) => Math.max(...counts))).toEqual([most, most]);
+    expect(sumOf('service', lists).nanodollars).toBe(most);
   });
 
   it('writes many subjects in small commands', async () => {
