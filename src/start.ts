@@ -18,6 +18,7 @@ import { createProviderHttp } from './providers/transport/http.ts';
 import { abortable } from './runtime/abortable.ts';
 import { prepareDataDir } from './runtime/data-dir.ts';
 import { startMaintenance } from './runtime/maintenance.ts';
+import { scrub } from './runtime/scrub.ts';
 import { system } from './runtime/system.ts';
 import { checkKeys } from './secrets/check-keys.ts';
 import { openSecretBox } from './secrets/open-secret-box.ts';
@@ -95,6 +96,11 @@ export async function startService(options: StartOptions): Promise<RunningServic
         log.debug(notice, 'retrying the provider call');
       },
       onAttempt: metrics.countProviderAttempt,
+      onImplausible: ({ model, ...said }) => {
+        metrics.countImplausible(said.provider, providers.get(said.provider)?.models.includes(model) ? model : 'other');
+        // Callers choose the names of models.
+        log.warn({ ...said, model: scrub(model) }, 'a provider gave numbers of tokens that are not plausible');
+      },
       beginCall: telemetry?.beginCall,
     });
     const configured = providers.list().filter((provider) => provider.configured);

@@ -34,6 +34,8 @@ export interface Metrics {
   observeProviderCall(provider: string, outcome: string, seconds: number, spent?: SpentTokens): void;
   /** Counts a call under budgets that has cost more than was reserved for it. */
   countExcess(provider: string, model: string): void;
+  /** Counts a call whose provider gave numbers of tokens that are not plausible. `model` as of {@link SpentTokens}. */
+  countImplausible(provider: string, model: string): void;
   /** One attempt to call a provider, retries included; `outcome` is `ok`, `cancelled` or a problem type. */
   countProviderAttempt(provider: string, outcome: string): void;
   countCache(result: 'hit' | 'miss' | 'joined'): void;
@@ -148,6 +150,12 @@ export function createMetrics(): Metrics {
   const excesses = counter(
     'provider_calls_above_ceiling_total',
     'Calls under budgets that have cost more than the most that was reserved for them. Their models are blocked.',
+    'provider',
+    'model',
+  );
+  const implausible = counter(
+    'provider_calls_implausible_usage_total',
+    'Calls whose provider gave numbers of tokens that are not plausible. They count as if it had given none.',
     'provider',
     'model',
   );
@@ -273,6 +281,9 @@ export function createMetrics(): Metrics {
     },
     countExcess: (provider, model) => {
       excesses(provider, model).inc();
+    },
+    countImplausible: (provider, model) => {
+      implausible(provider, model).inc();
     },
     countCache: (result) => {
       cache(result).inc();

@@ -2,7 +2,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { LRUCache } from 'lru-cache';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createFairQueue, type FairQueue } from '../limits/fair-queue.ts';
-import type { AttemptDependencies, RetryNotice } from './call/retries.ts';
+import type { AttemptDependencies, ImplausibleUsage, RetryNotice } from './call/retries.ts';
 import { echo, echoEntry, echoStream } from './echo.ts';
 import type { CalledProvider } from './call/classify.ts';
 import { generate, type RemoteTarget } from './call/whole.ts';
@@ -44,6 +44,8 @@ export interface ProviderRegistryOptions {
   readonly onRetry?: (notice: RetryNotice) => void;
   /** Called once for each call to a provider, when it has ended: `ok`, `cancelled`, or the type of the problem. */
   readonly onAttempt?: (provider: string, outcome: string) => void;
+  /** Called once for each call to a provider whose numbers of tokens are not plausible. */
+  readonly onImplausible?: (said: ImplausibleUsage) => void;
   /** Begins the span of a call to a provider. */
   readonly beginCall?: Telemetry['beginCall'] | undefined;
 }
@@ -55,7 +57,7 @@ export interface ProviderRegistryOptions {
  * @throws Error naming every mistake that `findSettingsMistakes` finds.
  */
 export function createProviderRegistry(options: ProviderRegistryOptions): ProviderRegistry {
-  const { settings, random, onRetry, onAttempt, beginCall, streamWatch: watch } = options;
+  const { settings, random, onRetry, onAttempt, onImplausible, beginCall, streamWatch: watch } = options;
   const mistakes = findSettingsMistakes(settings);
   if (mistakes.length > 0) throw new Error(mistakes.join(' '));
 
@@ -65,6 +67,7 @@ export function createProviderRegistry(options: ProviderRegistryOptions): Provid
     random,
     ...(onRetry && { onRetry }),
     ...(onAttempt && { onAttempt }),
+    ...(onImplausible && { onImplausible }),
     ...(beginCall && {
       beginCall: (call) =>
         beginCall({

@@ -29,7 +29,8 @@ import { findVendor, toJson, type Finish, type MockAnswer, type MockToolCall, ty
  *     mock-tools                 a text, and calls of the tools `get_weather` and `get_time`
  *     anything else              "Hello from <model>."
  *
- * With `-detailed` at its end, usage has tokens of caches and of reasoning.
+ * With `-detailed` at its end, usage has tokens of caches and of reasoning. `-says-<n>` in it makes usage have n output
+ * tokens, `-says-<n>-<m>` also m input tokens.
  *
  * Those that differ only in streams; whole answers are the same text:
  *

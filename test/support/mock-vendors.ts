@@ -59,8 +59,13 @@ export const mockUsage = { input: 11, output: 7 };
  */
 export const mockDetails = { cached: 4, written: 3, writtenForAnHour: 2, reasoning: 5, unbilled: 200 };
 
-const { input, output } = mockUsage;
 const { cached, written, writtenForAnHour, reasoning: thoughts, unbilled } = mockDetails;
+
+/** The tokens that an answer says: those in the name of the model, such as `model-says-900` or `model-says-900-5000`. */
+function tokensOf(model: string): { readonly input: number; readonly output: number } {
+  const [, output = mockUsage.output, input = mockUsage.input] = /-says-(\d+)(?:-(\d+))?/.exec(model) ?? [];
+  return { input: Number(input), output: Number(output) };
+}
 
 function isDetailed(model: string): boolean {
   return model.endsWith('-detailed');
@@ -172,6 +177,7 @@ const openaiFinish: Readonly<Record<Finish, string>> = {
   'content-filter': 'content_filter',
 };
 function openaiUsage(model: string): object {
+  const { input, output } = tokensOf(model);
   return {
     ...{ prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
     ...(isDetailed(model) && {
@@ -313,6 +319,7 @@ function responseObject(
   toolCalls: readonly MockToolCall[],
 ): object {
   const reason = responseReasons[finish];
+  const { input, output } = tokensOf(model);
   const message = {
     type: 'message',
     id: 'msg_mock',
@@ -353,7 +360,7 @@ const anthropic: Vendor = {
     ],
     stop_reason: anthropicFinish[finish],
     stop_sequence: null,
-    usage: { input_tokens: usage ? input : 0, output_tokens: usage ? output : 0, ...anthropicCache(model) },
+    usage: { ...anthropicTokens(usage, model), ...anthropicCache(model) },
   }),
   error: (_status, message, code = 'mock_error') => ({ type: 'error', error: { type: code, message } }),
   streamType: eventStream,
@@ -385,7 +392,7 @@ const anthropic: Vendor = {
             content: [],
             stop_reason: null,
             stop_sequence: null,
-            usage: { input_tokens: input, output_tokens: 1, ...anthropicCache(model) },
+            usage: { input_tokens: tokensOf(model).input, output_tokens: 1, ...anthropicCache(model) },
           },
         }),
       text: (text) => enter('text', { type: 'text', text: '' }) + step({ type: 'text_delta', text }),
@@ -408,7 +415,7 @@ const anthropic: Vendor = {
           {
             type: 'message_delta',
             delta: { stop_reason: anthropicFinish[finish], stop_sequence: null },
-            usage: { ...(!usage && { input_tokens: 0 }), output_tokens: usage ? output : 0 },
+            usage: { ...(!usage && { input_tokens: 0 }), output_tokens: usage ? tokensOf(model).output : 0 },
           },
           { type: 'message_stop' },
         ),
@@ -427,6 +434,11 @@ const anthropicFinish: Readonly<Record<Finish, string>> = {
 
 function anthropicCall({ id, name }: MockToolCall): object {
   return { type: 'tool_use', id, name, input: {} };
+}
+
+function anthropicTokens(usage: boolean, model: string): object {
+  const { input, output } = tokensOf(model);
+  return { input_tokens: usage ? input : 0, output_tokens: usage ? output : 0 };
 }
 
 function anthropicCache(model: string): object {
@@ -448,7 +460,7 @@ const google: Vendor = {
       model,
       [...(text === '' && toolCalls.length > 0 ? [] : [{ text }]), ...toolCalls.map(googleCall)],
       finish,
-      usage ? output : undefined,
+      usage ? tokensOf(model).output : undefined,
     ),
   error: (status, message, code = 'MOCK_ERROR') => ({ error: { code: status, message, status: code } }),
   streamType: eventStream,
@@ -456,7 +468,7 @@ const google: Vendor = {
     // Google counts the output so far in each event.
     let count = 0;
     const content = (part: object): string => {
-      count = Math.min(count + 1, output);
+      count = Math.min(count + 1, tokensOf(model).output);
       return data(googleChunk(model, [part], undefined, count));
     };
     return {
@@ -466,7 +478,8 @@ const google: Vendor = {
       // Google sends calls whole.
       toolCall: (call) => [content(googleCall(call))],
       ping: () => data(googleChunk(model, [], undefined, count)),
-      finish: (finish, usage) => data(googleChunk(model, [{ text: '' }], finish, usage ? output : undefined)),
+      finish: (finish, usage) =>
+        data(googleChunk(model, [{ text: '' }], finish, usage ? tokensOf(model).output : undefined)),
       error: (status, message) => data({ error: { code: status === 'server_error' ? 500 : 503, message, status } }),
       garbage: () => notJson,
     };
@@ -479,6 +492,7 @@ function googleChunk(
   finish: Finish | undefined,
   candidatesTokenCount: number | undefined,
 ): object {
+  const { input } = tokensOf(modelVersion);
   return {
     candidates: [
       {
@@ -582,6 +596,7 @@ const cohereFinish: Readonly<Record<Finish, string>> = {
 };
 
 function cohereUsage(usage: boolean, model: string): object {
+  const { input, output } = tokensOf(model);
   const counts = { input_tokens: usage ? input : 0, output_tokens: usage ? output : 0 };
   const more = isDetailed(model) ? unbilled : 0;
   return { billed_units: counts, tokens: { ...counts, input_tokens: counts.input_tokens + more } };
@@ -639,6 +654,7 @@ const bedrock: Vendor = {
 const bedrockFinish = { ...anthropicFinish, 'content-filter': 'content_filtered' };
 
 function bedrockUsage(usage: boolean, model: string): object {
+  const { input, output } = tokensOf(model);
   const [inputTokens, outputTokens] = usage ? [input, output] : [0, 0];
   return {
     ...{ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },

@@ -3,9 +3,10 @@ import type { FairQueue } from '../../limits/fair-queue.ts';
 import { isRefusal } from '../../errors/refusal.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { CallSpan, TraceContext, TracedCall } from '../../telemetry/telemetry.ts';
-import type { AttemptEnd, CallOptions, GenerateRequest } from '../language-model.ts';
+import type { AttemptEnd, CallOptions, GenerateRequest, TokenCeiling, Usage } from '../language-model.ts';
 import type { CalledProvider } from './classify.ts';
 import { timeout, toAttempt, toProblem, type Failure } from './failures.ts';
+import { isPlausible, type Plausible } from './usage.ts';
 
 /** A failed attempt that is followed by another. */
 export interface RetryNotice {
@@ -23,12 +24,25 @@ export interface RetryNotice {
   readonly delay: number;
 }
 
+/** Numbers of tokens that a provider gave, and that are not plausible. */
+export interface ImplausibleUsage {
+  readonly request_id: string | undefined;
+  readonly invocation_id: string | undefined;
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: Usage;
+  /** The most that the request allows. */
+  readonly ceiling: TokenCeiling;
+}
+
 export interface AttemptDependencies {
   /** At least 0, below 1. */
   readonly random: Random;
   readonly onRetry?: (notice: RetryNotice) => void;
   /** Called once for each call to a provider, when it has ended: `ok`, `cancelled`, or the type of the problem. */
   readonly onAttempt?: (provider: string, outcome: string) => void;
+  /** Called once for each call to a provider whose numbers of tokens are not plausible. They count as if it had given none. */
+  readonly onImplausible?: (said: ImplausibleUsage) => void;
   /** Begins the span of a call; undefined if no spans are reported. */
   readonly beginCall?: (call: Omit<TracedCall, 'isListed' | 'address'>) => CallSpan;
 }
@@ -43,6 +57,8 @@ export interface Turn {
   leave(): void;
   /** The trace context to send, as header fields. */
   readonly traceFields: Record<string, string> | undefined;
+  /** Reports usage that is not plausible. */
+  readonly plausible: Plausible;
   /** Call it once, when the attempt has ended. */
   end(end: AttemptEnd): void;
 }
@@ -85,7 +101,7 @@ export async function repeat<Result>(
   request: GenerateRequest,
   call: CallOptions,
   queue: FairQueue,
-  { random, onRetry, onAttempt, beginCall }: AttemptDependencies,
+  { random, onRetry, onAttempt, onImplausible, beginCall }: AttemptDependencies,
   attempt: (turn: Turn) => Promise<AttemptResult<Result>>,
 ): Promise<Result> {
   const { model } = request;
@@ -118,10 +134,18 @@ export async function repeat<Result>(
       const open = await attemptLog?.begin(provider, request, ceiling, ending.signal);
       if (!ending.signal.aborted) {
         const span = beginCall?.({ provider, model, invocationId: attemptLog?.id, traceparent, tracestate });
+        let isReported = false;
         return {
           signal: ending.signal,
           leave,
           traceFields: toFields(span?.context ?? { traceparent, tracestate }),
+          plausible(usage) {
+            if (isPlausible(usage, ceiling)) return usage;
+            const said = { request_id: requestId, invocation_id: attemptLog?.id, provider, model, usage, ceiling };
+            if (!isReported) onImplausible?.(said);
+            isReported = true;
+            return undefined;
+          },
           end(end) {
             onAttempt?.(provider, end.outcome);
             const cost = open?.end(end);

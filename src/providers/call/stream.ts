@@ -93,14 +93,14 @@ export async function* stream(
 async function begin(
   provider: CalledProvider,
   request: GenerateRequest,
-  { signal, leave, traceFields, end }: Turn,
+  { signal, leave, traceFields, plausible, end }: Turn,
 ): Promise<AttemptResult<{ answer: StreamedAnswer; first: GenerateEvent; end: Turn['end'] }>> {
   const upstream = new AbortController();
   const cancel = (): void => {
     upstream.abort(signal.reason);
   };
   signal.addEventListener('abort', cancel, { once: true });
-  const usage = new MentionedUsage();
+  const usage = new MentionedUsage(plausible);
   let answer: StreamedAnswer | undefined;
   const context = (): FailureContext => failureContext(provider, request);
   try {

@@ -1,6 +1,6 @@
 import type { LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
 import { defined, isObject, membersOf } from '../../runtime/objects.ts';
-import type { FinishReason, Usage } from '../language-model.ts';
+import type { FinishReason, TokenCeiling, Usage } from '../language-model.ts';
 
 /**
  * The tokens that a provider mentions, in an answer or in the events of a stream. The packages report 0 for what was
@@ -9,9 +9,19 @@ import type { FinishReason, Usage } from '../language-model.ts';
 export class MentionedUsage {
   /** By the providers' names. A later event replaces only what it mentions. */
   readonly #counts = new Map<string, number>();
+  readonly #plausible: Plausible;
 
-  /** Has only what was mentioned; undefined if that is nothing. */
+  /** @param plausible gives back usage that is plausible */
+  constructor(plausible: Plausible) {
+    this.#plausible = plausible;
+  }
+
+  /** Has only what was mentioned; undefined if that is nothing, or not plausible. */
   get usage(): Usage | undefined {
+    return this.#said && this.#plausible(this.#said);
+  }
+
+  get #said(): Usage | undefined {
     if (this.#counts.size === 0) return undefined;
     const find = (names: readonly string[]): number | undefined => {
       const name = names.find((candidate) => this.#counts.has(candidate));
@@ -42,10 +52,13 @@ export class MentionedUsage {
     this.#takeBilled(message);
   }
 
-  /** The usage of an answer that the package has read: its numbers, as far as the provider mentioned them. */
+  /**
+   * The usage of an answer that the package has read: its numbers, as far as the provider mentioned them. Empty if they
+   * are not plausible.
+   */
   complete({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage {
-    const said = this.usage ?? {};
-    return defined({
+    const said = this.#said ?? {};
+    const usage = defined({
       inputTokens: this.#counts.get(billedInput) ?? firstCount(inputTokens.total, said.inputTokens),
       outputTokens: this.#counts.get(billedOutput) ?? firstCount(outputTokens.total, said.outputTokens),
       cachedInputTokens: firstCount(inputTokens.cacheRead, said.cachedInputTokens),
@@ -53,6 +66,7 @@ export class MentionedUsage {
       cacheWrite1hInputTokens: said.cacheWrite1hInputTokens,
       reasoningTokens: firstCount(outputTokens.reasoning, said.reasoningTokens),
     });
+    return this.#plausible(usage) ?? {};
   }
 
   /** Of Cohere's tokens, some are not charged for. */
@@ -136,10 +150,11 @@ const reasoningNames = ['reasoning_tokens', 'thinking_tokens', 'thoughtsTokenCou
 
 /** What Amazon Bedrock wrote to its cache for an hour. */
 function hourWrites(caches: readonly unknown[]): number {
-  return caches.reduce<number>((sum, cache) => {
-    const written = isObject(cache) && cache['ttl'] === '1h' ? toCount(cache['inputTokens']) : undefined;
-    return sum + (written ?? 0);
+  const sum = caches.reduce<number>((written, cache) => {
+    const more = isObject(cache) && cache['ttl'] === '1h' ? toCount(cache['inputTokens']) : undefined;
+    return written + (more ?? 0);
   }, 0);
+  return toCount(sum) ?? 0;
 }
 
 /** The package's number, unless it may stand for one that was left out. */
@@ -148,9 +163,40 @@ function firstCount(read: number | undefined, said: number | undefined): number 
   return count === undefined || count === 0 ? said : count;
 }
 
-/** Providers can send wrong numbers. The answer is still valid. */
+/** Providers can send wrong numbers. The answer is still valid. Those beyond what is exact stay implausible. */
 function toCount(value: unknown): number | undefined {
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
+  if (!Number.isInteger(value) || (value as number) < 0) return undefined;
+  return Math.min(value as number, Number.MAX_SAFE_INTEGER);
+}
+
+/** Gives back usage that is plausible; undefined for other. */
+export type Plausible = (usage: Usage) => Usage | undefined;
+
+/**
+ * The tokens that the largest models read, and more than any writes. A call can use as many beyond its ceiling: some
+ * servers ignore the limit of output tokens, and tools that a provider runs itself read pages that are in no request.
+ */
+const mostOfModels = 2_000_000;
+/** What was not foreseen in a ceiling is not as much as the ceiling. */
+const timesCeiling = 2;
+
+/**
+ * Whether a call can have used as much. Each number of tokens is plausible up to 2,000,000, and up to twice the ceiling
+ * if that is more: that of the input, or the limit of output tokens that the provider got. Plausible usage above the
+ * ceiling counts in full. Other usage is a mistake of the provider, and counts as if the provider had given none.
+ */
+export function isPlausible(usage: Usage, ceiling: TokenCeiling): boolean {
+  const { inputTokens = 0, cachedInputTokens = 0, cacheWriteInputTokens = 0, cacheWrite1hInputTokens = 0 } = usage;
+  const { outputTokens = 0, reasoningTokens = 0 } = usage;
+  const input = Math.max(inputTokens, cachedInputTokens, cacheWriteInputTokens, cacheWrite1hInputTokens);
+  return (
+    input <= mostTokens(ceiling.inputTokens) &&
+    Math.max(outputTokens, reasoningTokens) <= mostTokens(ceiling.outputTokens)
+  );
+}
+
+function mostTokens(ceiling = 0): number {
+  return Math.max(mostOfModels, timesCeiling * ceiling);
 }
 
 /** A stream that ended without the provider's own end is `interrupted`; it is for the caller to refuse it. */

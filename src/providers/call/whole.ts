@@ -7,7 +7,7 @@ import { badAnswer, timeout } from './failures.ts';
 import { prepareSdkCall } from './request.ts';
 import { failedEnd, repeat, type AttemptDependencies, type AttemptResult, type Turn } from './retries.ts';
 import { ToolCallReader } from './tool-calls.ts';
-import { MentionedUsage, toFinishReason } from './usage.ts';
+import { MentionedUsage, toFinishReason, type Plausible } from './usage.ts';
 
 /** A provider that is called over the network, with everything that a call needs. */
 export interface RemoteTarget extends CalledProvider {
@@ -36,7 +36,7 @@ export function generate(
 
 async function callOnce(
   target: RemoteTarget,
-  { signal, traceFields, end }: Turn,
+  { signal, traceFields, plausible, end }: Turn,
   request: GenerateRequest,
 ): Promise<AttemptResult<GenerateResult>> {
   try {
@@ -48,8 +48,9 @@ async function callOnce(
     });
     // Some packages return an empty answer for a body that they do not understand.
     if (answer.content.length === 0 && answer.finishReason.raw === undefined) return { failure: badAnswer() };
-    const result = toResult(target, answer);
-    end({ outcome: 'ok', usage: result.usage, answer: answer.response });
+    const result = toResult(target, answer, plausible);
+    const receivedBytes = Buffer.byteLength(result.text);
+    end({ outcome: 'ok', usage: result.usage, answer: answer.response, receivedBytes });
     return { result };
   } catch (error) {
     return { failure: signal.aborted ? timeout('provider') : toFailure(error, failureContext(target, request)) };
@@ -59,9 +60,10 @@ async function callOnce(
 function toResult(
   provider: CalledProvider,
   { content, finishReason, usage, response }: LanguageModelV4GenerateResult,
+  plausible: Plausible,
 ): GenerateResult {
   const reader = new ToolCallReader(provider);
-  const mentioned = new MentionedUsage();
+  const mentioned = new MentionedUsage(plausible);
   // The package for Bedrock gives no body.
   mentioned.note(response?.body ?? { usage: usage.raw });
   const toolCalls: ToolCall[] = [];

@@ -1512,7 +1512,7 @@ export interface ServiceResource {
    * | --- | --- |
    * | `http_request_duration_seconds`, `http_problems_total` | requests by operation and status, and problems by type |
    * | `http_streamed_answers_total`, `http_streamed_bytes_total`, `http_stream_first_event_seconds`, `http_event_streams_active` | streamed answers |
-   * | `provider_call_duration_seconds`, `provider_attempts_total`, `provider_tokens_total`, `provider_cost_dollars_total`, `provider_calls_without_cost_total`, `provider_calls_above_ceiling_total` | calls of providers |
+   * | `provider_call_duration_seconds`, `provider_attempts_total`, `provider_tokens_total`, `provider_cost_dollars_total`, `provider_calls_without_cost_total`, `provider_calls_above_ceiling_total`, `provider_calls_implausible_usage_total` | calls of providers |
    * | `budget_limit_dollars`, `budget_spent_dollars` | budgets and their current periods; the same from every process |
    * | `budget_calls_refused_total` | calls that this process refused because of a budget |
    * | `invocations_interrupted_total` | invocations whose process ended before they did |

@@ -1913,7 +1913,7 @@ export interface paths<Other = string & {}> {
          *     | --- | --- |
          *     | `http_request_duration_seconds`, `http_problems_total` | requests by operation and status, and problems by type |
          *     | `http_streamed_answers_total`, `http_streamed_bytes_total`, `http_stream_first_event_seconds`, `http_event_streams_active` | streamed answers |
-         *     | `provider_call_duration_seconds`, `provider_attempts_total`, `provider_tokens_total`, `provider_cost_dollars_total`, `provider_calls_without_cost_total`, `provider_calls_above_ceiling_total` | calls of providers |
+         *     | `provider_call_duration_seconds`, `provider_attempts_total`, `provider_tokens_total`, `provider_cost_dollars_total`, `provider_calls_without_cost_total`, `provider_calls_above_ceiling_total`, `provider_calls_implausible_usage_total` | calls of providers |
          *     | `budget_limit_dollars`, `budget_spent_dollars` | budgets and their current periods; the same from every process |
          *     | `budget_calls_refused_total` | calls that this process refused because of a budget |
          *     | `invocations_interrupted_total` | invocations whose process ended before they did |
@@ -2160,7 +2160,7 @@ export interface components<Other = string & {}> {
         ModelId: string;
         /**
          * Usage
-         * @description Numbers of tokens, as the provider counts them. A number that it does not give is absent, which does not mean 0.
+         * @description Numbers of tokens, as the provider counts them. A number that it does not give is absent, which does not mean 0. All are absent if one is not plausible.
          * @example {
          *       "inputTokens": 64,
          *       "outputTokens": 13
@@ -3278,7 +3278,7 @@ export interface components<Other = string & {}> {
         FinishReason: ("stop" | "length" | "content-filter" | "tool-calls" | "error" | "other") | components<Other>["schemas"]["OtherValue"];
         /**
          * CallCost
-         * @description What a call cost, by the price of the model when it began; 0 for an answer from the cache, of a call that another invocation pays, and for a call that the provider cannot charge for. A part of 10^-9 dollars counts as a whole. `null` if the cost is unknown: the model has no price, or the provider did not give the numbers of tokens and got no limit of output tokens. Results of earlier releases do not have it.
+         * @description What a call cost, by the price of the model when it began; 0 for an answer from the cache, of a call that another invocation pays, and for a call that the provider cannot charge for. A part of 10^-9 dollars counts as a whole. `null` if the cost is unknown: the model has no price, or the provider did not give plausible numbers of tokens and got no limit of output tokens. Results of earlier releases do not have it.
          * @example {
          *       "amount": "0.0000464",
          *       "currency": "USD"
@@ -3295,7 +3295,7 @@ export interface components<Other = string & {}> {
             price_match?: "prefix" | components<Other>["schemas"]["OtherValue"];
             /**
              * AnyCallCostBasis
-             * @description `ceiling`: the provider did not say what the call used, because it broke off or for another reason. This is the most that it can cost: all output tokens that its limit allows, and a token for each byte of the request. Absent otherwise.
+             * @description `ceiling`: the provider did not say what the call used, because it broke off, because its numbers are not plausible, or for another reason. This is the most that it can cost: all output tokens that its limit allows, and a token for each byte of the request. Absent otherwise.
              * @example ceiling
              */
             basis?: "ceiling" | components<Other>["schemas"]["OtherValue"];
@@ -6758,7 +6758,7 @@ export interface components<Other = string & {}> {
             usage?: components<Other>["schemas"]["Usage"];
             /**
              * AnyInvocationAttemptUsageSource
-             * @description Where `usage` and `cost` come from. `provider`: it gave them at the end of the call. Otherwise the call broke off, or the provider gave no numbers. `ceiling`: `usage` is the most that the provider can charge for: a token for each byte of the request, and the limit of output tokens that it got; `estimate` is beside it. `estimated`: the provider got no limit, so that `usage` is only an estimate, and `cost` is unknown.
+             * @description Where `usage` and `cost` come from. `provider`: it gave them at the end of the call. Otherwise the call broke off, or the provider gave no plausible numbers. `ceiling`: `usage` is the most that the provider can charge for: a token for each byte of the request, and the limit of output tokens that it got; `estimate` is beside it. `estimated`: the provider got no limit, so that `usage` is only an estimate, and `cost` is unknown.
              * @example provider
              */
             usage_source?: ("provider" | "estimated" | "ceiling") | components<Other>["schemas"]["OtherValue"];
@@ -6877,6 +6877,18 @@ export interface components<Other = string & {}> {
          */
         BudgetThresholds: number[];
         /**
+         * BudgetSpent
+         * @description What calls have cost. At most 8,000,000 dollars are counted.
+         * @example {
+         *       "amount": "12.5",
+         *       "currency": "USD"
+         *     }
+         */
+        BudgetSpent: {
+            amount: components<Other>["schemas"]["CostAmount"];
+            currency: components<Other>["schemas"]["PriceCurrency"];
+        };
+        /**
          * BudgetHeld
          * @description What processes have reserved: the most that calls in progress can cost, and some for the next calls. What is not needed comes back within seconds.
          * @example {
@@ -6928,7 +6940,7 @@ export interface components<Other = string & {}> {
              * @example 2026-12-01T00:00:00.000Z
              */
             resets_at?: string;
-            spent: components<Other>["schemas"]["Cost"];
+            spent: components<Other>["schemas"]["BudgetSpent"];
             held: components<Other>["schemas"]["BudgetHeld"];
             left: components<Other>["schemas"]["BudgetLeft"];
         };
@@ -6984,7 +6996,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * CeilingCost
-         * @description The part of `cost` that belongs to calls whose provider did not say what they used. They count with the most that they can cost. Absent if there are none.
+         * @description The part of `cost` that belongs to calls whose provider did not say plausibly what they used. They count with the most that they can cost. Absent if there are none.
          * @example {
          *       "amount": "0.0031",
          *       "currency": "USD"
