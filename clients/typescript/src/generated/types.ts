@@ -3295,7 +3295,7 @@ export interface components<Other = string & {}> {
             price_match?: "prefix" | components<Other>["schemas"]["OtherValue"];
             /**
              * AnyCallCostBasis
-             * @description `ceiling`: the provider did not say what the call used, because it broke off, because its numbers are not plausible, or for another reason. This is the most that it can cost: all output tokens that its limit allows, and a token for each byte of the request. Absent otherwise.
+             * @description `ceiling`: the provider gave no plausible numbers of tokens, because the call broke off or for another reason. This is the most that it can cost: all output tokens that its limit allows, and a token for each byte of the request. Absent otherwise.
              * @example ceiling
              */
             basis?: "ceiling" | components<Other>["schemas"]["OtherValue"];
@@ -6996,7 +6996,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * CeilingCost
-         * @description The part of `cost` that belongs to calls whose provider did not say plausibly what they used. They count with the most that they can cost. Absent if there are none.
+         * @description The part of `cost` that belongs to calls whose provider gave no plausible numbers of tokens. They count with the most that they can cost. Absent if there are none.
          * @example {
          *       "amount": "0.0031",
          *       "currency": "USD"
