@@ -44,7 +44,8 @@ const limitOfKey = '0.09';
 const thresholds = [1, 30, 60, 90, 100];
 const rates = [{ input: '1', output: '4' }];
 const bill = BigInt(mockUsage.input) * 1_000n + BigInt(mockUsage.output) * 4_000n;
-const models = ['model-a', 'mock-slow-50', 'mock-500', 'mock-drip-5-20', 'mock-cut'];
+const absurd = 'model-a-says-9007199254740991';
+const models = ['model-a', 'mock-slow-50', 'mock-500', 'mock-drip-5-20', 'mock-cut', absurd];
 
 interface Outcome {
   readonly [column: string]: number | string;
@@ -111,6 +112,7 @@ async function run(seed: number): Promise<Outcome> {
     createPrompt('mock-500', { fallbacks: [{ provider: 'mock' }], retries: 1 }),
     createPrompt('mock-drip-5-20'),
     createPrompt('mock-cut'),
+    createPrompt(absurd),
   ]);
   const setBudget = (name: string, amount: string, scope: object): Promise<Response> =>
     call('PUT', `/api/v1/budgets/${name}`, { scope, limit: { amount, currency: 'USD' }, period: 'day', thresholds });

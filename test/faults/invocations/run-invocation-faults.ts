@@ -2,8 +2,9 @@
  * `npm run test:faults:invocations` sends mixed invocations through two processes, kills one of them (SIGKILL) now and
  * then, and compares the invocation log with the ledger of the providers: each request that a provider got has an attempt
  * in the log, and each attempt that succeeded is in the ledger. What the log says that a call cost is equal to the
- * provider's bill where the provider gave its usage, else at least that, and `GET /api/v1/costs` has the sum of the log
- * as far as it is complete.
+ * provider's bill where the provider gave its usage, else at least that; it is the cost of the tokens in the log, computed
+ * here. Some models say absurd numbers of tokens, or more than their limit. Every grouping of `GET /api/v1/costs` has the
+ * sums of the log as far as it is complete, and so have budgets.
  * It prints a table, and ends with exit code 1 if anything is missing or wrong.
  *
  *     npm run test:faults:invocations -- --calls 5000 --kills 20 --callers 16
@@ -23,12 +24,24 @@ import { checkSetting, fastEngine, startDatabaseServer } from '../../support/dat
 import { openDatabase } from '../../support/database.ts';
 import { startMockProvider } from '../../support/mock-provider.ts';
 import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
-import { findGaps, tableOf, type Billed, type Call, type LoggedInvocation } from './compare-ledger.ts';
-import { billOf, formats, rate } from './ledger.ts';
+import { findGaps, sumsBy, tableOf, type Billed, type Call, type LoggedInvocation } from './compare-ledger.ts';
+import { absurd, billOf, excessive, formats, rate } from './ledger.ts';
 
 interface Costs {
   readonly complete_until: string;
   readonly total: { readonly cost: { readonly amount: string }; readonly without_cost: number };
+  readonly groups: readonly CostGroup[];
+}
+
+interface CostGroup {
+  readonly day?: string;
+  readonly key_id?: string;
+  readonly prompt_id?: string;
+  readonly prompt_version?: number;
+  readonly provider?: string;
+  readonly model?: string;
+  readonly tag?: string;
+  readonly sums: { readonly cost: { readonly amount: string } };
 }
 
 const { values } = parseArgs({
@@ -52,7 +65,7 @@ const mock = await startMockProvider({
 });
 const server = await startDatabaseServer(fastEngine);
 const dataDir = await mkdtemp(path.join(tmpdir(), 'invocation-faults-'));
-const provider = { id: 'mock', base_url: mock.url, models: ['model-a'] };
+const provider = { id: 'mock', base_url: mock.url, models: ['model-a'], enforces_max_output: true };
 const vendors: Record<string, string> = { AWS_BEDROCK_REGION: 'eu-central-1', AWS_BEARER_TOKEN_BEDROCK: 'unused' };
 for (const name of ['OPENAI', 'XAI', 'ANTHROPIC', 'COHERE']) vendors[`${name}_API_KEY`] = 'unused';
 vendors['GOOGLE_GENERATIVE_AI_API_KEY'] = 'unused';
@@ -69,6 +82,14 @@ const start = (): Promise<ServiceProcess> =>
 const processes = [await start(), await start()];
 console.log(`Database: ${server.engine}`);
 
+const put = async (place: string, body: object): Promise<void> => {
+  const answer = await fetch(`${processes[0]?.url}${place}`, {
+    method: 'PUT',
+    body: JSON.stringify(body),
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+  });
+  if (!answer.ok) throw new Error(await answer.text());
+};
 const send = (place: string, body: unknown, headers: Record<string, string>, signal?: AbortSignal): Promise<Response> =>
   fetch(`${processes[Math.floor(Math.random() * processes.length)]?.url}${place}`, {
     method: 'POST',
@@ -78,24 +99,22 @@ const send = (place: string, body: unknown, headers: Record<string, string>, sig
   });
 
 const parameters = { max_output_tokens: 50 };
-const plainModels = ['model-a', 'mock-slow-50', 'mock-500', 'mock-503', 'mock-drip-5-20', 'mock-cut'];
-const detailedModels = ['model-a', 'mock-slow-50', 'mock-500', 'mock-drip-3-12', 'mock-cut', 'mock-unended'].map(
-  (model) => `${model}-detailed`,
-);
+const [absurdModel, absurdStream, excessiveModel] = [
+  `model-a${absurd}`,
+  `mock-drip-3-12${absurd}`,
+  `model-a${excessive}`,
+];
+const sayingModels = [absurdModel, absurdStream, excessiveModel];
+const plainModels = ['model-a', 'mock-slow-50', 'mock-500', 'mock-503', 'mock-drip-5-20', 'mock-cut', ...sayingModels];
+const detailedModels = [
+  ...['model-a', 'mock-slow-50', 'mock-500', 'mock-drip-3-12', 'mock-cut', 'mock-unended'],
+  ...sayingModels,
+].map((model) => `${model}-detailed`);
 const priced = [
   ...plainModels.map((model) => ['mock', model]),
   ...formats.flatMap(({ provider: id }) => detailedModels.map((model) => [id, model])),
 ];
-for (const [id, model] of priced) {
-  const answer = await fetch(`${processes[0]?.url}/api/v1/prices/${id}/${model}`, {
-    method: 'PUT',
-    body: JSON.stringify({ rates: [rate] }),
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-  });
-  if (!answer.ok) throw new Error(await answer.text());
-}
-// The other process reads them every few seconds.
-await sleep(5_000);
+for (const [id, model] of priced) await put(`/api/v1/prices/${id}/${model}`, { rates: [rate] });
 
 /** A prompt on a model of the mock, whose name says how it behaves. */
 async function createPrompt(selected_model: string, fields: object = {}): Promise<string> {
@@ -118,6 +137,32 @@ const [plain, slow, flaky, drip, cut] = await Promise.all([
   createPrompt('mock-drip-5-20'),
   createPrompt('mock-cut'),
 ]);
+/** A key whose calls have a tag that a budget can be over. */
+const made = await send(
+  '/api/v1/api-keys',
+  {
+    name: 'Tagged',
+    scopes: ['prompts:invoke', 'providers:invoke'],
+    limits: { tags: { team: 'ledger' } },
+  },
+  {},
+);
+const tagged = (await made.json()) as { id: string; key: string };
+const plainId = ((await (await send(`/api/v1/prompts/${plain}/render`, {}, {})).json()) as { prompt_id?: string })
+  .prompt_id;
+/** What each budget counts. It has room for everything, and no excess stops a model. */
+const scopes: Readonly<Record<string, { scope: object; counts: (one: LoggedInvocation) => boolean }>> = {
+  all: { scope: {}, counts: () => true },
+  key: { scope: { key_id: tagged.id }, counts: (one) => one.key_id === tagged.id },
+  tag: { scope: { tag: 'team=ledger' }, counts: (one) => one.key_id === tagged.id },
+  prompt: { scope: { prompt_id: plainId }, counts: (one) => one.prompt_id === plainId },
+};
+for (const [name, { scope }] of Object.entries(scopes)) {
+  const limit = { amount: '999999.999999999', currency: 'USD' };
+  await put(`/api/v1/budgets/${name}`, { scope, limit, period: 'once', unpriced: 'allow' });
+}
+// The other process reads prices and budgets every few seconds.
+await sleep(5_000);
 const messages = [{ role: 'user', content: 'Hello' }];
 const random = (most: number): number => Math.floor(Math.random() * most);
 const leaving = (most: number): AbortSignal => AbortSignal.timeout(random(most));
@@ -147,6 +192,10 @@ const kinds: Record<string, Send> = {
     send('/v1/chat/completions', { model: 'mock/model-a', messages, max_tokens: 50 }, headers),
   'streamed chat completion': (headers) =>
     send('/v1/chat/completions', { model: 'mock/mock-drip-5-20', messages, stream: true, max_tokens: 50 }, headers),
+  'absurd usage': (headers) => send(`/api/v1/prompts/${plain}/invoke`, { model: absurdModel }, headers),
+  'absurd usage of a stream': (headers) =>
+    send(`/api/v1/prompts/${plain}/invoke`, { model: absurdStream, stream: true }, headers),
+  'more than the limit': (headers) => send(`/api/v1/prompts/${plain}/invoke`, { model: excessiveModel }, headers),
   response: (headers) =>
     send('/v1/responses', { model: 'mock/model-a', input: 'Hello', max_output_tokens: 50 }, headers),
   'test run': (headers) =>
@@ -160,6 +209,9 @@ for (const { provider: id } of formats) {
   const stream = { stream: true };
   Object.assign(kinds, {
     [`${id}: whole`]: (headers) => invoke('model-a', {}, headers),
+    [`${id}: absurd usage`]: (headers) => invoke(absurdModel, {}, headers),
+    [`${id}: absurd usage of a stream`]: (headers) => invoke(absurdStream, stream, headers),
+    [`${id}: more than the limit`]: (headers) => invoke(excessiveModel, {}, headers),
     [`${id}: stream`]: (headers) => invoke('mock-drip-3-12', stream, headers),
     [`${id}: cancelled stream`]: (headers) => invoke('mock-drip-3-12', stream, headers, leaving(100)),
     [`${id}: stream that breaks off`]: (headers) => invoke('mock-cut', stream, headers),
@@ -176,7 +228,10 @@ async function keepCalling(): Promise<void> {
     const kind = names[random(names.length)] ?? '';
     const trace = randomBytes(16).toString('hex');
     calls.push({ kind, trace });
-    const headers = { traceparent: `00-${trace}-00f067aa0ba902b7-01` };
+    const headers = {
+      traceparent: `00-${trace}-00f067aa0ba902b7-01`,
+      ...(Math.random() < 0.4 && { authorization: `Bearer ${tagged.key}` }),
+    };
     // A process that is killed resets its connections.
     await kinds[kind]?.(headers)
       .then((answer) => answer.text())
@@ -209,8 +264,8 @@ for await (const line of createInterface({ input: Readable.fromWeb(exported.body
 }
 const costOf = (some: readonly LoggedInvocation[]): bigint =>
   some.reduce((sum, { cost }) => sum + fromAmount(cost?.amount ?? 'unknown'), 0n);
-const readCosts = async (until?: string): Promise<Costs> => {
-  const query = until === undefined ? 'by=key' : `by=key&until=${until}`;
+const readCosts = async (until?: string, by = 'key'): Promise<Costs> => {
+  const query = until === undefined ? `by=${by}` : `by=${by}&until=${until}`;
   const answer = await fetch(`${processes[0]?.url}/api/v1/costs?${query}`, {
     headers: { authorization: `Bearer ${key}` },
   });
@@ -224,6 +279,40 @@ const isSame =
   fromAmount((await readCosts(sums.complete_until)).total.cost.amount) === logged - costOf(open) &&
   (open.length > mostOpen || fromAmount(sums.total.cost.amount) === logged) &&
   sums.total.without_cost === 0;
+const toName: Readonly<Record<string, (group: CostGroup) => string>> = {
+  day: ({ day = '' }) => day,
+  key: ({ key_id: id = '' }) => id,
+  prompt: ({ prompt_id: id = '' }) => id,
+  version: ({ prompt_id: id = '', prompt_version: version = '' }) => `${id} ${version}`,
+  model: ({ provider: id = '', model = '' }) => `${id} ${model}`,
+  tag: ({ tag = '' }) => tag,
+};
+/** Names of what `GET /api/v1/costs` and the budgets say in another way than the log. */
+const unequal: string[] = [];
+const complete = open.length > mostOpen ? sums.complete_until : undefined;
+const compared = invocations.filter(({ created_at: at }) => complete === undefined || at < complete);
+for (const [by, name] of Object.entries(toName)) {
+  const left = sumsBy(by, compared);
+  for (const group of (await readCosts(complete, by)).groups) {
+    left.set(name(group), (left.get(name(group)) ?? 0n) - fromAmount(group.sums.cost.amount));
+  }
+  for (const [group, difference] of left) if (difference !== 0n) unequal.push(`${by} ${group}: ${difference}`);
+}
+for (const [name, { counts }] of Object.entries(scopes)) {
+  const sum = costOf(invocations.filter(counts));
+  let state = '';
+  for (const end = performance.now() + 60_000; performance.now() < end; await sleep(500)) {
+    const answer = await fetch(`${processes[0]?.url}/api/v1/budgets/${name}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    const { current } = (await answer.json()) as { current: Record<'spent' | 'held', { amount: string }> };
+    state = `${current.spent.amount} spent, ${current.held.amount} held`;
+    if (state === `${showMoney(sum).amount} spent, 0 held`) break;
+  }
+  console.log(`The budget "${name}": ${state}; the log: ${showMoney(sum).amount}.`);
+  if (state !== `${showMoney(sum).amount} spent, 0 held`) unequal.push(`budget ${name}`);
+}
+for (const one of unequal) console.log(`NOT equal: ${one}`);
 await Promise.all(processes.map((service) => service.stop()));
 const journalsLeft = (await journals.list()).length;
 await database.close();
@@ -240,7 +329,11 @@ console.log(
     `${isSame ? 'equal' : 'NOT equal'} where it is complete.`,
 );
 const failed =
-  !isSame || left > 0 || journalsLeft > 0 || gaps.some(({ missing, surplus, wrong }) => missing + surplus + wrong > 0);
+  !isSame ||
+  unequal.length > 0 ||
+  left > 0 ||
+  journalsLeft > 0 ||
+  gaps.some(({ missing, surplus, wrong }) => missing + surplus + wrong > 0);
 console.log(
   failed ? 'FAILED' : `Every request to the provider is in the log, after ${calls.length} calls and ${kills} kills.`,
 );

@@ -153,7 +153,7 @@ const absurdUsage: Scenario = {
           spent === sum && left === fromAmount('1000') - sum ? 0 : 1,
         );
       }
-      figures.push({ name: 'dollars of all that', value: Number(sum) / 1e9, atMost: 5 });
+      figures.push({ name: 'dollars of all that', value: Number(sum) / 1e9, atLeast: 0, atMost: 5 });
 
       // Each of these costs twenty million dollars: the most that a call can use at the highest price.
       await target.call('DELETE', '/api/v1/budgets/all');
