@@ -48,9 +48,8 @@ export interface FetchOptions {
 
 export interface ListOptions extends FetchOptions {
   /**
-   * Whether the collection can have millions of documents. Then the total of a long list is only estimated, and a page
-   * whose conditions no index has may end before its limit, so that neither walks through the list. Ids must be hashes
-   * or random, so that a range of them is a sample.
+   * Whether the collection can have millions of documents. Then a page whose conditions no index has may end before its
+   * limit, and its total may count only a part of the list, so that neither walks through all of it.
    */
   readonly isLong?: boolean;
 }
@@ -116,6 +115,8 @@ export interface Pages {
   ): (source: Source<T>) => Listing<Item>;
   /** The documents of a source in batches, the earliest first. */
   walk<T extends Stored>(source: Source<T>, options?: WalkOptions): AsyncIterable<T[]>;
+  /** The number of documents of a source, or `most` if it has more. */
+  count<T extends Stored>(source: Source<T>, most: number): Promise<number>;
   /** Whether a source has a document. */
   exists<T extends Stored>(source: UnrestrictedSource<T>): Promise<boolean>;
   /** Groups the documents of a source, and counts them. @param group accumulators of `$group` */

@@ -1,6 +1,6 @@
 /** Lists and walks that read an index in its order, as MongoDB does. */
 import { MongoServerError, type Collection, type Document, type Filter, type FindOptions, type Sort } from 'mongodb';
-import type { PageStart, Position, Total } from '../lists/listing.ts';
+import { countedMost, totalOf, type PageStart, type Position, type Total } from '../lists/listing.ts';
 import type { Database } from './client.ts';
 import { createFetch } from './fetch.ts';
 import { dueGroups, type DueGroupDocument } from './due-groups.ts';
@@ -22,65 +22,22 @@ import { read, writeIdempotently } from './writes.ts';
 const listsAtOnce = 8;
 /** Documents that one command reads or removes. */
 const batchSize = 500;
-/** Ranges of ids, by their first four digits. */
-const idRanges = 0x1_0000;
 /** Documents of a source that are grouped. */
 const groupedMost = 1_000;
-
-/** The length from which the total of a list is estimated if no index has its conditions, so that each document is read. */
-const countedMostByDocument = 10_000;
-/** Milliseconds that counting a list may take. Some servers read all of its index before they count up to a limit. */
-const countMs = 50;
-/** Documents of a list in a sample that is large enough for an estimate; otherwise a larger one is read. */
-const enoughSampled = 100;
-const sampledMost = 20_000;
+/**
+ * Milliseconds that counting a list may take. Without an index for its conditions, each document is read; and some
+ * servers read all of an index before they count up to a limit.
+ */
+const countMs = 250;
 /** The server ended a command after its time limit. */
 const timeLimitExceeded = 50;
 
-export interface PlainPagesOptions {
-  /** The length from which the total of a list is estimated if it may be. */
-  readonly countedMost?: number;
-  /** Documents that are read for an estimate, at first. */
-  readonly sampledLeast?: number;
-}
-
 /** Adds the reads of a server that reads in the order of an index. */
-export function withPlainPages(
-  database: Database,
-  { countedMost = 100_000, sampledLeast = 2_000 }: PlainPagesOptions = {},
-): PagedDatabase {
+export function withPlainPages(database: Database): PagedDatabase {
   const { fetch, ...reads } = createFetch(batchSize);
 
-  /** Counts a list. Of a long one, it counts only documents whose ids are in a range. */
-  const estimate = async <T extends Stored>(source: Source<T>): Promise<Total> => {
-    const { collection, rest } = source;
-    const filter = filterOf(source);
-    const limit = rest === undefined ? countedMost : countedMostByDocument;
-    const counted = await read(() =>
-      collection.countDocuments(filter, { limit, maxTimeMS: countMs }).catch((error: unknown) => {
-        if (error instanceof MongoServerError && error.code === timeLimitExceeded) return undefined;
-        throw error;
-      }),
-    );
-    if (counted !== undefined && counted < limit) return counted;
-    const all = await read(() => collection.estimatedDocumentCount());
-    let about: number | undefined;
-    for (const size of [sampledLeast, sampledMost]) {
-      const range = Math.ceil((size / Math.max(all, 1)) * idRanges);
-      if (range >= idRanges) break;
-      const sample = { $and: [filter, { _id: { $lt: range.toString(16).padStart(4, '0') } }] } as unknown as Filter<T>;
-      const sampled = await read(() => collection.countDocuments(sample, { hint: '_id_' }));
-      about = Math.round((sampled * idRanges) / range);
-      if (sampled >= enoughSampled) return { about };
-    }
-    // It is a small part of the collection, so it may be short.
-    const short = counted ?? (await read(() => collection.countDocuments(filter, { limit })));
-    if (short < limit) return short;
-    return about === undefined ? count(source) : { about };
-  };
-
-  const listsOf: Pages['listsOf'] = (toItem, { isLong = false, ...options } = {}) => {
-    const totalOf = createTotals(isLong ? estimate : count);
+  const listsOf: Pages['listsOf'] = (toItem, options = {}) => {
+    const totals = createTotals<Parameters<typeof toItem>[0]>(total);
     return (source) => ({
       async *entries(start, most) {
         // Large documents are fetched as they are needed, not all at once.
@@ -96,7 +53,7 @@ export function withPlainPages(
           if (position !== undefined) yield [position, document === undefined ? undefined : toItem(document)];
         }
       },
-      total: () => totalOf(source),
+      total: () => totals(source),
     });
   };
 
@@ -107,6 +64,7 @@ export function withPlainPages(
       fetch,
       listsOf,
       walk,
+      count,
       readsInOrder: true,
       listsAtOnce,
       indexes: (declared) =>
@@ -262,8 +220,18 @@ async function* values<T extends Stored>(
   }
 }
 
-function count<T extends Stored>({ collection, ...source }: Source<T>): Promise<number> {
-  return read(() => collection.countDocuments(filterOf(source)));
+function count<T extends Stored>({ collection, ...source }: Source<T>, most?: number): Promise<number> {
+  return read(() => collection.countDocuments(filterOf(source), most === undefined ? {} : { limit: most }));
+}
+
+async function total<T extends Stored>({ collection, ...source }: Source<T>): Promise<Total> {
+  const options = { limit: countedMost + 1, maxTimeMS: countMs };
+  return read(() =>
+    collection.countDocuments(filterOf(source), options).then(totalOf, (error: unknown) => {
+      if (error instanceof MongoServerError && error.code === timeLimitExceeded) return { atLeast: 0 };
+      throw error;
+    }),
+  );
 }
 
 /** @param after the position behind which a list continues */

@@ -1,5 +1,5 @@
 /**
- * Descriptions of the contract's patterns, formats and exclusions for people. Each continues the word "must". A pattern
+ * Descriptions of the contract's patterns, formats, limits and exclusions for people. Each continues the word "must". A pattern
  * without a description is shown unchanged.
  */
 const date = 'be a date such as 2026-11-06';
@@ -45,6 +45,11 @@ export const formatWords: ReadonlyMap<string, string> = new Map([
 export function inUrl(sentence: string): string {
   return sentence.replace(offsetExample, `${offsetExample.replace('+', '%2B')} (%2B is the + in a URL)`);
 }
+
+/** Descriptions by the end of the schema path of a limit. */
+export const limitWords: readonly (readonly [RegExp, string])[] = [
+  [/\/offset\/maximum$/, 'be at most 10000; to read further, send pagination.next of a page as after'],
+];
 
 /** Descriptions by the end of the schema path of a `not`. */
 export const exclusionWords: readonly (readonly [RegExp, string])[] = [

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import type { ProblemDetail } from '../errors/problem-error.ts';
 import type { OperationId } from '../../generated/operations.ts';
-import { exclusionWords, formatWords, inUrl, patternWords } from './contract-words.ts';
+import { exclusionWords, formatWords, inUrl, limitWords, patternWords } from './contract-words.ts';
 import { didYouMean, meantMember } from './known-members.ts';
 import { fromStep, toStep } from '../runtime/json-pointer.ts';
 
@@ -84,6 +84,10 @@ function formOf({ keyword, params }: ErrorObject): string | undefined {
   return keyword === 'format' ? formatWords.get(String(values['format'])) : undefined;
 }
 
+function wordsAt({ schemaPath }: ErrorObject, words: typeof exclusionWords): string | undefined {
+  return words.find(([path]) => path.test(schemaPath))?.[1];
+}
+
 function counted(limit: unknown, noun: string): string {
   return `${String(limit)} ${noun}${limit === 1 ? '' : 's'}`;
 }
@@ -124,7 +128,7 @@ function sentence(error: ErrorObject): string {
       return `must have at most ${counted(params['limit'], 'member')}`;
     case 'minimum':
     case 'maximum':
-      return `must be ${String(params['comparison'])} ${String(params['limit'])}`;
+      return `must ${wordsAt(error, limitWords) ?? `be ${String(params['comparison'])} ${String(params['limit'])}`}`;
     case 'pattern':
       return `must ${formOf(error) ?? `match ${String(params['pattern'])}`}`;
     case 'format':
@@ -134,7 +138,7 @@ function sentence(error: ErrorObject): string {
     case 'uniqueItems':
       return 'must not contain the same item twice';
     case 'not':
-      return `must ${exclusionWords.find(([path]) => path.test(error.schemaPath))?.[1] ?? 'not have this form'}`;
+      return `must ${wordsAt(error, exclusionWords) ?? 'not have this form'}`;
     default:
       return error.message ?? 'is not valid';
   }

@@ -51,12 +51,12 @@ export async function answerPage<Item, Shown>(
   const least = (cursor === undefined && data.length > 0 ? skipped : 0) + data.length;
   // What is all on one page need not be counted.
   const counted = cursor === undefined && skipped === 0 && following === null ? least : await listing.total();
-  const isEstimated = typeof counted !== 'number';
+  const isMinimum = typeof counted !== 'number';
   // The total of a long list may be older than the page.
-  const total = Math.max(isEstimated ? counted.about : counted, least);
+  const total = Math.max(isMinimum ? counted.atLeast : counted, least);
   const pagination = {
     total,
-    ...(isEstimated ? { total_estimated: true } : {}),
+    ...(isMinimum ? { total_is_minimum: true } : {}),
     // Everything later than its position was searched.
     ...(isCut === true && next !== undefined ? { searched_since: new Date(next.at + 1).toISOString() } : {}),
     limit,

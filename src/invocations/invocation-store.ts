@@ -4,7 +4,7 @@ import { createDayCollections } from '../db/day-collections.ts';
 import { ensureIndexes } from '../db/indexes.ts';
 import type { PagedDatabase, Source, Span } from '../db/pages.ts';
 import { read, writeIdempotently } from '../db/writes.ts';
-import type { Entry, Listing, Total } from '../lists/listing.ts';
+import { countedMost, totalOf, type Entry, type Listing } from '../lists/listing.ts';
 import type { AttemptDocument, CalledDocument, InvocationDocument, InvocationFilter } from './invocation.ts';
 import { dayOf, timeOf } from './invocation-id.ts';
 import { dayIndexes, invocationSource } from './invocation-lists.ts';
@@ -35,8 +35,8 @@ export interface InvocationStore {
 }
 
 const prefix = 'invocations_';
-/** The number of entries from which the earlier days of a list are not counted. */
-const countedMost = 10_000;
+/** Milliseconds after which no further day of a list is counted. */
+const countMs = 1_000;
 const partMs = 60_000;
 /** Less to read is less to decode. */
 const calledFields = {
@@ -127,30 +127,28 @@ export function createInvocationStore({ db, pages }: PagedDatabase): InvocationS
         let left = most;
         for (const day of await daysIn(filter)) {
           if (last !== undefined && day > last) continue;
-          const list = lists(sourceOf(day, filter));
+          const source = sourceOf(day, filter);
           let found = 0;
-          for await (const entry of list.entries(day === last ? start : { offset: skipped }, left)) {
+          for await (const entry of lists(source).entries(day === last ? start : { offset: skipped }, left)) {
             yield entry;
             if (isCut(entry)) return;
             found += 1;
           }
           left -= found;
           if (left <= 0) return;
-          if (skipped > 0) skipped = found > 0 ? 0 : Math.max(0, skipped - numberOf(await list.total()));
+          if (skipped > 0) skipped = found > 0 ? 0 : skipped - (await pages.count(source, skipped));
         }
       },
       async total() {
-        const all = await daysIn(filter);
+        const end = performance.now() + countMs;
         let sum = 0;
-        let isExact = true;
-        for (const [index, day] of all.entries()) {
+        for (const day of await daysIn(filter)) {
+          if (sum > countedMost || performance.now() > end) return { atLeast: Math.min(sum, countedMost) };
           const total = await lists(sourceOf(day, filter)).total();
-          sum += numberOf(total);
-          isExact &&= typeof total === 'number';
-          // The latest days stand for the earlier ones.
-          if (sum > countedMost) return { about: Math.round((sum / (index + 1)) * all.length) };
+          if (typeof total !== 'number') return { atLeast: Math.min(sum + total.atLeast, countedMost) };
+          sum += total;
         }
-        return isExact ? sum : { about: sum };
+        return totalOf(sum);
       },
     }),
     async *walk(filter, after) {
@@ -201,10 +199,6 @@ function toStored(document: InvocationDocument): InvocationDocument {
 
 function isCut([, , cut]: Entry<unknown>): boolean {
   return cut === true;
-}
-
-function numberOf(total: Total): number {
-  return typeof total === 'number' ? total : total.about;
 }
 
 function latest(one: Date | undefined, other: Date): Date {

@@ -22,8 +22,16 @@ export interface Listing<Item> {
   total(): Promise<Total>;
 }
 
-/** How many entries a list has: their number, or an estimate of it. */
-export type Total = number | { readonly about: number };
+/** The most entries of a list that are counted, and that an `offset` skips. The contract has the same number. */
+export const countedMost = 10_000;
+
+/** How many entries a list has: their number, or one that it has at least. */
+export type Total = number | { readonly atLeast: number };
+
+/** The total of a list that was counted up to one more than {@link countedMost}. */
+export function totalOf(counted: number): Total {
+  return counted > countedMost ? { atLeast: countedMost } : counted;
+}
 
 /** A page of a list. */
 export interface Page<Shown> {

@@ -76,7 +76,8 @@ export async function fillLists<T extends Stored>(
           const total = await list.total();
           times.push(performance.now() - before);
           page = `${data.length}${isCut === true ? ', not whole' : ''}`;
-          all = typeof total === 'number' ? total.toLocaleString('en') : `about ${total.about.toLocaleString('en')}`;
+          all =
+            typeof total === 'number' ? total.toLocaleString('en') : `at least ${total.atLeast.toLocaleString('en')}`;
         }
       } catch (error) {
         // The service would answer 503: a request waits no longer than the database's time limit.

@@ -4,7 +4,7 @@ import { MongoServerError, type Collection, type CountDocumentsOptions, type Doc
 import { withNarrowPages } from '../../src/db/narrow/narrow-pages.ts';
 import type { PagedDatabase, Source } from '../../src/db/pages.ts';
 import { withPlainPages } from '../../src/db/plain-pages.ts';
-import { readPage, type Page, type PageStart } from '../../src/lists/listing.ts';
+import { readPage, type Page, type PageStart, type Total } from '../../src/lists/listing.ts';
 import { connectDatabase, type Database } from '../../src/db/client.ts';
 import { testDatabaseUri } from '../support/database.ts';
 import { silentLog } from '../support/log.ts';
@@ -127,36 +127,40 @@ describe.each(servers)('on a server that %s', (_name, open) => {
     expect(await totalOf({ rest: { number: { $lte: 30 } } })).toBe(30);
   });
 
-  it('the total of a long list may be estimated', async () => {
-    const estimating =
-      open === withPlainPages ? withPlainPages(database, { countedMost: 100, sampledLeast: 550 }) : database;
-    const lists = estimating.pages.listsOf(({ _id }: Item) => _id, { isLong: true });
-    const total = await lists(all()).total();
-    // On the other kind of server a list is long from 64 samples on.
-    const about = typeof total === 'number' ? total : total.about;
-    expect(typeof total).toBe(open === withPlainPages ? 'object' : 'number');
-    expect(Math.abs(about - size)).toBeLessThan(size / 3);
+  it('documents are counted up to a number', async () => {
+    const counts = [2_000, size, 1_000, 1].map((most) => database.pages.count(all(), most));
+    expect(await Promise.all(counts)).toEqual([size, size, 1_000, 1]);
+    expect(await database.pages.count({ ...all(), where: { integration_id: second } }, 1_000)).toBe(5);
   });
 
-  it('the total of a list that takes long to count is estimated, unless the list is short', async () => {
-    const { collection } = all();
-    const slow = new Proxy(collection, {
-      get(target, name) {
-        const value: unknown = Reflect.get(target, name);
-        if (name !== 'countDocuments') return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-        return (filter: Document, options?: CountDocumentsOptions) =>
-          options?.maxTimeMS === undefined
-            ? target.countDocuments(filter, options)
-            : Promise.reject(new MongoServerError({ code: 50, message: 'operation exceeded time limit' }));
-      },
-    });
-    const { pages } = withPlainPages(database, { sampledLeast: 550 });
-    const totalOf = (where: Document) =>
-      pages
-        .listsOf(({ _id }: Item) => _id, { isLong: true })({ ...all(), where, collection: slow })
+  it('the total of a list whose search is long is a minimum', async () => {
+    const searching = open === withNarrowPages ? withNarrowPages(database, { searchedMost: 250 }) : database;
+    const list = searching.pages.listsOf(({ _id }: Item) => _id, { isLong: true });
+    const total = await list({ ...all(), rest: { number: { $gt: 50 } } }).total();
+    if (open === withPlainPages) expect(total).toBe(size - 50);
+    else expect(total).toEqual({ atLeast: expect.any(Number) });
+    expect(typeof total === 'number' ? total : total.atLeast).toBeLessThanOrEqual(size - 50);
+  });
+
+  it('the total of a list that is long, or takes long to count, is a minimum', async () => {
+    const countedAs = async (count: (limit?: number) => Promise<number>): Promise<Total> => {
+      const { collection } = all();
+      const other = new Proxy(collection, {
+        get(target, name) {
+          if (name === 'countDocuments') return (_: Document, { limit }: CountDocumentsOptions) => count(limit);
+          const value: unknown = Reflect.get(target, name);
+          return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+        },
+      });
+      const { pages } = withPlainPages(database);
+      return pages
+        .listsOf(({ _id }: Item) => _id)({ ...all(), collection: other })
         .total();
-    expect(await totalOf({})).toEqual({ about: expect.any(Number) });
-    expect(await totalOf({ integration_id: second })).toBe(5);
+    };
+    expect(await countedAs(() => Promise.resolve(10_000))).toBe(10_000);
+    expect(await countedAs((limit = 0) => Promise.resolve(limit))).toEqual({ atLeast: 10_000 });
+    const tooLong = new MongoServerError({ code: 50, message: 'operation exceeded time limit' });
+    expect(await countedAs(() => Promise.reject(tooLong))).toEqual({ atLeast: 0 });
   });
 
   it('a page of a long list ends where the search for rare entries has come, and the next one goes on', async () => {

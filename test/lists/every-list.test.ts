@@ -351,9 +351,19 @@ describe.each(Object.entries(lists))('%s', (operationId, prepare) => {
   });
 
   it('is empty after its end, and has no next page', async () => {
-    const { body, headers } = await get('offset=1000');
-    expect(body).toMatchObject({ data: [], pagination: { offset: 1000, next: null } });
+    const { body, headers } = await get('offset=10000');
+    expect(body).toMatchObject({ data: [], pagination: { offset: 10_000, next: null } });
     expect(headers).not.toHaveProperty('link');
+    const further = await setup.service.call('GET', withQuery(list.path, 'offset=10001'));
+    expect([further.status, further.body.errors]).toEqual([
+      400,
+      [
+        {
+          detail: 'must be at most 10000; to read further, send pagination.next of a page as after',
+          parameter: 'offset',
+        },
+      ],
+    ]);
   });
 
   it('has the limits of all lists', async () => {

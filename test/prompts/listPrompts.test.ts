@@ -138,7 +138,7 @@ describe('400', () => {
 
   it.each([
     ...['limit=0', 'limit=1001', 'limit=', 'limit=1&limit=2'],
-    ...['offset=-1', 'offset=1.5', 'offset=2147483648'],
+    ...['offset=-1', 'offset=1.5', 'offset=10001'],
     ...['q=', `q=${'x'.repeat(201)}`, 'q[$ne]=1', 'sort=name'],
   ])('refuses ?%s', (query) => refuses(query));
 

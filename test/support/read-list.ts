@@ -8,5 +8,5 @@ export async function readList<Item>(
 ): Promise<{ items: Item[]; total: number }> {
   const { data } = await readPage(listing, { offset }, limit, (item) => ({ item }));
   const total = await listing.total();
-  return { items: data.map(({ item }) => item), total: typeof total === 'number' ? total : total.about };
+  return { items: data.map(({ item }) => item), total: typeof total === 'number' ? total : total.atLeast };
 }

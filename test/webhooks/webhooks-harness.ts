@@ -248,7 +248,7 @@ export async function startHarness(): Promise<Harness> {
     async settled(integrationId, count, status = 'delivered') {
       await until(
         () => deliveries.list({ integrationId, status }).total(),
-        (total) => (typeof total === 'number' ? total : total.about) >= count,
+        (total) => (typeof total === 'number' ? total : total.atLeast) >= count,
       );
     },
     stopEngines,

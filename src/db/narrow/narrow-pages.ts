@@ -19,7 +19,7 @@
  *   first.
  */
 import type { Collection, Document, Filter, Sort } from 'mongodb';
-import type { PageStart, Position, Total } from '../../lists/listing.ts';
+import { countedMost, totalOf, type PageStart, type Position, type Total } from '../../lists/listing.ts';
 import { earliest } from '../../runtime/instants.ts';
 import type { Database } from '../client.ts';
 import { createFetch } from '../fetch.ts';
@@ -60,8 +60,6 @@ const usualSamplesPerPart = 4;
 const maxParts = 128;
 /** Parts that are read at the same time for a list that has few of the documents. */
 const widest = 4;
-/** With at least this many samples (about 4,000 documents), a list is not counted. */
-const manySamples = 64;
 /** With at least this many samples (about 500 documents), only the samples are grouped. */
 const manyGroupedSamples = 8;
 
@@ -81,8 +79,8 @@ export function withNarrowPages(
   const { fetch, ...reads } = createFetch(idsAtOnce);
 
   const listsOf: Pages['listsOf'] = (toItem, { isLong = false, ...options } = {}) => {
-    const totalOf = createTotals<Parameters<typeof toItem>[0]>(
-      isLong ? (source) => estimate(source, searchedMost) : count,
+    const totals = createTotals<Parameters<typeof toItem>[0]>((source) =>
+      total(source, isLong ? searchedMost : Infinity),
     );
     return (source) => ({
       async *entries(start, most) {
@@ -94,7 +92,7 @@ export function withNarrowPages(
         }
         if (cutAt !== undefined) yield [cutAt, undefined, true];
       },
-      total: () => totalOf(source),
+      total: () => totals(source),
     });
   };
 
@@ -106,6 +104,7 @@ export function withNarrowPages(
       fetch,
       listsOf,
       walk,
+      count: async (source, most) => (await countUpTo(source, most)).counted,
       exists,
       groupByDue,
       groupAllByDue,
@@ -348,9 +347,10 @@ interface SourceSamples {
 function sampledBy<T extends Stored>({ collection, where, time }: UnrestrictedSource<T>): SourceSamples | undefined {
   const samples = findSamples(collection.collectionName, where, time);
   if (samples === undefined) return undefined;
+  const isSelected = Object.keys(where).some((name) => name !== samples.group);
   return {
     match: { [samples.field]: markOf(samples, where) },
-    further: samples.isSelected === true && Object.keys(where).length > 0 ? [where] : [],
+    further: isSelected ? [where] : [],
     perPart: samples.perPart ?? usualSamplesPerPart,
   };
 }
@@ -365,16 +365,12 @@ export async function cut<T extends Stored>(source: Source<T>): Promise<Part[]> 
   return divide(source, await sampleTimes(source));
 }
 
-/** The times of the samples of a source, in no order. @param rest a further condition on them */
-async function sampleTimes<T extends Stored>(source: Source<T>, rest?: Document): Promise<number[]> {
+/** The times of the samples of a source, in no order. */
+async function sampleTimes<T extends Stored>(source: Source<T>): Promise<number[]> {
   const { collection, time, span } = source;
   const sampled = sampledBy(source);
   if (sampled === undefined) return [];
-  const filters = [
-    { ...sampled.match, ...within(time, span) },
-    ...sampled.further,
-    ...(rest === undefined ? [] : [rest]),
-  ];
+  const filters = [{ ...sampled.match, ...within(time, span) }, ...sampled.further];
   const conditions = filters.flatMap((filter, index) => [...(index === 0 ? [] : [apart]), { $match: filter }]);
   const stages = [...conditions, { $project: { _id: 0, [time]: 1 } }];
   const found = await read(() => collection.aggregate<T>(stages).toArray());
@@ -436,32 +432,34 @@ function positions<T extends Stored>(source: Source<T>, part: Span): Promise<{ _
   return read(() => source.collection.aggregate<{ _id: string; at: Date }>(stages).toArray());
 }
 
-/** Counts what a list matches. */
-async function count<T extends Stored>(source: Source<T>): Promise<number> {
-  return countIn(source, await cut(source));
+/** Counts a list. @param searched the documents that are searched for those that match further conditions */
+async function total<T extends Stored>(source: Source<T>, searched: number): Promise<Total> {
+  const { counted, isWhole } = await countUpTo(source, countedMost + 1, searched);
+  return isWhole ? totalOf(counted) : { atLeast: Math.min(counted, countedMost) };
 }
 
-async function countIn<T extends Stored>(source: Source<T>, parts: readonly Part[]): Promise<number> {
-  let total = 0;
-  await visitParts(source, [parts.toReversed()], async (part) => {
+/** Counts what a list matches, the latest first. */
+async function countUpTo<T extends Stored>(
+  source: Source<T>,
+  most: number,
+  searched = Infinity,
+): Promise<{ readonly counted: number; readonly isWhole: boolean }> {
+  let counted = 0;
+  let isWhole = true;
+  let left = source.rest === undefined ? Infinity : searched;
+  await visitParts(source, async (part) => {
+    if (counted >= most || left <= 0) {
+      isWhole = false;
+      return { documents: 0, isDone: true };
+    }
     const stages = [...matching(source, part), { $count: 'n' }];
-    const [counted] = await read(() => source.collection.aggregate<{ n: number }>(stages).toArray());
-    total += counted?.n ?? 0;
-    return { documents: counted?.n ?? 0 };
+    const [found] = await read(() => source.collection.aggregate<{ n: number }>(stages).toArray());
+    const documents = found?.n ?? 0;
+    counted += documents;
+    left -= part.about;
+    return { documents };
   });
-  return total;
-}
-
-/** As `count`, but a long list is only estimated, from its samples. @param searchedMost documents that it searches */
-async function estimate<T extends Stored>(source: Source<T>, searchedMost: number): Promise<Total> {
-  const times = await sampleTimes(source);
-  if (source.rest === undefined) {
-    return times.length >= manySamples ? { about: times.length * sampling } : countIn(source, divide(source, times));
-  }
-  if (times.length < manySamples) return countIn(source, divide(source, times));
-  const matching = await sampleTimes(source, source.rest);
-  const isLong = matching.length >= manySamples || times.length * sampling > searchedMost;
-  return isLong ? { about: matching.length * sampling } : countIn(source, divide(source, times));
+  return { counted: Math.min(counted, most), isWhole };
 }
 
 /**
@@ -483,7 +481,7 @@ async function listPositions<T extends Stored>(
   const wanted = after === undefined ? source : upTo(source, new Date(after.at));
   let left = source.rest === undefined ? Infinity : searched;
   let cutAt: Position | undefined;
-  await visitParts(wanted, latestParts(wanted), async (part) => {
+  await visitParts(wanted, async (part) => {
     const found = (await positions(source, part)).map(({ _id: id, at }): Position => ({ at: at.getTime(), id }));
     const behind = after === undefined ? found : found.filter((position) => compare(position, after) > 0);
     for (const position of behind.sort(compare)) listed.push(position);
@@ -500,17 +498,15 @@ async function listPositions<T extends Stored>(
 
 /**
  * Visits the parts of a span, the latest first. Parts become wider if the list has few of the documents.
- * @param parts some of them together
  * @param visit returns how many documents it found, and whether to stop
  */
 async function visitParts<T extends Stored>(
   source: Source<T>,
-  parts: AsyncIterable<readonly Part[]> | readonly (readonly Part[])[],
   visit: (part: Part) => Promise<{ readonly documents: number; readonly isDone?: boolean }>,
 ): Promise<void> {
   const few = (perPartOf(source) * sampling) / widest;
   let width = 1;
-  for await (const together of parts) {
+  for await (const together of latestParts(source)) {
     for (let index = 0; index < together.length;) {
       const some = together.slice(index, index + width);
       const about = some.reduce((sum, part) => sum + part.about, 0);

@@ -16,8 +16,6 @@ export interface Samples {
   readonly time: string;
   /** The field of which the mark has the value, if each list has samples of its own. Otherwise the mark is `all`. */
   readonly group?: string;
-  /** Whether the equalities of a list also select its samples. It has few of the collection, and they have no index. */
-  readonly isSelected?: true;
   /** Samples in a part, about a 64th of its documents. 4 when left out; fewer where documents are large. */
   readonly perPart?: number;
   /** Whether a document is a sample. By default the beginning of its id decides, which is a UUID or a hash. */
@@ -35,7 +33,7 @@ const samplesOf: Readonly<Record<string, readonly Samples[]>> = {
   categories: [{ ...byCreation, isSample: ({ _id }) => isSample(String(_id).slice(4)) }],
   deliveries: [
     { ...byCreation, group: 'integration_id' },
-    { field: 'list_sample', time: 'created_at', isSelected: true },
+    { field: 'list_sample', time: 'created_at' },
     // A little more than a lane reads at once. Only pending deliveries are in a lane.
     { field: 'lane_sample', time: 'next_attempt_at', group: 'lane', perPart: 6 },
   ],

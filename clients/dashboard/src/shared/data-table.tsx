@@ -67,7 +67,7 @@ export function DataTable<Row>({ label, columns, list, rowKey, rowLink, empty }:
           rows={rows}
           rowKey={rowKey}
           rowLink={rowLink}
-          total={list.total}
+          total={list.isTotalMinimum === true ? undefined : list.total}
           canSort={list.hasMore !== true}
         />
       )}
@@ -86,11 +86,14 @@ function Rows<Row>({
   canSort,
 }: Pick<DataTableProps<Row>, 'label' | 'columns' | 'rowKey' | 'rowLink'> & {
   rows: readonly Row[];
+  /** Undefined if it is not known. */
   total: number | undefined;
   canSort: boolean;
 }): ReactNode {
   const { table: texts, none } = useTexts().shared;
   const [sorting, setSorting] = useState<Sorting>();
+  // -1 (WAI-ARIA): there are more rows, and their number is not known.
+  const rowCount = total === undefined && !canSort ? -1 : (total ?? given.length) + 1;
   const rows = useMemo(() => (canSort ? sorted(given, columns, sorting) : given), [canSort, given, columns, sorting]);
   const isPhone = useMediaQuery(phone) ?? false;
   const body = useRef<HTMLTableSectionElement>(null);
@@ -123,7 +126,7 @@ function Rows<Row>({
   // The roles are said, because a table that is laid out as cards loses them.
   return (
     <div className={classes.frame}>
-      <table className={classes.table} role="table" aria-label={label} aria-rowcount={(total ?? rows.length) + 1}>
+      <table className={classes.table} role="table" aria-label={label} aria-rowcount={rowCount}>
         <colgroup>
           {columns.map(({ key, width }) => (
             <col key={key} style={width === undefined ? undefined : { width }} />
@@ -303,7 +306,7 @@ export function RowCount({ list }: { list: ListState<unknown> }): ReactNode {
   if (list.total === undefined) return null;
   return (
     <Text size="sm" c="dimmed">
-      {shared.table.rows(format.number(list.total))}
+      {shared.table[list.isTotalMinimum === true ? 'rowsAtLeast' : 'rows'](format.number(list.total))}
     </Text>
   );
 }

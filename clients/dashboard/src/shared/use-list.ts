@@ -6,8 +6,9 @@ import { live } from '../app/query-client.ts';
 export interface ListState<Row> {
   /** `undefined` while the first page is loading. */
   rows: readonly Row[] | undefined;
-  /** Number of entries of the whole list. */
+  /** Number of entries of the whole list, or of a counted part of it. */
   total?: number | undefined;
+  isTotalMinimum?: boolean | undefined;
   error?: unknown;
   retry?: () => void;
   hasMore?: boolean;
@@ -25,7 +26,7 @@ export interface Position {
 
 interface ListPage<Row> {
   data: Row[];
-  pagination: { next: string | null; total: number; searched_since?: string };
+  pagination: { next: string | null; total: number; total_is_minimum?: boolean; searched_since?: string };
 }
 
 type Pages<Row> = InfiniteData<ListPage<Row>, string | undefined>;
@@ -64,17 +65,19 @@ export function useList<Row>({ queryKey, load, idOf, isLive = false, limit = 50 
     queryFn: async ({ signal }) => {
       const page = await load({ limit }, { signal });
       queryClient.setQueryData<Pages<Row>>(pagesKey, (old) => old && withHead(old, page, idOf));
-      return page.pagination.total;
+      return page.pagination;
     },
     enabled: pages.isSuccess,
-    initialData: pages.data?.pages[0]?.pagination.total,
+    initialData: pages.data?.pages[0]?.pagination,
     initialDataUpdatedAt: () => queryClient.getQueryState(pagesKey)?.dataUpdatedAt ?? 0,
     ...(isLive && live),
   });
   const rows = useMemo(() => pages.data?.pages.flatMap(({ data }) => data), [pages.data]);
+  const counted = head.data ?? pages.data?.pages[0]?.pagination;
   return {
     rows,
-    total: head.data ?? pages.data?.pages[0]?.pagination.total,
+    total: counted?.total,
+    isTotalMinimum: counted?.total_is_minimum,
     error: pages.error ?? head.error,
     retry: () => {
       void (pages.isError ? pages.refetch() : head.refetch());

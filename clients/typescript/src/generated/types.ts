@@ -2701,17 +2701,18 @@ export interface components<Other = string & {}> {
         Pagination: {
             /**
              * Format: int64
-             * @description Number of entries in the whole list. For a list of more than 2,000 entries, the number can be up to 2 seconds old.
+             * @description Number of entries in the whole list, which is counted up to 10,000. For a list of more than 2,000 entries, the
+             *     number can be up to 2 seconds old.
              * @example 42
              */
             total: number;
             /**
-             * @description True if `total` is an estimate, which can be wrong by a third. Absent if it is exact. Only lists of some
-             *     thousand deliveries or invocations are estimated: one in 64 is counted, and of invocations the latest days stand
-             *     for the earlier ones.
+             * @description True if only a part of the list was counted: it has at least `total` entries. Absent if `total` is exact. A part is
+             *     counted of a list with more than 10,000 entries, and of one whose filters need so long a search that counting it
+             *     takes too long.
              * @example true
              */
-            total_estimated?: boolean;
+            total_is_minimum?: boolean;
             /**
              * Format: date-time
              * @description Set if the page ended before its limit, because many entries do not match the filters: it has all matching entries
@@ -15713,7 +15714,7 @@ export interface components<Other = string & {}> {
          */
         After: string;
         /**
-         * @description Number of entries to skip.
+         * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
          * @example 0
          */
         Offset: number;
@@ -16036,7 +16037,7 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -16489,7 +16490,7 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -16669,7 +16670,7 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -16924,7 +16925,7 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -17439,7 +17440,7 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -17666,7 +17667,7 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -18054,7 +18055,7 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -18158,7 +18159,7 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -18410,7 +18411,7 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -18966,7 +18967,7 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -19194,7 +19195,7 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -19394,7 +19395,7 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -19637,7 +19638,7 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -19870,7 +19871,7 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -20152,7 +20153,7 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -20748,7 +20749,7 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -20958,7 +20959,7 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -21059,7 +21060,7 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -21155,7 +21156,7 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -21339,7 +21340,7 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -21589,7 +21590,7 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];

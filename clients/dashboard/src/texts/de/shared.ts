@@ -83,6 +83,7 @@ export const shared: Texts['shared'] = {
   },
   table: {
     rows: (count) => (count === '1' ? '1 Zeile' : `${count} Zeilen`),
+    rowsAtLeast: (count) => `Mindestens ${count} Zeilen`,
     loadMore: 'Mehr laden',
     searchFurther: 'Weiter suchen',
     searchedSince: (time) => `Durchsucht bis ${time}`,

@@ -34,6 +34,7 @@ export const shared = {
   },
   table: {
     rows: (count: string) => (count === '1' ? '1 row' : `${count} rows`),
+    rowsAtLeast: (count: string) => `At least ${count} rows`,
     loadMore: 'Load more',
     searchFurther: 'Search further',
     searchedSince: (time: string) => `Searched back to ${time}`,
