@@ -36,7 +36,7 @@ export interface InvocationStore {
 
 const prefix = 'invocations_';
 /** Milliseconds after which no further day of a list is counted. */
-const countMs = 1_000;
+const countMs = 2_000;
 const partMs = 60_000;
 /** Less to read is less to decode. */
 const calledFields = {

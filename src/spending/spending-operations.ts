@@ -53,13 +53,14 @@ export function spendingOperations({
       };
       await flush();
       const leave = await reading.enter({ key: context.principal.keyId, signal: context.signal });
-      const { total, spent, completeUntil } = await spending
+      const { total, spent, completeUntil, addedUpUntil } = await spending
         .get({ by, ...read, promptIds, keyId, provider, model, tag })
         .finally(leave);
       const body: Costs = {
         since: new Date(span.since).toISOString(),
         until: new Date(span.until).toISOString(),
         complete_until: new Date(completeUntil).toISOString(),
+        ...(addedUpUntil !== undefined && { added_up_until: new Date(addedUpUntil).toISOString() }),
         total: showSums(total),
         groups: spent.slice(0, mostGroups).map((one) => ({ ...showGroup(by, one), sums: showSums(one.sums) })),
         ...(spent.length > mostGroups && { left_out: spent.length - mostGroups }),

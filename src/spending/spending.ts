@@ -39,6 +39,8 @@ export interface SpendingAnswer {
   readonly spent: readonly Spent[];
   /** All invocations are in it that began before, in milliseconds since 1970. */
   readonly completeUntil: number;
+  /** Set if it lacks the invocations from then on, because there are too many to read, in milliseconds since 1970. */
+  readonly addedUpUntil: number | undefined;
 }
 
 export interface Spending {
@@ -66,15 +68,22 @@ export interface SpendingDependencies {
   readonly journalledMs: number;
 }
 
+/** The quarters that are not closed, as far as they were read. */
+interface OpenQuarters {
+  readonly quarters: ReadonlyMap<number, SumsOfRecords>;
+  /** When the first record began that was not read. */
+  readonly readUntil: number | undefined;
+}
+
 /** Tags of a quarter of an hour that are kept: callers can name any. */
 const mostTags = 1_000;
-/** Records after the closed quarters that an answer reads. */
-export const mostOpen = 20_000;
 /**
- * From so many on they are read again only after a multiple of the time that this takes: pages that ask again and again
- * get sums that are some seconds old, and leave the time to others.
+ * From so many records after the closed quarters on, an answer reads no further when it has read for `longestOpenMs`.
+ * And they are read again only after a multiple of the time that this takes: pages that ask again and again get sums
+ * that are some seconds old, and leave the time to others.
  */
 const manyOpen = 2_000;
+const longestOpenMs = 1_000;
 const keptFactor = 4;
 /** A quarter with records is followed by a pause of so many times the duration of adding it up. */
 const pauseFactor = 3;
@@ -83,15 +92,20 @@ const longestPauseMs = 1_000;
 export function createSpending({ store, records, clock, journalledMs }: SpendingDependencies): Spending {
   const turns = createTurns();
 
-  let kept: { from: string; quarters: ReadonlyMap<number, SumsOfRecords>; until: number } | undefined;
+  let kept: (OpenQuarters & { from: string; until: number }) | undefined;
   /** The quarters that are not closed yet: from a time on. */
-  const openQuarters = shareReads(async (from: string): Promise<ReadonlyMap<number, SumsOfRecords>> => {
+  const openQuarters = shareReads(async (from: string): Promise<OpenQuarters> => {
     const began = performance.now();
-    if (kept?.from === from && began < kept.until) return kept.quarters;
+    if (kept?.from === from && began < kept.until) return kept;
     const quarters = new Map<number, SumsOfRecords>();
-    let left = mostOpen;
+    let readUntil: number | undefined;
+    let count = 0;
     const span = { since: new Date(from), until: new Date(clock.now().getTime() + quarterMs) };
     for await (const batch of records.called(span)) {
+      if (count >= manyOpen && performance.now() - began > longestOpenMs) {
+        readUntil = batch[0]?.created_at.getTime();
+        break;
+      }
       for (const record of batch) {
         await turns();
         const start = floorTo(quarterMs, record.created_at.getTime());
@@ -99,12 +113,12 @@ export function createSpending({ store, records, clock, journalledMs }: Spending
         sums.add(record);
         quarters.set(start, sums);
       }
-      left -= batch.length;
-      if (left <= 0) break;
+      count += batch.length;
     }
     const took = performance.now() - began;
-    kept = mostOpen - left >= manyOpen ? { from, quarters, until: began + (1 + keptFactor) * took } : undefined;
-    return quarters;
+    const open = { quarters, readUntil };
+    kept = count >= manyOpen ? { ...open, from, until: began + (1 + keptFactor) * took } : undefined;
+    return open;
   });
 
   /** Stores the sums of a quarter of an hour, and pauses. @param began when its records began to be read */
@@ -119,7 +133,7 @@ export function createSpending({ store, records, clock, journalledMs }: Spending
       // Read first: a quarter that is closed in the meantime is read from its records.
       const closed = (await store.closedUntil()) ?? (await records.firstDay()) ?? until;
       const span = { since: new Date(since), until: new Date(Math.min(until, closed)) };
-      const open = closed < until ? await openQuarters(new Date(closed).toISOString()) : [];
+      const open = closed < until ? await openQuarters(new Date(closed).toISOString()) : undefined;
       const each = async (isTagged: boolean, add: (one: DaySums) => void): Promise<void> => {
         for await (const batch of store.walk(span, filter, isTagged)) {
           for (const one of batch) {
@@ -127,7 +141,7 @@ export function createSpending({ store, records, clock, journalledMs }: Spending
             add(one);
           }
         }
-        for (const [start, quarter] of open) {
+        for (const [start, quarter] of open?.quarters ?? []) {
           if (start < since || start >= until) continue;
           const groups = isTagged ? quarter.tagged : quarter.groups;
           for (const one of groups.values()) if (isIn(filter, one.group)) add({ ...one, day: new Date(start) });
@@ -147,7 +161,13 @@ export function createSpending({ store, records, clock, journalledMs }: Spending
         addSums(total, one.sums);
         if (by !== 'tag') addToGroup(one);
       });
-      return { total, spent: inOrder(by, [...spent.values()]), completeUntil: Math.min(closed, until) };
+      const { readUntil = until } = open ?? {};
+      return {
+        total,
+        spent: inOrder(by, [...spent.values()]),
+        completeUntil: Math.min(closed, until),
+        addedUpUntil: readUntil < until ? readUntil : undefined,
+      };
     },
 
     async close() {

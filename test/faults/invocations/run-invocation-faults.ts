@@ -19,7 +19,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { fromAmount, showMoney } from '../../../src/costs/money.ts';
 import { createJournalStore } from '../../../src/invocations/journal-store.ts';
-import { mostOpen } from '../../../src/spending/spending.ts';
 import { checkSetting, fastEngine, startDatabaseServer } from '../../support/database-server.ts';
 import { openDatabase } from '../../support/database.ts';
 import { startMockProvider } from '../../support/mock-provider.ts';
@@ -29,6 +28,7 @@ import { absurd, billOf, excessive, formats, rate } from './ledger.ts';
 
 interface Costs {
   readonly complete_until: string;
+  readonly added_up_until?: string;
   readonly total: { readonly cost: { readonly amount: string }; readonly without_cost: number };
   readonly groups: readonly CostGroup[];
 }
@@ -273,11 +273,10 @@ const readCosts = async (until?: string, by = 'key'): Promise<Costs> => {
 };
 const logged = costOf(invocations);
 const sums = await readCosts();
-// What follows the closed quarters of an hour is read up to a number of records.
 const open = invocations.filter(({ created_at: at }) => at >= sums.complete_until);
 const isSame =
   fromAmount((await readCosts(sums.complete_until)).total.cost.amount) === logged - costOf(open) &&
-  (open.length > mostOpen || fromAmount(sums.total.cost.amount) === logged) &&
+  (sums.added_up_until !== undefined || fromAmount(sums.total.cost.amount) === logged) &&
   sums.total.without_cost === 0;
 const toName: Readonly<Record<string, (group: CostGroup) => string>> = {
   day: ({ day = '' }) => day,
@@ -323,7 +322,7 @@ await rm(dataDir, { recursive: true });
 const gaps = findGaps(calls, invocations, ledger);
 console.log(tableOf(gaps));
 console.log(`Left in journals: ${left} entries; after a normal stop ${journalsLeft} journals.`);
-const isWhole = open.length <= mostOpen ? '' : ` (of the last ${open.length} invocations only ${mostOpen})`;
+const isWhole = sums.added_up_until === undefined ? '' : ` (until ${sums.added_up_until})`;
 console.log(
   `The log: ${showMoney(logged).amount} dollars; GET /api/v1/costs: ${sums.total.cost.amount}${isWhole}, ` +
     `${isSame ? 'equal' : 'NOT equal'} where it is complete.`,

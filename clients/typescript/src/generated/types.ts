@@ -9077,10 +9077,16 @@ export interface components<Other = string & {}> {
             until: components<Other>["schemas"]["Timestamp"];
             /**
              * Format: date-time
-             * @description The sums have all invocations that began before this time. Of later ones, those in progress are missing, and perhaps others.
+             * @description The sums have all invocations that began before this time. Of later ones, those in progress are missing, and those from `added_up_until` on.
              * @example 2026-11-06T12:15:00.000Z
              */
             complete_until: string;
+            /**
+             * Format: date-time
+             * @description Set while there are more invocations after `complete_until` than one answer adds up: the sums lack the invocations from this time on. The service adds them up in the background.
+             * @example 2026-11-06T12:21:07.318Z
+             */
+            added_up_until?: string;
             total: components<Other>["schemas"]["CostSums"];
             /** @description The sums of each group: the days in their order, others by cost, the largest first. At most 1,000. */
             groups: components<Other>["schemas"]["CostGroup"][];

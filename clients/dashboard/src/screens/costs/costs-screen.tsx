@@ -65,7 +65,12 @@ export function CostsScreen(): ReactNode {
             >
               {format.cost(total.cost)}
             </Figure>
-            <Figure label={texts.calls}>{format.number(total.calls)}</Figure>
+            <Figure
+              label={texts.calls}
+              note={days.data?.added_up_until && texts.addedUpUntil(format.dateTime(days.data.added_up_until))}
+            >
+              {format.number(total.calls)}
+            </Figure>
             <Figure label={texts.tokens} note={texts.tokenNote(format.compact(total.output_tokens))}>
               {format.compact(total.input_tokens + total.output_tokens)}
             </Figure>

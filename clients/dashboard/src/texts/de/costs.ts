@@ -12,6 +12,7 @@ export const costs: Texts['costs'] = {
   output: 'Ausgabe-Tokens',
   tokenNote: (output) => `davon ${output} Ausgabe`,
   withoutCost: 'Ohne Preis',
+  addedUpUntil: (time) => `Addiert bis ${time}; der Rest folgt`,
   withoutCostNote: 'Fehlen in den Kosten',
   ceiling: (amount) => `Bis zu ${amount} weniger: Abgebrochene Anfragen zählen ganz`,
   missing: {

@@ -10,6 +10,7 @@ export const costs = {
   output: 'Output tokens',
   tokenNote: (output: string) => `${output} of them output`,
   withoutCost: 'Without a price',
+  addedUpUntil: (time: string) => `Added up until ${time}; the rest follows`,
   withoutCostNote: 'Missing in the cost',
   ceiling: (amount: string) => `Up to ${amount} less: calls that broke off count in full`,
   missing: {
