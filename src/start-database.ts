@@ -107,25 +107,30 @@ export async function startDatabase(
  */
 const remotePatienceMs = 30_000;
 const embeddedPatienceMs = 30 * 60_000;
-const remindEveryMs = 10_000;
+/** Milliseconds between two messages while something of the start lasts. */
+const remindEveryMs = 5_000;
 /** Milliseconds for the command of a migration that is in progress when the process stops. */
 const migrationStopMs = 1_000;
 
 function patienceOf({ print, signal }: DatabaseStartOptions, isEmbedded: boolean): Patience {
   const limitMs = isEmbedded ? embeddedPatienceMs : remotePatienceMs;
+  const limit = limitMs < 60_000 ? `${limitMs / 1_000} s` : `${limitMs / 60_000} min`;
   return async (part) => {
-    let remindedMs = 0;
+    let last = '';
     try {
       const waiting = patiently(part, {
         limitMs,
         isOver: () => signal?.aborted === true,
-        onWait(reason, waitedMs) {
-          if (waitedMs < remindedMs) return;
-          remindedMs = waitedMs + remindEveryMs;
-          print(`Waiting for the database, which is busy or does not answer: ${reason}`);
+        onWait(reason) {
+          last = `: ${reason}`;
         },
       });
-      return await abortable(waiting, signal);
+      return await reminding(
+        (seconds) => {
+          print(`Waiting for the database, which is busy or does not answer, for ${seconds} s of ${limit}${last}`);
+        },
+        abortable(waiting, signal),
+      );
     } catch (error) {
       if (error instanceof DatabaseStartError || !isTemporary(error)) throw error;
       throw new DatabaseStartError(`The database stopped answering while the service started: ${reasonOf(error)}`, {
@@ -135,6 +140,19 @@ function patienceOf({ print, signal }: DatabaseStartOptions, isEmbedded: boolean
   };
 }
 
+/** Calls `remind` again and again until the work ends. */
+async function reminding<Result>(remind: (seconds: number) => void, work: Promise<Result>): Promise<Result> {
+  const began = performance.now();
+  const timer = setInterval(() => {
+    remind(Math.round((performance.now() - began) / 1_000));
+  }, remindEveryMs);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
 async function startOwnDatabase(
   options: DatabaseStartOptions,
   cleanups: (() => Promise<void>)[],
@@ -142,7 +160,12 @@ async function startOwnDatabase(
   const { config, environment, log, print } = options;
   const { dataDir, cacheDir } = config.database;
   print('Database: starting an embedded server (the first start may take a minute) …');
-  const embedded = await startEmbeddedDatabase({ dataDir, cacheDir, env: environment, log, signal: options.signal });
+  const embedded = await reminding(
+    (seconds) => {
+      print(`Database: the embedded server is not ready after ${seconds} s; each attempt to start it ends after 90 s`);
+    },
+    startEmbeddedDatabase({ dataDir, cacheDir, env: environment, log, signal: options.signal }),
+  );
   cleanups.push(() => embedded.stop());
   print(`Database: ${embedded.engine}, data in ${dataDir}`);
   if (!embedded.isProtected) {

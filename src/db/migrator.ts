@@ -229,7 +229,10 @@ export function createMigrator(dependencies: MigratorDependencies): Migrator {
       if (tasks.length === 0) return;
       const lease = await acquire(seen, readAt);
       if (lease === undefined) {
-        if (progress?.status !== 'waiting') log.info({}, 'another process migrates the data');
+        if (progress?.status !== 'waiting') {
+          const term = `${times.termMs / 1_000} s`;
+          log.info({}, `another process migrates the data; waiting until it ends or gives no sign of life for ${term}`);
+        }
         progress = { status: 'waiting', done: 0, total: tasks.length };
         await pause(times.pollMs);
         continue;

@@ -45,6 +45,7 @@ describe('SIGTERM during a start', () => {
     const service = spawnService({ ...processes.environment, MONGODB_URI: proxy.uri, DATABASE_CHECK: check });
     await lost;
     proxy.pause();
+    await until(() => service.messages.some((line) => /^Waiting for the database, .* of 30 s/.test(line)));
     await expectToStop(service);
   });
 
@@ -61,6 +62,7 @@ describe('SIGTERM during a start', () => {
       PATH: `${bin}:/usr/bin:/bin`,
     });
     const pid = Number(await until(() => readFile(pidFile, 'utf8').catch(() => '')));
+    await until(() => service.messages.some((line) => line.startsWith('Database: the embedded server is not ready')));
     await expectToStop(service);
     expect(isRunning(pid)).toBe(false);
   });

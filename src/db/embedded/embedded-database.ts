@@ -53,7 +53,7 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
     withFileLock(folder.pathOf('starting.lock'), action, {
       signal: ending,
       onWait: () => {
-        log.info({}, 'waiting for another process that is preparing the database');
+        log.info({}, 'waiting for another process that is preparing the database, for at most 15 min');
       },
     });
 

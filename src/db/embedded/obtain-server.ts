@@ -104,7 +104,8 @@ async function waitWhileSilent(folder: DatabaseFolder, context: EngineContext, r
     const state = await examine(folder, record);
     if (state.status !== 'silent') return;
     if (patience.isOver(await processorTimeOf(state.pid), performance.now())) return;
-    if (isFirst) context.log.info({}, 'the database server is busy; waiting until it answers');
+    if (isFirst)
+      context.log.info({}, 'the database server does not answer; waiting for a minute, or for 30 min while it works');
     await sleep(PAUSE_MS, undefined, { signal: context.signal });
   }
 }

@@ -230,7 +230,7 @@ describe('the lease', () => {
     open();
     const process = await opening;
     await process.done();
-    expect(process.log.lines.join('\n')).toContain('another process migrates the data');
+    expect(process.log.lines.join('\n')).toContain('another process migrates the data; waiting until');
     expect([await listed(), process.schema().version]).toEqual([[1], 1]);
   });
 
