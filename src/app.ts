@@ -408,7 +408,7 @@ export function createApp(dependencies: AppDependencies): App {
         audit,
         spending,
       ].flatMap(({ chores }): readonly Chore[] => chores),
-      { name: 'expired documents', everyMs: 60_000, run: createExpiry({ database, indexes, now: clock.now }) },
+      { name: 'expired documents', everyMs: 60_000, run: createExpiry({ database, indexes, now: clock.now, log }) },
       { name: 'held deliveries', everyMs: 10 * 60_000, run: () => webhooks.retention.expireHeld() },
       { name: 'statistics', everyMs: dependencies.statisticsEveryMs ?? 5_000, run: () => statistics.flush() },
       { name: 'waiting deliveries', everyMs: 15_000, run: () => webhooks.measureBacklog() },

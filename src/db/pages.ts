@@ -145,8 +145,11 @@ export interface Pages {
 
   /** Removes documents. @param pause called between commands */
   remove<T extends Stored>(selection: Selection<T>, pause?: () => Promise<void>): Promise<void>;
-  /** Removes the documents of a collection whose `expires_at` has passed. It has the index `expiryIndex`. */
-  removeExpired(collection: string, now: Date): Promise<void>;
+  /**
+   * Removes the documents of a collection whose `expires_at` has passed. It has the index `expiryIndex`.
+   * @param pause called after each command, with the number of documents that it removed
+   */
+  removeExpired(collection: string, now: Date, pause: (removed: number) => Promise<void>): Promise<void>;
 
   /** Documents by their ids, in the order of the ids, as long as the reader wants more; undefined if there is none. */
   fetch<T extends Stored>(

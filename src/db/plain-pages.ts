@@ -113,10 +113,14 @@ export function withPlainPages(database: Database): PagedDatabase {
           await pause?.();
         }
       },
-      async removeExpired(name, now) {
+      async removeExpired(name, now, pause) {
         const collection = database.db.collection<Stored>(name);
         const expired = { expires_at: { $lt: now } };
-        while ((await removeSome(collection, expired)) === batchSize);
+        for (;;) {
+          const removed = await removeSome(collection, expired);
+          if (removed > 0) await pause(removed);
+          if (removed < batchSize) return;
+        }
       },
     },
   };

@@ -4,6 +4,7 @@ import { ensureIndexes, expiryIndex, type CollectionIndexes } from '../../src/db
 import { withNarrowPages } from '../../src/db/narrow/narrow-pages.ts';
 import type { PagedDatabase } from '../../src/db/pages.ts';
 import { withPlainPages } from '../../src/db/plain-pages.ts';
+import { silentLog } from '../support/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const indexes: readonly CollectionIndexes[] = [
@@ -42,11 +43,11 @@ async function timesOf(collection: string): Promise<unknown[]> {
 
 const servers: [string, () => PagedDatabase][] = [
   ['reads in the order of an index', () => withPlainPages(database)],
-  ['fetches whatever a filter matches', () => withNarrowPages(database, { pauseMs: 0 })],
+  ['fetches whatever a filter matches', () => withNarrowPages(database)],
 ];
 
 describe.each(servers)('expiry on a server that %s', (_name, open) => {
-  const expiry = () => createExpiry({ database: open(), indexes, now: () => now });
+  const expiry = (log = silentLog) => createExpiry({ database: open(), indexes, now: () => now, log, tellEveryMs: 0 });
 
   it('removes expired documents, and no others', async () => {
     for (const name of ['first', 'second', 'lasting'])
@@ -77,6 +78,24 @@ describe.each(servers)('expiry on a server that %s', (_name, open) => {
     );
     await expiry()();
     expect(await timesOf('first')).toEqual([]);
+  });
+
+  it('says how far it is, and needs few commands after days without a process', async () => {
+    await expiry()();
+    await insert(
+      'first',
+      Array.from({ length: 1_050 }, (_, index) => start + (index % 10) * 24 * hour + index),
+    );
+    now = new Date(start + 10 * 24 * hour);
+    const lines: Record<string, unknown>[] = [];
+    const note = (fields: Record<string, unknown>): void => void lines.push(fields);
+    await expiry({ info: note, warn: note })();
+    expect(await timesOf('first')).toEqual([]);
+    const told = lines.filter(({ collection }) => collection === 'first').map(({ removed }) => removed as number);
+    expect(told).toEqual(told.toSorted((a, b) => a - b));
+    expect(new Set(told).size).toBeGreaterThan(2);
+    expect(told.at(-1)).toBe(1_050);
+    expect(told.length).toBeLessThan(500);
   });
 
   it('finds documents before the position of an earlier process', async () => {

@@ -6,6 +6,7 @@ import { systemRandom } from '../../src/runtime/random.ts';
 import { createStatistics, type Statistics } from '../../src/statistics/statistics.ts';
 import { createStatisticsStore, statisticsIndexes } from '../../src/statistics/statistics-store.ts';
 import { createTestDatabase, testDatabaseUri, type TestDatabase } from '../support/database.ts';
+import { silentLog } from '../support/log.ts';
 import { LossyProxy, type Loss } from '../support/lossy-proxy.ts';
 import { countMatchedDocuments } from '../support/matched-documents.ts';
 import { setUp, startAnother } from '../support/per-operation.ts';
@@ -240,7 +241,7 @@ describe('over time', () => {
     statistics.requested(200, false);
     await statistics.flush();
     clock.set('2026-11-15T00:00:00Z');
-    await createExpiry({ database, indexes: [statisticsIndexes], now: clock.now })();
+    await createExpiry({ database, indexes: [statisticsIndexes], now: clock.now, log: silentLog })();
     const left = await collection.find().sort({ _id: 1 }).toArray();
     expect(left.map(({ _id }) => _id)).toEqual([`prompt/${id}/2026-11-13`, 'service//2026-11-13']);
     for (const { expires_at } of left) expect(expires_at < new Date('2026-11-15T15:00:00Z')).toBe(true);

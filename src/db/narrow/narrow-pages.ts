@@ -64,17 +64,12 @@ const widest = 4;
 const manyGroupedSamples = 8;
 
 export interface NarrowPagesOptions {
-  /** Milliseconds between two commands that remove expired documents. */
-  readonly pauseMs?: number;
   /** Documents that one page of a long list searches for those that match its further conditions. */
   readonly searchedMost?: number;
 }
 
 /** Adds the reads of a server that fetches everything that a filter matches, and marks samples in what is written. */
-export function withNarrowPages(
-  database: Database,
-  { pauseMs = 20, searchedMost = 10_000 }: NarrowPagesOptions = {},
-): PagedDatabase {
+export function withNarrowPages(database: Database, { searchedMost = 10_000 }: NarrowPagesOptions = {}): PagedDatabase {
   const db = withSamples(database.db);
   const { fetch, ...reads } = createFetch(idsAtOnce);
 
@@ -119,7 +114,7 @@ export function withNarrowPages(
           return { documents: found.length, result: distinct(found) };
         }),
       someValues,
-      removeExpired: createNarrowExpiry({ ...database, db }, { idsAtOnce, pauseMs }),
+      removeExpired: createNarrowExpiry({ ...database, db }, idsAtOnce),
     },
   };
 }
