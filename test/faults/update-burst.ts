@@ -169,11 +169,12 @@ export async function startUpdateBurst({ url, key, prompts, writers }: BurstOpti
     const { version: latest } = (await get(`/api/v1/prompts/${promptId}`)) as StoredVersion;
     const readList = async <Entry>(path: string): Promise<Entry[]> => {
       const entries: Entry[] = [];
-      for (;;) {
-        const page = `/api/v1/prompts/${promptId}/${path}?limit=100&offset=${entries.length}`;
-        const { data } = (await get(page)) as { data: Entry[] };
-        if (data.length === 0) return entries;
+      for (let after = ''; ;) {
+        const page = await get(`/api/v1/prompts/${promptId}/${path}?limit=100${after}`);
+        const { data, pagination } = page as { data: Entry[]; pagination: { next: string | null } };
         entries.push(...data);
+        if (pagination.next === null) return entries;
+        after = `&after=${pagination.next}`;
       }
     };
     const versions = await readList<StoredVersion>('versions');
