@@ -1,16 +1,17 @@
 /** How quarters of an hour are added up. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createBudgetFeature } from '../../src/budgets/feature.ts';
 import { createInvocationFeature } from '../../src/invocations/feature.ts';
-import type { AttemptDocument, InvocationDocument } from '../../src/invocations/invocation.ts';
+import type { AttemptDocument, CalledDocument, InvocationDocument } from '../../src/invocations/invocation.ts';
 import { createInvocationId } from '../../src/invocations/invocation-id.ts';
 import { createInvocationStore } from '../../src/invocations/invocation-store.ts';
 import { createJournalStore } from '../../src/invocations/journal-store.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { system } from '../../src/runtime/system.ts';
 import { createSecretBox } from '../../src/secrets/secret-box.ts';
-import { createSpending, type Dimension, type Spending } from '../../src/spending/spending.ts';
+import { createSpending, type Dimension, type Records, type Spending } from '../../src/spending/spending.ts';
 import { createSpendingStore, spendingIndexes } from '../../src/spending/spending-store.ts';
 import { SumsOfRecords, type Sums } from '../../src/spending/sums.ts';
 import { createIndexes, createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -75,6 +76,35 @@ async function sums(
   ]);
   return { total, groups, until: new Date(completeUntil).toISOString() };
 }
+
+it('reads what is not closed for a second at the longest, and says how far it came', async () => {
+  const of = (batch: number): CalledDocument[] => {
+    const at = new Date(now.getTime() - 3_600_000 + batch * 60_000).toISOString();
+    return Array.from({ length: 500 }, () => record(at, [paid(1n)]));
+  };
+  const answerOf = (pauses: readonly number[], batches: number) => {
+    const records: Records = {
+      async *called() {
+        for (let batch = 0; batch < batches; batch += 1) {
+          if (pauses.includes(batch)) await sleep(1_100);
+          yield of(batch);
+        }
+      },
+      firstDay: () => Promise.resolve(Date.parse('2026-03-12')),
+      oldestOpen: () => Promise.resolve(undefined),
+    };
+    const store = { ...createSpendingStore(database), closedUntil: async () => undefined };
+    const clock = { now: () => now };
+    const spending = createSpending({ store, records, clock, journalledMs: 3 * 60_000 });
+    return spending.get({ by: 'day', since: Date.parse('2026-03-12'), until: Date.parse('2026-03-13') });
+  };
+  // Few are read however long it takes.
+  expect(await answerOf([1], 3)).toMatchObject({ total: { calls: 1_500 }, addedUpUntil: undefined });
+  const { total, addedUpUntil = 0 } = await answerOf([6], 50);
+  const read = Array.from({ length: 50 }, (_, batch) => of(batch)).flat();
+  expect(total.calls).toBe(read.filter(({ created_at: at }) => at.getTime() < addedUpUntil).length);
+  expect(total.calls).toBeGreaterThanOrEqual(2_000);
+});
 
 it('adds up closed quarters once, and the others for each answer', async () => {
   const store = createInvocationStore(database);
