@@ -169,6 +169,7 @@ it('the total of the audit log is exact for a key with few of its records', asyn
     operation: undefined,
     resourceType: undefined,
     resourceId: undefined,
+    requestId: undefined,
   };
   expect(
     await createAuditStore(database)

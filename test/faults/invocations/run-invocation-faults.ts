@@ -288,7 +288,7 @@ const toName: Readonly<Record<string, (group: CostGroup) => string>> = {
 };
 /** Names of what `GET /api/v1/costs` and the budgets say in another way than the log. */
 const unequal: string[] = [];
-const complete = open.length > mostOpen ? sums.complete_until : undefined;
+const complete = sums.added_up_until === undefined ? undefined : sums.complete_until;
 const compared = invocations.filter(({ created_at: at }) => complete === undefined || at < complete);
 for (const [by, name] of Object.entries(toName)) {
   const left = sumsBy(by, compared);
