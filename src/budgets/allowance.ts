@@ -1,18 +1,14 @@
 import { mostOfBudget, showMoney } from '../costs/money.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { PeriodStore, PeriodTerms, SliceChange } from './period-store.ts';
-
-/** What a call may cost, in each of the periods that it belongs to. */
-export interface Claim {
-  readonly periods: readonly PeriodTerms[];
-  /** In nano-dollars. */
-  readonly amount: number;
-}
+import type { Claim, Shares } from './shares.ts';
 
 export interface AllowanceOptions {
   /** The journal that has the calls. */
   readonly journal: string;
   readonly store: Pick<PeriodStore, 'ensure' | 'find' | 'change'>;
+  /** Those of all journals of the process. */
+  readonly shares: Shares;
   readonly monotonic: () => number;
   readonly sleep: (milliseconds: number) => Promise<unknown>;
 }
@@ -20,7 +16,7 @@ export interface AllowanceOptions {
 /** How often `tick` is called, in milliseconds: it returns what is not used. */
 export const tickMs = 1_000;
 /** How long a call waits, once, for what other processes return, and for what calls in progress do not use. */
-const patienceMs = 1_500;
+export const patienceMs = 1_500;
 /** How long a refusal holds for others that want as much or more. */
 const refusedMs = 1_000;
 /** What is taken for later calls is at most this part of what is left. */
@@ -97,7 +93,19 @@ export class Allowance {
    * @returns false if the journal is closed
    * @throws {ProblemError} budget-exceeded; database-unavailable
    */
-  async reserve({ periods, amount }: Claim): Promise<boolean> {
+  async reserve(claim: Claim): Promise<boolean> {
+    const { shares } = this.#options;
+    await shares.take(claim);
+    let isReserved = false;
+    try {
+      isReserved = await this.#reserve(claim);
+      return isReserved;
+    } finally {
+      if (!isReserved) shares.release(claim, claim.amount);
+    }
+  }
+
+  async #reserve({ periods, amount }: Claim): Promise<boolean> {
     const held: Part[] = [];
     try {
       for (const terms of periods) {
@@ -115,14 +123,17 @@ export class Allowance {
     return false;
   }
 
-  /** Ends what was reserved. */
-  release(period: string, amount: number): void {
-    const part = this.#parts.get(period);
-    if (part === undefined) return;
-    part.held -= amount;
-    part.refused = undefined;
-    part.freed.resolve(false);
-    part.freed = Promise.withResolvers();
+  /** Ends what was reserved, or a part of it. */
+  release(claim: Pick<Claim, 'periods' | 'payer'>, amount: number): void {
+    this.#options.shares.release(claim, amount);
+    for (const { id } of claim.periods) {
+      const part = this.#parts.get(id);
+      if (part === undefined) continue;
+      part.held -= amount;
+      part.refused = undefined;
+      part.freed.resolve(false);
+      part.freed = Promise.withResolvers();
+    }
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { components } from '../../generated/types.ts';
+import { administratorId, firstKeyId } from '../api-keys/api-keys.ts';
 import { auditEntry, keyOf, type AuditedKind, type Author } from '../audit/author.ts';
 import { showMoney } from '../costs/money.ts';
 import { changeTime } from '../editing/edits.ts';
@@ -7,10 +8,10 @@ import { listingOf, type Listing } from '../lists/listing.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { defined } from '../runtime/objects.ts';
 import type { Random } from '../runtime/random.ts';
-import type { Claim } from './allowance.ts';
 import { periodOf, type Budget, type BudgetScope, type BudgetTerms, type Period } from './budget.ts';
 import { mostBudgets, type BudgetStore } from './budget-store.ts';
 import type { Account, PeriodStore, PeriodTerms } from './period-store.ts';
+import type { Claim } from './shares.ts';
 
 /** What a call is charged to. */
 export interface Charged {
@@ -166,14 +167,12 @@ export function createBudgets({ store, periods, clock, random, onExcess, onRefus
     claim(charged, called, most) {
       const payers = under(charged);
       if (payers.length === 0) return undefined;
-      const isBlocked = payers.some(
-        ({ budget: { blocked } }) => blocked.length > 0 && blocked.some(({ model }) => model === nameOf(called)),
-      );
-      if (most === undefined || isBlocked) {
-        const strict = payers.find(({ budget }) => budget.unpriced === 'refuse');
-        if (strict !== undefined) throw costUnknown(strict.budget, isBlocked ? nameOf(called) : undefined);
+      for (const { budget } of payers) {
+        if (budget.unpriced !== 'refuse') continue;
+        const isBlocked = budget.blocked.some(({ model }) => model === nameOf(called));
+        if (most === undefined || isBlocked) throw costUnknown(budget, isBlocked ? nameOf(called) : undefined);
       }
-      return { periods: payers.map(currentTerms), amount: most ?? 0 };
+      return { periods: payers.map(currentTerms), amount: most ?? 0, payer: familyOf(charged) };
     },
     refused: onRefused,
     exceeded(excess) {
@@ -277,8 +276,15 @@ function continues(present: BudgetTerms, { scope, period, timeZone }: BudgetTerm
   );
 }
 
-function termsOf({ id, name, limit, revision }: Budget, { id: period, since, resetsAt }: Period): PeriodTerms {
-  return { id: period, since, resetsAt, budget: name, budgetId: id, limit, revision };
+/** The oldest key that led to a key. Administrators create keys for others, which do not count as theirs. */
+function familyOf({ keyId, makers }: Charged): string {
+  return makers.find((id) => id !== administratorId && id !== firstKeyId) ?? keyId;
+}
+
+function termsOf(budget: Budget, { id: period, since, resetsAt }: Period): PeriodTerms {
+  const { id, name, limit, revision, scope } = budget;
+  const isShared = scope.keyId === undefined;
+  return { id: period, since, resetsAt, budget: name, budgetId: id, limit, revision, isShared };
 }
 
 function stateOf(budget: Budget, period: Period, account: Account | undefined): BudgetState {
@@ -317,7 +323,7 @@ function costUnknown({ name }: Budget, blocked: string | undefined): ProblemErro
     detail:
       blocked === undefined
         ? `The most that the call can cost is unknown, and the budget "${name}" refuses such calls.`
-        : `A call of ${blocked} has cost more than it could cost at most, and the budget "${name}" refuses such calls.`,
+        : `A call of ${blocked} has cost more than it could cost at most, and the budget "${name}" refuses such calls until it is set again.`,
     headers: { 'x-should-retry': 'false' },
     extensions: { budget: name },
   });

@@ -2,12 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Basis } from '../feature.ts';
 import type { Chore } from '../runtime/maintenance.ts';
 import { createAccounts } from './accounts.ts';
-import { Allowance } from './allowance.ts';
+import { Allowance, patienceMs } from './allowance.ts';
 import { budgetOperations } from './budget-operations.ts';
 import { createBudgetUses, readEveryMs } from './budget-uses.ts';
 import { createBudgetStore } from './budget-store.ts';
 import { createBudgets, refreshEveryMs, type BudgetsOptions } from './budgets.ts';
 import { createPeriodStore, type PeriodStore } from './period-store.ts';
+import { createShares } from './shares.ts';
 import { checkEveryMs, createThresholds } from './thresholds.ts';
 
 /** @param onExcess called for each call that has cost more than the most that it could cost */
@@ -37,6 +38,7 @@ export function createBudgetFeature(
     },
   });
   const { monotonic } = clock;
+  const shares = createShares(() => sleep(patienceMs));
   const chores: readonly Chore[] = [
     { name: 'budgets', everyMs: refreshEveryMs, run: () => budgets.refresh() },
     { name: 'use of budgets', everyMs: readEveryMs, run: () => uses.read() },
@@ -47,7 +49,7 @@ export function createBudgetFeature(
     uses,
     chores,
     accounts: createAccounts(store),
-    createAllowance: (journal: string): Allowance => new Allowance({ journal, store, monotonic, sleep }),
+    createAllowance: (journal: string): Allowance => new Allowance({ journal, store, shares, monotonic, sleep }),
     operations: budgetOperations(budgets),
   };
 }

@@ -16,6 +16,8 @@ export interface PeriodTerms extends Period {
   readonly limit: number;
   /** Of the budget: a greater one has the newer limit. */
   readonly revision: number;
+  /** Whether keys share it that did not lead to one another. */
+  readonly isShared: boolean;
 }
 
 /** The part of a period that a journal has taken: what calls of its process may still cost. */

@@ -1,5 +1,5 @@
-import type { Claim } from '../budgets/allowance.ts';
 import type { Budgeting, Charged } from '../budgets/budgets.ts';
+import type { Claim } from '../budgets/shares.ts';
 import { fromStored, noCost, toPlain, type CallCost, type NanoDollars } from '../costs/money.ts';
 import type { Prices, Quote } from '../costs/prices.ts';
 import { ProblemError } from '../errors/problem-error.ts';

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { Allowance, Claim } from '../budgets/allowance.ts';
+import type { Allowance } from '../budgets/allowance.ts';
+import type { Claim } from '../budgets/shares.ts';
 import { inBudget } from '../costs/money.ts';
 import type { AttemptDocument, InvocationDocument } from './invocation.ts';
 import type { Batch, JournalStore, JournalWrite, PutOutcome } from './journal-store.ts';
@@ -22,7 +23,8 @@ interface Waiting {
 
 /** What an attempt has reserved, until the record of its invocation is stored. */
 interface Reserved {
-  readonly periods: readonly string[];
+  readonly claim: Claim;
+  /** What is still reserved of the claim. */
   amount: number;
   readonly attempt: Pick<AttemptDocument, 'status' | 'cost'>;
 }
@@ -119,7 +121,7 @@ export class Journal {
       this.#payments.set(id, payment);
     }
     const { reserved: all } = payment;
-    const reserved = { periods: claim.periods.map((period) => period.id), amount: claim.amount, attempt };
+    const reserved = { claim, amount: claim.amount, attempt };
     all.push(reserved);
     return () => {
       all.splice(all.indexOf(reserved), 1);
@@ -140,9 +142,9 @@ export class Journal {
     return () => {
       if (this.#payments.get(id) !== payment) return;
       for (const [index, reserved] of ended.entries()) {
-        const { periods, amount } = reserved;
+        const { claim, amount } = reserved;
         reserved.amount = costs[index] ?? amount;
-        this.#release({ periods, amount: amount - reserved.amount });
+        this.#release({ claim, amount: amount - reserved.amount });
       }
     };
   }
@@ -201,8 +203,8 @@ export class Journal {
     else if (this.#idle === 0 && isQuiet && this.#seq !== undefined) this.#writing = this.#write();
   }
 
-  #release({ periods, amount }: Pick<Reserved, 'periods' | 'amount'>): void {
-    for (const period of periods) this.#allowance.release(period, amount);
+  #release({ claim, amount }: Pick<Reserved, 'claim' | 'amount'>): void {
+    this.#allowance.release(claim, amount);
   }
 
   /** Writes an empty journal, unless it is written. @throws {ProblemError} database-unavailable */

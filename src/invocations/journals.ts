@@ -1,4 +1,5 @@
-import type { Allowance, Claim } from '../budgets/allowance.ts';
+import type { Allowance } from '../budgets/allowance.ts';
+import type { Claim } from '../budgets/shares.ts';
 import { inBudget } from '../costs/money.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Random } from '../runtime/random.ts';

@@ -5,7 +5,7 @@ import { SimulatedProcess, World, type Trouble } from './simulated-world.ts';
 function termsOf(limit: number, revision = 1): PeriodTerms {
   const id = 'a-budget|2026-11-23';
   const since = new Date('2026-11-23T00:00:00Z');
-  return { id, since, resetsAt: undefined, budget: 'all', budgetId: 'a-budget', limit, revision };
+  return { id, since, resetsAt: undefined, budget: 'all', budgetId: 'a-budget', limit, revision, isShared: false };
 }
 
 const cheapest = 10;

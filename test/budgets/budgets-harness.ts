@@ -4,6 +4,9 @@ export const budgetsPath = '/api/v1/budgets';
 
 export const usd = (amount: string): { amount: string; currency: string } => ({ amount, currency: 'USD' });
 
+/** For small budgets that a call of the tests' own key may use up. */
+export const ofAdministrator = { scope: { key_id: 'administrator' } };
+
 /** Sets a budget over everything, of a day. */
 export function setBudget(
   service: TestService,

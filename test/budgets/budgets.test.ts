@@ -5,7 +5,7 @@ import { startAnother } from '../support/per-operation.ts';
 import { readEvents } from '../support/server-sent-events.ts';
 import type { Answer, TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { budgetsPath, setBudget, usd } from './budgets-harness.ts';
+import { budgetsPath, ofAdministrator, setBudget as setAny, usd } from './budgets-harness.ts';
 
 const invocationLogTimes = { beatMs: 50, termMs: 60_000, recoverEveryMs: 60_000, reportMs: 50 };
 /** What a call of the mock costs: 11 tokens at 1 dollar a million, 7 at 4 dollars. */
@@ -35,6 +35,10 @@ beforeEach(async () => {
   const { body } = await service.call('GET', budgetsPath);
   for (const { name } of body.data) await service.call('DELETE', `${budgetsPath}/${name}`);
 });
+
+/** By default of the tests' own key: nobody shares it, so that a call can use it up. */
+const setBudget: typeof setAny = (to, name, body, options) =>
+  setAny(to, name, { ...ofAdministrator, ...body }, options);
 
 /** The state of a budget when nothing is in progress. */
 async function atRest(name: string): Promise<Answer['body']> {
@@ -291,6 +295,7 @@ describe('a budget', () => {
     const metric = 'provider_calls_above_ceiling_total{provider="mock",model="model-b"}';
     const terms = { limit: usd('1') };
     await setBudget(service, 'trusting', terms);
+    await setBudget(service, 'first', { ...terms, scope: {} });
     await setBudget(service, 'idle', { ...terms, scope: { tag: 'team=nobody' } });
     await setBudget(other, 'trusting', terms);
     const beyond = { model: 'model-b', parameters: { max_output_tokens: 1 } };
@@ -316,6 +321,13 @@ describe('a budget', () => {
     }
     expect((await harness.invoke(prompt)).status).toBe(200);
 
+    // The other one that pays is named until it is set too.
+    await setBudget(service, 'first', { ...terms, scope: {} });
+    const refused = await harness.invoke(prompt, { model: 'model-b' });
+    expect(refused.body).toMatchObject({
+      budget: 'trusting',
+      detail: expect.stringContaining('until it is set again'),
+    });
     const lifted = await setBudget(service, 'trusting', terms);
     expect(lifted.body).not.toHaveProperty('blocked_models');
     expect((await harness.invoke(prompt, { model: 'model-b' })).status).toBe(200);
@@ -354,7 +366,7 @@ describe('a budget', () => {
   it('shares calls only among those who pay by the same budgets', async () => {
     const scopes = ['prompts:invoke'];
     const { body } = await service.call('POST', '/api/v1/api-keys', { body: { name: 'other', scopes } });
-    await setBudget(service, 'all', { limit: usd('1') });
+    await setBudget(service, 'all', { limit: usd('1'), scope: {} });
     await setBudget(service, 'of-key', { limit: usd('1'), scope: { key_id: body.id } });
     const slow = await harness.createPrompt({ parameters, selected_model: 'mock-slow-100' });
     const shared = { 'Cache-Control': 'max-age=60' };

@@ -5,6 +5,7 @@
  */
 import { createAccounts } from '../../src/budgets/accounts.ts';
 import { Allowance } from '../../src/budgets/allowance.ts';
+import { createShares } from '../../src/budgets/shares.ts';
 import type { Account, PeriodStore, PeriodTerms, Slice } from '../../src/budgets/period-store.ts';
 import { databaseUnavailable } from '../../src/db/database-errors.ts';
 import { ProblemError } from '../../src/errors/problem-error.ts';
@@ -271,6 +272,7 @@ export class SimulatedProcess {
     return new Allowance({
       journal: this.journal,
       store,
+      shares: createShares(() => this.#world.step(this)),
       monotonic: () => this.#world.now,
       sleep: () => this.#world.step(this),
     });
@@ -341,7 +343,7 @@ export class SimulatedProcess {
       // The journal exists before anything is taken for it.
       if (this.#seq === -1 && !(await this.#write(journal, allowance, () => undefined))) continue;
       try {
-        if (!(await allowance.reserve({ periods, amount: ceiling }))) continue;
+        if (!(await allowance.reserve({ periods, amount: ceiling, payer: '' }))) continue;
       } catch (error) {
         if (!(error instanceof ProblemError)) throw error;
         world.answers[error.type === 'budget-exceeded' ? 'refused' : 'lost'] += 1;
@@ -360,10 +362,8 @@ export class SimulatedProcess {
             () => false,
           );
       }
-      for (const one of periods) {
-        allowance.release(one.id, ceiling);
-        allowance.count(one.id, cost);
-      }
+      allowance.release({ periods, payer: '' }, ceiling);
+      for (const one of periods) allowance.count(one.id, cost);
       const costs = new Map(periods.map((one) => [one.id, cost]));
       const isWritten = await this.#write(journal, allowance, ({ open, settled }) => {
         open.delete(id);

@@ -73,8 +73,10 @@ describe('a threshold of a budget', () => {
     const prompt = await harness.createPrompt({ parameters: { max_output_tokens: 50 } });
     const invoke = ({ call }: TestService) => call('POST', `/api/v1/prompts/${prompt}/invoke`);
     // 39,000 nano-dollars each; 1 % is three of them, 2 % is six.
-    const answers = await Promise.all([1, 2, 3].flatMap(() => [invoke(service), invoke(other)]));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+    for (let round = 0; round < 3; round += 1) {
+      const answers = await Promise.all([invoke(service), invoke(other)]);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    }
     await receiver.received(2);
     const payloads = receiver.requests.map(({ body }) => JSON.parse(String(body)) as { data: Record<string, unknown> });
     expect(payloads.map(({ data }) => data['threshold']).sort()).toEqual([1, 2]);
@@ -122,7 +124,7 @@ describe('a threshold of a budget', () => {
     const periods = createPeriodStore(database);
     const yesterday = new Date(Date.now() - 86_400_000);
     const id = `${body.id}|${yesterday.toISOString().slice(0, 10)}`;
-    const terms = { id, budget: 'orphaned', budgetId: body.id as string, limit: 1_000, revision: 1 };
+    const terms = { id, budget: 'orphaned', budgetId: body.id as string, limit: 1_000, revision: 1, isShared: true };
     await periods.ensure({ ...terms, since: yesterday, resetsAt: new Date() });
     const amounts = { amount: 0, settled: 0, taken: 500, spent: 500 };
     await periods.change(id, randomUUID(), { from: undefined, to: 1, ...amounts });

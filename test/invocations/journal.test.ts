@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Allowance } from '../../src/budgets/allowance.ts';
+import { createShares } from '../../src/budgets/shares.ts';
 import { createPeriodStore } from '../../src/budgets/period-store.ts';
 import { databaseUnavailable } from '../../src/db/database-errors.ts';
 import type { InvocationDocument } from '../../src/invocations/invocation.ts';
@@ -18,8 +19,15 @@ function entry(): InvocationDocument {
   return { _id: randomUUID(), created_at: new Date(), operation: 'invoke', status: 'interrupted', ...members };
 }
 
+const shares = createShares(() => sleep(0));
 const createAllowance = (journal: string): Allowance =>
-  new Allowance({ journal, store: createPeriodStore(setup.database), monotonic: system.clock.monotonic, sleep });
+  new Allowance({
+    journal,
+    store: createPeriodStore(setup.database),
+    shares,
+    monotonic: system.clock.monotonic,
+    sleep,
+  });
 
 let journals: Journals;
 afterEach(() => journals.close());
@@ -126,7 +134,7 @@ describe('a journal', () => {
     const store = open();
     const one = entry();
     const terms = { id: 'a-budget|once', since: new Date(), resetsAt: undefined, budget: 'all', budgetId: 'a-budget' };
-    const claim = { periods: [{ ...terms, limit: 100, revision: 1 }], amount: 30 };
+    const claim = { periods: [{ ...terms, limit: 100, revision: 1, isShared: false }], amount: 30, payer: 'k' };
     const attempt = { provider: 'p', model: 'm', status: 'interrupted' as const, started_at: new Date() };
     const left = new AbortController();
     const first = journals.put(one._id, one, { claim, attempt, signal: left.signal });

@@ -6965,7 +6965,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * BlockedModels
-         * @description Models of which a call has cost more than the most that was reserved for it, because the provider did not keep its limit of output tokens. The most that their calls can cost is unknown until the budget is set again. Absent if there are none.
+         * @description Models of which a call has cost more than the most that was reserved for it, because the provider did not keep its limit of output tokens. The most that their calls can cost is unknown to this budget until it is set again. Absent if there are none.
          * @example [
          *       {
          *         "model": "vllm/qwen3-32b",
