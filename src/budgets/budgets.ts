@@ -102,6 +102,8 @@ export interface BudgetsOptions {
 export const refreshEveryMs = 3_000;
 /** After which a call waits for it. */
 const staleAfterMs = 4_500;
+/** A clock that goes back by more was wrong before. */
+const correctionMs = 3_600_000;
 
 const audited: AuditedKind<Budget> = { type: 'budget', show: showTerms };
 
@@ -136,12 +138,17 @@ export function createBudgets({ store, periods, clock, random, onExcess, onRefus
       reading = undefined;
     }));
 
-  /** A period is never left for an earlier one, whatever the clock does. */
+  /**
+   * A period is left for an earlier one only if the clock was wrong for long: small corrections of it would make calls
+   * go back and forth between both.
+   */
   const currentTerms = (current: Current): PeriodTerms => {
-    const { resetsAt } = current.terms;
+    const { since, resetsAt } = current.terms;
     if (resetsAt !== undefined) {
       const now = clock.now();
-      if (now >= resetsAt) current.terms = termsOf(current.budget, periodOf(current.budget, now));
+      if (now >= resetsAt || now.getTime() < since.getTime() - correctionMs) {
+        current.terms = termsOf(current.budget, periodOf(current.budget, now));
+      }
     }
     return current.terms;
   };
