@@ -23,6 +23,47 @@ const providerIds = {
   together: 'together',
 } as const;
 
+/** Prices that the table has, of tokens and calls. */
+const used: ReadonlySet<string> = new Set([
+  'input_mtok',
+  'output_mtok',
+  'cache_read_mtok',
+  'cache_write_mtok',
+  'cache_write_5m_mtok',
+  'cache_write_1h_mtok',
+  'requests_kcount',
+]);
+/** Fees for what no request of the service contains: tools that the provider runs, audio and video. */
+const neverDue: ReadonlySet<string> = new Set([
+  'web_searches_kcount',
+  'storage_searches_kcount',
+  'input_audio_mtok',
+  'cache_audio_read_mtok',
+  'input_video_mtok',
+]);
+
+/**
+ * The most tokens of an answer, by the id of the model, as the makers say in their documentation. The package has only
+ * the context window, which is many times as large with most of these, and out of date with some. The first that matches counts. `npm run test:prices`
+ * compares them with LiteLLM's.
+ */
+const outputLimits: readonly (readonly [model: RegExp, tokens: number])[] = [
+  [/(^|[./])gpt-4\.1/, 32_768],
+  [/(^|[./:])gpt-4o(?!:extended)/, 16_384],
+  [/(^|[./])gpt-5-pro/, 272_000],
+  [/(^|[./])gpt-[56]([.-]|$)/, 128_000],
+  [/(^|[./])o[134](-|$)/, 100_000],
+  [/claude-(opus|sonnet|haiku)-4-5/, 64_000],
+  [/claude-(opus|sonnet|haiku|fable)-(4-[6-9]|5)/, 128_000],
+  [/gemini-(2\.5|3)/, 65_536],
+  [/nova-(micro|lite|pro|premier)-v1/, 10_000],
+  [/^command-a$/, 8_000],
+  [/^command-r/, 4_096],
+  [/deepseek-v4/, 393_216],
+  [/deepseek-reasoner/, 65_536],
+  [/deepseek-v3\.2/, 163_840],
+];
+
 /** The table as JSON, with a model on each line. */
 export function renderPrices(): string {
   const own = Object.entries(providerIds).map(([id, named]) => [id, providerOf(named)] as const);
@@ -54,11 +95,17 @@ function idOf(named: string): string {
   return Object.entries(providerIds).find(([, theirs]) => theirs === named)?.[0] ?? named;
 }
 
-function modelOf({ id, match, prices }: ModelInfo): PriceTable['providers'][string]['models'][number] {
+function modelOf(model: ModelInfo): PriceTable['providers'][string]['models'][number] {
+  const { id, match, prices, context_window: window = Infinity } = model;
   const rates = (Array.isArray(prices) ? prices : [{ prices }]).map((one) => ratesOf(one));
-  // Models that write no text, and those whose price the package does not know.
+  // Models that write no text, those with other fees, and those whose price the package does not know.
   const isKnown = rates.every((list) => list !== undefined);
-  return { id, match: match as TableMatch, ...(isKnown && { rates: rates.flat() }) };
+  const [, mostOutput = window] = outputLimits.find(([pattern]) => pattern.test(id)) ?? [];
+  return {
+    id,
+    match: match as TableMatch,
+    ...(isKnown && { rates: rates.flat(), ...(mostOutput < Infinity && { mostOutput }) }),
+  };
 }
 
 type Conditional = Extract<ModelInfo['prices'], readonly unknown[]>[number];
@@ -69,6 +116,7 @@ function ratesOf({ prices, constraint }: Conditional): TableRate[] | undefined {
   const { input_mtok: input, output_mtok: output, cache_read_mtok: cached, requests_kcount: calls } = prices;
   const { cache_write_mtok, cache_write_5m_mtok: written = cache_write_mtok, cache_write_1h_mtok: hour } = prices;
   if (input === undefined || output === undefined) return undefined;
+  if (Object.keys(prices).some((name) => !used.has(name) && !neverDue.has(name))) return undefined;
   const condition = constraint && conditionOf(constraint);
   const tiers = Object.values(prices).flatMap((price) => (typeof price === 'object' ? price.tiers : []));
   const thresholds = [...new Set(tiers.map(({ start }) => start))].sort((one, other) => one - other);

@@ -16,6 +16,8 @@ interface TableModel {
   readonly match: TableMatch;
   /** Absent if the price is unknown. */
   readonly rates?: readonly TableRate[];
+  /** The most tokens of an answer; absent if it is unknown. */
+  readonly mostOutput?: number;
 }
 
 /** Which names of models are meant. */
@@ -46,6 +48,8 @@ export interface TablePrice {
   readonly match: 'exact' | 'prefix';
   /** The id of the model in the table. */
   readonly model: string;
+  /** The most tokens of an answer; undefined if it is unknown. */
+  readonly mostOutputTokens: number | undefined;
 }
 
 const { version, providers }: PriceTable = table as unknown as PriceTable;
@@ -55,14 +59,26 @@ export const tableVersion = version;
 
 const free: Rate = { input: 0n, cachedInput: 0n, cacheWrite: 0n, cacheWrite1h: 0n, output: 0n, call: 0n };
 
+/**
+ * Names of models that charge for more than tokens, or for tokens of other kinds: searches, images, speech. Some of
+ * them are in the table with the price of their text only.
+ */
+const otherKinds =
+  /(^|[^a-z])(audio|image|live|omni|online|realtime|research|search|sonar|sonic|transcribe|tts)([^a-z]|$)/;
+
 /** The prices of a model; undefined if the table does not know them. Models of compatible servers are never in it. */
 export function findTablePrice(provider: string, model: string): TablePrice | undefined {
-  if (provider === 'echo') return { rates: [free], match: 'exact', model };
+  if (provider === 'echo') return { rates: [free], match: 'exact', model, mostOutputTokens: undefined };
   const found = findModel(provider, model.toLowerCase());
-  if (found?.rates === undefined) return undefined;
+  if (found?.rates === undefined || otherKinds.test(model.toLowerCase()) || otherKinds.test(found.id)) return undefined;
   // A deployment of Azure has any name that its operator gave it.
   const isExact = provider !== 'azure' && (found.id === model || isNamed(found.match, model.toLowerCase()));
-  return { rates: found.rates.map(toRates), match: isExact ? 'exact' : 'prefix', model: found.id };
+  return {
+    rates: found.rates.map(toRates),
+    match: isExact ? 'exact' : 'prefix',
+    model: found.id,
+    mostOutputTokens: found.mostOutput,
+  };
 }
 
 function findModel(provider: string, model: string): TableModel | undefined {

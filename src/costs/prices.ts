@@ -27,6 +27,8 @@ export interface EffectivePrice {
   readonly table: Pick<TablePrice, 'match' | 'model'> | undefined;
   /** Undefined if the operator has set no price. */
   readonly own: StoredPrice | undefined;
+  /** The most tokens of an answer, by the table; undefined if it is unknown. */
+  readonly mostOutputTokens: number | undefined;
 }
 
 /** The contract's representation of a cost; `null` if it is unknown. */
@@ -46,6 +48,8 @@ export interface Quote {
   costOf(usage: Usage): CallCost | undefined;
   /** The most that the call costs with so many tokens. @returns undefined if no rate may apply */
   ceilingOf(most: { readonly inputTokens: number; readonly outputTokens: number }): CallCost | undefined;
+  /** The most tokens that the model writes; undefined if it is unknown. */
+  readonly mostOutputTokens: number | undefined;
 }
 
 /** The prices of models: the operator's own, and those of the table. */
@@ -124,6 +128,8 @@ export function createPrices({ store, providers, clock }: PricesOptions): Prices
       rates,
       table: rates.some(({ source }) => source === 'table') ? table : undefined,
       own: set,
+      // The operator may have given the name of a model to another one.
+      mostOutputTokens: set === undefined || table?.match === 'exact' ? table?.mostOutputTokens : undefined,
     };
   };
 
@@ -203,7 +209,7 @@ export function createPrices({ store, providers, clock }: PricesOptions): Prices
   };
 }
 
-function quoteOf({ rates, table }: EffectivePrice, at: Date): Quote | undefined {
+function quoteOf({ rates, table, mostOutputTokens }: EffectivePrice, at: Date): Quote | undefined {
   if (rates.length === 0) return undefined;
   const priced = (
     found: { readonly amount: NanoDollars; readonly rate: EffectivePrice['rates'][number] } | undefined,
@@ -217,6 +223,7 @@ function quoteOf({ rates, table }: EffectivePrice, at: Date): Quote | undefined 
   return {
     costOf: (usage) => priced(costOf(rates, usage, at), 'usage'),
     ceilingOf: (most) => priced(ceilingOf(rates, most, at), 'ceiling'),
+    mostOutputTokens,
   };
 }
 

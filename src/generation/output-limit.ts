@@ -1,3 +1,4 @@
+import { findTablePrice } from '../costs/price-table.ts';
 import type { Reach } from '../limits/reach.ts';
 import type { Parameters } from '../providers/language-model.ts';
 import type { Plan, Target } from './plan.ts';
@@ -37,7 +38,8 @@ export async function withHeldOutput(target: Target, reach: Reach | undefined): 
 }
 
 /**
- * A plan whose providers all get a limit of output tokens: without one, the most that a call can cost is unknown.
+ * A plan whose providers all get a limit of output tokens: without one, the most that a call can cost is unknown. Nor
+ * is it known how much of a limit counts that is larger than `assumed`, if it is unknown what the model can write.
  * @param assumed for those that would get none; undefined to leave the plan as it is
  */
 export async function withAssumedOutput<Planned extends Plan>(
@@ -53,7 +55,13 @@ export async function withAssumedOutput<Planned extends Plan>(
 /** The same for one target. */
 export async function withAssumedLimit(target: Target, assumed: number): Promise<Target> {
   const { provider, request } = target;
-  if (request.parameters?.max_output_tokens !== undefined) return target;
-  if ((await provider.outputLimit(request)) !== undefined) return target;
+  const { max_output_tokens: asked } = request.parameters ?? {};
+  if (asked === undefined ? (await provider.outputLimit(request)) !== undefined : asked <= assumed) return target;
+  if (asked !== undefined && isKnown(provider.id, request.model)) return target;
   return { ...target, request: { ...request, parameters: { ...request.parameters, max_output_tokens: assumed } } };
+}
+
+/** Whether it is known how many tokens the model writes at most. */
+function isKnown(provider: string, model: string): boolean {
+  return provider === 'echo' || findTablePrice(provider, model)?.mostOutputTokens !== undefined;
 }

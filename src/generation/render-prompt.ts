@@ -54,7 +54,7 @@ export function unknownVariableWarnings(unknown: readonly string[]): { warnings?
 /** The warnings of an answer about a limit that a budget gives to providers. */
 export function assumedLimitWarnings(maxOutputTokens: number | undefined): components['schemas']['Warnings'] {
   if (maxOutputTokens === undefined) return [];
-  const detail = `a budget limits the answer to ${maxOutputTokens} tokens, because no limit is set`;
+  const detail = `a budget limits the answer to ${maxOutputTokens} tokens, because no limit is set, or a larger one for a model whose own limit is unknown`;
   return [{ code: 'assumed-output-limit', detail, pointer: '#/parameters/max_output_tokens' }];
 }
 

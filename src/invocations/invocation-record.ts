@@ -160,7 +160,7 @@ export class InvocationRecord implements AttemptLog {
   async begin(
     provider: string,
     request: PricedRequest,
-    ceiling: TokenCeiling,
+    limit: TokenCeiling,
     signal: AbortSignal,
   ): Promise<OpenAttempt> {
     const { budgets, journals } = this.#dependencies;
@@ -168,8 +168,9 @@ export class InvocationRecord implements AttemptLog {
     if (refreshed !== undefined) await abortable(refreshed, signal);
     const attempt = this.#add(provider, request.model);
     const quote = this.#quote(attempt, request);
+    const ceiling = withinModel(limit, quote);
     // What is stored if the process is killed.
-    const cost = setCeiling(attempt, quote, ceiling);
+    const cost = setCeiling(attempt, quote, ceiling, { inputTokens: ceiling.likelyInputTokens, outputTokens: 0 });
     const most = ceiling.isKept && cost !== undefined ? Number(cost.amount) : undefined;
     let paid: Paid | undefined;
     try {
@@ -331,6 +332,7 @@ function settle(
   ceiling: TokenCeiling | undefined,
   { outcome, usage = {}, isUnbilled, receivedBytes = 0 }: AttemptEnd,
 ): CallCost | undefined {
+  delete attempt.estimate;
   if (isUnbilled === true) {
     if (attempt.usage_source !== undefined) {
       delete attempt.usage;
@@ -359,18 +361,45 @@ function settle(
     attempt.usage_source = 'estimated';
     return undefined;
   }
-  const estimated = quote?.costOf(estimate)?.amount;
-  attempt.estimate = { usage: estimate, ...(estimated !== undefined && { cost: toPlain(estimated) }) };
-  return setCeiling(attempt, quote, ceiling);
+  return setCeiling(attempt, quote, ceiling, estimate, usage);
 }
 
-/** Without final numbers of the provider, a call counts as the most that it can cost. */
-function setCeiling(attempt: AttemptDocument, quote: Quote | undefined, ceiling: TokenCeiling): CallCost | undefined {
+/** Providers refuse a limit of output tokens above that of the model, or write no more than this. */
+function withinModel(ceiling: TokenCeiling, quote: Quote | undefined): TokenCeiling {
+  const { outputTokens } = ceiling;
+  const most = quote?.mostOutputTokens;
+  return outputTokens === undefined || most === undefined || outputTokens <= most
+    ? ceiling
+    : { ...ceiling, outputTokens: most };
+}
+
+/**
+ * Without final numbers of the provider, a call counts as the most that it can cost. What it has said of the input
+ * counts in place of the ceiling of that.
+ */
+function setCeiling(
+  attempt: AttemptDocument,
+  quote: Quote | undefined,
+  ceiling: TokenCeiling,
+  estimate: Usage,
+  said: Usage = {},
+): CallCost | undefined {
   const { inputTokens, outputTokens } = ceiling;
   if (outputTokens === undefined) return undefined;
-  attempt.usage = { inputTokens, outputTokens };
+  const estimated = quote?.costOf(estimate)?.amount;
+  attempt.estimate = { usage: estimate, ...(estimated !== undefined && { cost: toPlain(estimated) }) };
   attempt.usage_source = 'ceiling';
-  return setCost(attempt, ceilingOf(quote, ceiling));
+  const most = ceilingOf(quote, ceiling);
+  const { reasoningTokens: _, ...input } = said;
+  const known = { ...input, outputTokens };
+  // Some send 0 for what they do not say.
+  const cost = input.inputTokens === 0 ? undefined : quote?.costOf(known);
+  if (cost !== undefined && most !== undefined && cost.amount <= most.amount) {
+    attempt.usage = known;
+    return setCost(attempt, { ...cost, basis: 'ceiling' });
+  }
+  attempt.usage = { inputTokens, outputTokens };
+  return setCost(attempt, most);
 }
 
 function ceilingOf(quote: Quote | undefined, ceiling: TokenCeiling | undefined): CallCost | undefined {

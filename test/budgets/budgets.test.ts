@@ -249,7 +249,8 @@ describe('a budget', () => {
     await setBudget(service, 'assuming', { limit: usd('1'), assume_max_output_tokens: 77 });
     const warning = {
       code: 'assumed-output-limit',
-      detail: 'a budget limits the answer to 77 tokens, because no limit is set',
+      detail:
+        'a budget limits the answer to 77 tokens, because no limit is set, or a larger one for a model whose own limit is unknown',
       pointer: '#/parameters/max_output_tokens',
     };
     const unlimited = await harness.createPrompt();

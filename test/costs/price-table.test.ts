@@ -110,6 +110,38 @@ describe('the price of a model', () => {
     expect(at(200_001)).toBe(200_001n * 2_500n + 1_000n * 15_000n);
   });
 
+  it('is unknown for models that charge for more than tokens, and known for those that could with tools', () => {
+    const others = [
+      'gpt-4o-search-preview',
+      'gpt-4o-mini-search-preview',
+      'gpt-5.4-image-2',
+      'gpt-audio',
+      'gpt-realtime',
+    ];
+    for (const model of others) expect([model, findTablePrice('openai', model)]).toEqual([model, undefined]);
+    expect(findTablePrice('google', 'gemini-2.5-flash-image')).toBeUndefined();
+    expect(findTablePrice('openrouter', 'perplexity/sonar-deep-research')).toBeUndefined();
+    expect(findTablePrice('openrouter', 'openai/gpt-5.5:online')).toBeUndefined();
+    for (const [provider, model] of [
+      ['openai', 'gpt-5.4'],
+      ['anthropic', 'claude-opus-5'],
+      ['google', 'gemini-2.5-flash'],
+      ['openrouter', 'nousresearch/hermes-4-70b'],
+    ] as const) {
+      expect([model, findTablePrice(provider, model)?.match]).toEqual([model, 'exact']);
+    }
+  });
+
+  it('comes with the most tokens that the model writes, which is at most its context window', () => {
+    const most = (provider: string, model: string): unknown => findTablePrice(provider, model)?.mostOutputTokens;
+    expect([most('openai', 'gpt-4.1'), most('openai', 'gpt-5.4-mini'), most('google', 'gemini-2.5-pro')]).toEqual([
+      ...[32_768, 128_000, 65_536],
+    ]);
+    expect([most('xai', 'grok-4.5'), most('together', 'meta-llama/Llama-3.3-70B-Instruct-Turbo')]).toEqual([
+      ...[500_000, undefined],
+    ]);
+  });
+
   it('is zero for echo, which calls nobody', () => {
     expect(cost('echo', 'echo-1', { inputTokens: 5, outputTokens: 5 })).toBe(0n);
   });

@@ -108,6 +108,40 @@ it('counts what a call costs at most that was interrupted', async () => {
   }
 });
 
+it('has an estimate beside what such a call costs at most', async () => {
+  const rates = [{ input: '1', output: '4' }];
+  await harness.service.call('PUT', '/api/v1/prices/mock/mock-hang', { body: { rates } });
+  const parameters = { max_output_tokens: 50 };
+  const prompt = await harness.createPrompt({ parameters, selected_model: 'mock-hang' });
+  const leaving = new AbortController();
+  const hanging = harness.invokeUntil(leaving.signal, prompt).catch(() => undefined);
+  await harness.received(1);
+  // What its process would leave if it was killed now, as the entry of another one.
+  const documents: Collection<{ _id: string; open: Record<string, string> }> = database.db.collection('journals');
+  const lost = entry()._id;
+  const open = (await documents.find({}).toArray()).flatMap((journal) => Object.values(journal.open ?? {}));
+  const [written] = (JSON.parse(open[0] ?? '[]') as InvocationDocument[]).map((one) => ({
+    ...one,
+    _id: lost,
+    created_at: new Date(one.created_at),
+    attempts: one.attempts.map((attempt) => ({ ...attempt, started_at: new Date(attempt.started_at) })),
+  }));
+  await createJournalStore(database).create(randomUUID(), { number: 0, entries: written ? [written] : [] });
+  const { body } = await until(
+    () => harness.service.call('GET', `/api/v1/invocations/${lost}`),
+    ({ status }) => status === 200,
+  );
+  leaving.abort();
+  await hanging;
+  const [{ usage, estimate }] = body.attempts;
+  expect(body).toMatchObject({ status: 'interrupted', attempts: [{ usage_source: 'ceiling' }], usage: estimate.usage });
+  expect(estimate).toEqual({
+    usage: { inputTokens: expect.any(Number), outputTokens: 0 },
+    cost: { amount: expect.any(String), currency: 'USD' },
+  });
+  expect(estimate.usage.inputTokens).toBeLessThan(usage.inputTokens);
+});
+
 it('leaves alone a call that takes longer than the term', async () => {
   const watcher = await startInvokeHarness({
     environment: { MONGODB_DATABASE: harness.service.environment['MONGODB_DATABASE'] ?? '' },

@@ -1,6 +1,7 @@
 /**
  * Compares the table of prices with that of LiteLLM: the largest, kept by others. Where they differ, one of them is wrong
- * or older, and somebody should look. The newest release is downloaded from PyPI, and only its list is read: nothing of
+ * or older, and somebody should look; so they should where a model can write more there, because a call could cost more
+ * than what budgets reserve for it. The newest release is downloaded from PyPI, and only its list is read: nothing of
  * the package is installed or run.
  */
 import { execFile } from 'node:child_process';
@@ -67,9 +68,16 @@ function theirs(entry: Entry, member: string): number | undefined {
 }
 
 function compare(provider: string, model: string, entry: Entry): string[] {
-  const rate = rateOf(findTablePrice(provider, model)?.rates ?? [], 1, new Date());
+  const price = findTablePrice(provider, model);
+  const rate = rateOf(price?.rates ?? [], 1, new Date());
   if (rate === undefined) return [];
-  return (Object.keys(members) as (keyof typeof members)[]).flatMap((name) => {
+  const { max_output_tokens: written } = entry;
+  const most = price?.mostOutputTokens ?? Infinity;
+  const writes =
+    typeof written === 'number' && written > most
+      ? [`${provider}/${model}: writes ${most} tokens at most, there ${written}`]
+      : [];
+  const differences = (Object.keys(members) as (keyof typeof members)[]).flatMap((name) => {
     const own = Number(fromRate(rate[name]));
     const other = theirs(entry, members[name]);
     // What the table leaves out costs as much as the input there.
@@ -77,6 +85,7 @@ function compare(provider: string, model: string, entry: Entry): string[] {
     if (other === undefined || !isStated || Math.abs(own - other) <= 1e-6 * other) return [];
     return [`${provider}/${model}: ${name} ${own}, there ${Number(other.toPrecision(6))}`];
   });
+  return [...writes, ...differences];
 }
 
 const { release, entries } = await downloadList();
@@ -103,7 +112,7 @@ for (const [provider, prefix] of Object.entries(prefixes)) {
 }
 console.log(`genai-prices ${table.version}, LiteLLM ${release}`);
 console.table(rows);
-console.log('Dollars for a million tokens:');
+console.log('Dollars for a million tokens, and tokens:');
 for (const difference of differences) console.log(`  ${difference}`);
 // A list of another form would make every night look fine.
 if (rows.reduce((sum, row) => sum + row['in both'], 0) < 100) {

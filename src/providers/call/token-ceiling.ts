@@ -2,15 +2,15 @@ import type { GenerateRequest, Message, TokenCeiling } from '../language-model.t
 import { oncePerObject } from '../../runtime/once-per-object.ts';
 import type { Dialect } from '../vendors/vendor.ts';
 
-// A token is at least a byte of text. What providers add (instructions of their own, the names of roles, descriptions
+// Guides have these numbers. A token is at least a byte of text. What providers add (instructions of their own, the names of roles, descriptions
 // of tools in another notation) is in no request.
-const ofCall = 1_000;
-const ofMessage = 32;
-const ofTools = 2_000;
+export const ofCall = 1_000;
+export const ofMessage = 32;
+export const ofTools = 2_000;
 /** Functions and schemas become text in a notation of the provider, which is longer than compact JSON. */
-const ofSchemas = 2;
+export const ofSchemas = 2;
 /** Of an image; some of OpenAI's models count nearly as many. */
-const ofImage = 50_000;
+export const ofImage = 50_000;
 /** Bytes of a token, on average. */
 const likely = 4;
 

@@ -3296,7 +3296,7 @@ export interface components<Other = string & {}> {
             price_match?: "prefix" | components<Other>["schemas"]["OtherValue"];
             /**
              * AnyCallCostBasis
-             * @description `ceiling`: the provider gave no plausible numbers of tokens, because the call broke off or for another reason. This is the most that it can cost: all output tokens that its limit allows, and a token for each byte of the request. Absent otherwise.
+             * @description `ceiling`: the provider gave no plausible numbers of tokens, because the call broke off or for another reason. This is the most that it can cost: all output tokens that its limit allows and the model can write, and the input tokens that the provider has said, else a token for each byte of the request and some for what the provider adds. Absent otherwise.
              * @example ceiling
              */
             basis?: "ceiling" | components<Other>["schemas"]["OtherValue"];
@@ -3774,7 +3774,7 @@ export interface components<Other = string & {}> {
              */
             joined?: string;
             /**
-             * @description The limit of output tokens that a budget gave to providers that would have got none. Absent if no budget did.
+             * @description The limit of output tokens that a budget gave to providers that would have got none, or a larger one for a model whose own limit is unknown. Absent if no budget did.
              * @example 4096
              */
             assumed_max_output_tokens?: number;
@@ -3895,7 +3895,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * AssumedOutputTokens
-         * @description The limit of output tokens that a provider gets from a call that would give it none. Without a limit, the most that a call can cost is unknown.
+         * @description The limit of output tokens that a provider gets from a call that would give it none, or a larger one for a model whose own limit the table of prices does not have. Without a limit, the most that a call can cost is unknown.
          * @example 4096
          */
         AssumedOutputTokens: number;
@@ -6429,7 +6429,7 @@ export interface components<Other = string & {}> {
         Warning: {
             /**
              * AnyWarningCode
-             * @description Type of the warning. `unknown-variable`: the prompt does not declare or use a supplied variable. `not-a-placeholder`: text looks like a placeholder but is not one, such as `{{name}`, `{{user name}}` or `{{#if x}}`. `unused-variable`: no placeholder uses a declared variable. `unverified-object`: checking the answer took too long, so `object` may not match its schema. If even reading it took too long, there is no `object`, and `text` may not be JSON. `inexact-number`: the answer has a number such as 12345678901234567890 or 1e400, which is not exactly an IEEE 754 double. `object` contains it as it is, but JavaScript and others change it when they parse it, and so does the check against the schema. `assumed-output-limit`: no limit of output tokens is set, so that the provider gets `assume_max_output_tokens` of a budget.
+             * @description Type of the warning. `unknown-variable`: the prompt does not declare or use a supplied variable. `not-a-placeholder`: text looks like a placeholder but is not one, such as `{{name}`, `{{user name}}` or `{{#if x}}`. `unused-variable`: no placeholder uses a declared variable. `unverified-object`: checking the answer took too long, so `object` may not match its schema. If even reading it took too long, there is no `object`, and `text` may not be JSON. `inexact-number`: the answer has a number such as 12345678901234567890 or 1e400, which is not exactly an IEEE 754 double. `object` contains it as it is, but JavaScript and others change it when they parse it, and so does the check against the schema. `assumed-output-limit`: no limit of output tokens is set, or a larger one for a model whose own limit is unknown, so that the provider gets `assume_max_output_tokens` of a budget.
              * @example unknown-variable
              */
             code: ("unknown-variable" | "not-a-placeholder" | "unused-variable" | "unverified-object" | "inexact-number" | "assumed-output-limit") | components<Other>["schemas"]["OtherValue"];
@@ -6759,7 +6759,7 @@ export interface components<Other = string & {}> {
             usage?: components<Other>["schemas"]["Usage"];
             /**
              * AnyInvocationAttemptUsageSource
-             * @description Where `usage` and `cost` come from. `provider`: it gave them at the end of the call. Otherwise the call broke off, or the provider gave no plausible numbers. `ceiling`: `usage` is the most that the provider can charge for: a token for each byte of the request, and the limit of output tokens that it got; `estimate` is beside it. `estimated`: the provider got no limit, so that `usage` is only an estimate, and `cost` is unknown.
+             * @description Where `usage` and `cost` come from. `provider`: it gave them at the end of the call. Otherwise the call broke off, or the provider gave no plausible numbers. `ceiling`: `usage` is the most that the provider can charge for: the input tokens that it has said, else a token for each byte of the request and some for what it adds; and the limit of output tokens that it got, or what the model can write if that is less. `estimate` is beside it. `estimated`: the provider got no limit, so that `usage` is only an estimate, and `cost` is unknown.
              * @example provider
              */
             usage_source?: ("provider" | "estimated" | "ceiling") | components<Other>["schemas"]["OtherValue"];
