@@ -78,8 +78,10 @@ type StoredSums = readonly [
   cost: StoredMoney,
   ceilingCost: StoredMoney,
   withoutCost: number,
-  /** Absent in those of earlier releases. */
+  /** Absent in those of earlier releases, as are those that follow. */
   failedCalls?: number,
+  estimatedInputTokens?: number,
+  estimatedOutputTokens?: number,
 ];
 
 interface ProgressDocument {
@@ -181,11 +183,14 @@ function toStoredSums({
   failedCalls,
   inputTokens,
   outputTokens,
+  estimatedInputTokens: estimatedInput,
+  estimatedOutputTokens: estimatedOutput,
   cost,
   ceilingCost,
   withoutCost,
 }: Sums): StoredSums {
-  return [calls, inputTokens, outputTokens, toStoredSum(cost), toStoredSum(ceilingCost), withoutCost, failedCalls];
+  const counts = [withoutCost, failedCalls, estimatedInput, estimatedOutput] as const;
+  return [calls, inputTokens, outputTokens, toStoredSum(cost), toStoredSum(ceilingCost), ...counts];
 }
 
 function toDaySums(document: SumsDocument, since: number, until: number): DaySums[] {
@@ -194,9 +199,11 @@ function toDaySums(document: SumsDocument, since: number, until: number): DaySum
   for (const [number, stored] of Object.entries(document.quarters)) {
     const start = day.getTime() + Number(number) * quarterMs;
     if (start < since || start >= until) continue;
-    const [calls, inputTokens, outputTokens, cost, ceilingCost, withoutCost, failedCalls = 0] = stored;
+    const [calls, inputTokens, outputTokens, cost, ceilingCost, withoutCost, ...later] = stored;
+    const [failedCalls = 0, estimatedInputTokens = 0, estimatedOutputTokens = 0] = later;
     const more = { calls, failedCalls, inputTokens, outputTokens, withoutCost };
-    addSums(sums, { ...more, cost: fromStored(cost), ceilingCost: fromStored(ceilingCost) });
+    const estimated = { estimatedInputTokens, estimatedOutputTokens };
+    addSums(sums, { ...more, ...estimated, cost: fromStored(cost), ceilingCost: fromStored(ceilingCost) });
   }
   if (sums.calls === 0) return [];
   const group: CallGroup = {

@@ -7,8 +7,12 @@ export interface Sums {
   calls: number;
   /** Those that failed. */
   failedCalls: number;
+  /** As the providers gave their numbers. */
   inputTokens: number;
   outputTokens: number;
+  /** Estimates of the calls whose providers did not. */
+  estimatedInputTokens: number;
+  estimatedOutputTokens: number;
   cost: NanoDollars;
   /** The part of `cost` that is ceilings. */
   ceilingCost: NanoDollars;
@@ -36,7 +40,10 @@ export interface GroupSums {
 }
 
 export function noSums(): Sums {
-  return { calls: 0, failedCalls: 0, inputTokens: 0, outputTokens: 0, cost: 0n, ceilingCost: 0n, withoutCost: 0 };
+  return {
+    ...{ calls: 0, failedCalls: 0, inputTokens: 0, outputTokens: 0, estimatedInputTokens: 0, estimatedOutputTokens: 0 },
+    ...{ cost: 0n, ceilingCost: 0n, withoutCost: 0 },
+  };
 }
 
 /** Adds to sums. */
@@ -45,6 +52,8 @@ export function addSums(sum: Sums, more: Sums): void {
   sum.failedCalls += more.failedCalls;
   sum.inputTokens += more.inputTokens;
   sum.outputTokens += more.outputTokens;
+  sum.estimatedInputTokens += more.estimatedInputTokens;
+  sum.estimatedOutputTokens += more.estimatedOutputTokens;
   sum.cost += more.cost;
   sum.ceilingCost += more.ceilingCost;
   sum.withoutCost += more.withoutCost;
@@ -64,12 +73,16 @@ export class SumsOfRecords {
   add({ attempts, tags = [], ...record }: CalledDocument): void {
     for (const { provider, model, status, usage, usage_source, estimate, cost } of attempts) {
       const amount = cost === undefined ? 0n : fromStored(cost);
-      const { inputTokens = 0, outputTokens = 0 } = estimate?.usage ?? usage ?? {};
+      const { inputTokens = 0, outputTokens = 0 } = (usage_source === 'provider' && usage) || {};
+      // Earlier releases have stored ceilings without an estimate.
+      const estimated = estimate?.usage ?? (usage_source === 'ceiling' || usage_source === 'provider' ? {} : usage);
       const sums: Sums = {
         calls: 1,
         failedCalls: status === 'failed' ? 1 : 0,
         inputTokens,
         outputTokens,
+        estimatedInputTokens: estimated?.inputTokens ?? 0,
+        estimatedOutputTokens: estimated?.outputTokens ?? 0,
         cost: amount,
         ceilingCost: usage_source === 'ceiling' ? amount : 0n,
         withoutCost: cost === undefined ? 1 : 0,

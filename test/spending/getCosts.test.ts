@@ -1,4 +1,5 @@
 /** `GET /api/v1/costs` against the log, and against what the provider bills. */
+import type { Usage } from '../../src/providers/language-model.ts';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { fromAmount, showMoney } from '../../src/costs/money.ts';
@@ -34,7 +35,8 @@ interface Logged {
     readonly usage_source?: string;
     readonly status: string;
     readonly cost: { readonly amount: string; readonly basis?: string } | null;
-    readonly estimate?: { readonly cost: { readonly amount: string } };
+    readonly usage?: Usage;
+    readonly estimate?: { readonly usage: Usage; readonly cost: { readonly amount: string } };
   }[];
 }
 
@@ -151,6 +153,15 @@ describe('the bill of a provider', () => {
       expect(cost?.basis).toBe('ceiling');
       expect(nanos(estimate?.cost)).toBeLessThan(nanos(cost));
     }
+
+    // Tokens that providers said, and estimates of the others.
+    const tokens = (source: string, name: 'inputTokens' | 'outputTokens'): number =>
+      (bySource.get(source) ?? []).reduce((sum, one) => sum + ((one.estimate?.usage ?? one.usage)?.[name] ?? 0), 0);
+    expect((await get()).body.total).toMatchObject({
+      input_tokens: tokens('provider', 'inputTokens'),
+      output_tokens: tokens('provider', 'outputTokens'),
+      estimated_input_tokens: tokens('ceiling', 'inputTokens'),
+    });
 
     // The sums are those of the log, by whatever they are added up.
     const total = logged.reduce((sum, one) => sum + nanos(one.cost), 0n);

@@ -4009,16 +4009,28 @@ export interface components<Other = string & {}> {
             failed_calls: number;
             /**
              * Format: int64
-             * @description Input tokens, as far as the providers gave their number.
+             * @description Input tokens of the calls whose providers gave their numbers. Sums from before `estimated_input_tokens` existed contain estimates too.
              * @example 26368
              */
             input_tokens: number;
             /**
              * Format: int64
-             * @description Output tokens, as far as the providers gave their number.
+             * @description Output tokens of the same calls.
              * @example 5356
              */
             output_tokens: number;
+            /**
+             * Format: int64
+             * @description Estimated input tokens of the other calls: of those that broke off, and those whose provider gave no numbers. Absent if there are none.
+             * @example 1210
+             */
+            estimated_input_tokens?: number;
+            /**
+             * Format: int64
+             * @description Estimated output tokens of the same calls. Absent if there are none.
+             * @example 64
+             */
+            estimated_output_tokens?: number;
             cost: components<Other>["schemas"]["Cost"];
             ceiling_cost?: components<Other>["schemas"]["CeilingCost"];
             /**
