@@ -38,6 +38,10 @@ export const problems = {
     "status": 403,
     "title": "No authority"
   },
+  "read-only": {
+    "status": 403,
+    "title": "Read-only"
+  },
   "beyond-limits": {
     "status": 403,
     "title": "Beyond the limits of the key"

@@ -41,6 +41,12 @@ const hasBody = ({ requestBody }) => requestBody !== undefined;
 const takes = ({ parameters = [] }, name) =>
   parameters.some(({ $ref }) => $ref?.endsWith(`/parameters/${name}.yaml`) === true);
 
+/**
+ * Whether an operation changes or spends something, so that a process with `READ_ONLY` refuses it. `x-changes` says it
+ * where the method does not.
+ */
+const changes = ({ 'x-changes': stated }, method) => stated ?? method !== 'get';
+
 /** Operations that are one invocation, and the answers that come before there is one. */
 const invokes = ({ operationId }) => ['invokePrompt', 'createChatCompletion', 'createResponse'].includes(operationId);
 const beforeInvocation = ['304', '401', '406', '408', '413', '415', 'default'];
@@ -65,6 +71,11 @@ const commonAnswers = [
   { status: 400, answer: 'InvalidParameters', when: needsKey },
   { status: 400, answer: 'InvalidPublicRequest', when: isPublic },
   { status: 401, answer: 'Unauthenticated', when: needsKey },
+  {
+    status: 403,
+    answer: 'InsufficientScopeOrReadOnly',
+    when: (operation, method) => needsScope(operation) && changes(operation, method),
+  },
   { status: 403, answer: 'InsufficientScope', when: needsScope },
   ...resources.map((name) => ({
     status: 404,
@@ -147,7 +158,7 @@ export function completeContract() {
   function completeOperation(operation, { method, route, find }) {
     fillInDescription(operation);
     for (const { status, answer, when } of commonAnswers) {
-      if (!(status in operation.responses) && when(operation))
+      if (!(status in operation.responses) && when(operation, method))
         operation.responses[status] = inRoot('responses', answer);
     }
     for (const [status, answer] of Object.entries(operation.responses)) {
@@ -157,7 +168,11 @@ export function completeContract() {
       const [, common] = answer.$ref?.split('openapi.yaml#/components/responses/') ?? [];
       const instance =
         answer.$ref === undefined ? examplePath(route, (operation.parameters ?? []).map(find)) : undefined;
-      completeAnswer(answers[common] ?? find(answer), { status, operation, method, instance });
+      const target = answers[common] ?? find(answer);
+      completeAnswer(target, { status, operation, method, instance });
+      if (status === '403' && target['x-problem-types'].includes('read-only') !== changes(operation, method)) {
+        throw new Error(`${operation.operationId}: its 403 has read-only if the operation changes something, else not`);
+      }
     }
     const scopes = operation.security?.find(({ bearerAuth }) => bearerAuth !== undefined)?.bearerAuth;
     if (scopes !== undefined) operation.security.push(...otherWays.map((way) => ({ [way]: scopes })));

@@ -125,7 +125,7 @@ export interface App {
   readonly chores: readonly Chore[];
   /** Reads what requests and metrics need in memory: prices and budgets. */
   prepare(): Promise<void>;
-  /** Starts to send events. */
+  /** Starts to send events, unless it must not. */
   start(): void;
   /** Ends the streams in progress with the problem `shutting-down`. */
   endStreams(): void;
@@ -174,7 +174,17 @@ export function createApp(dependencies: AppDependencies): App {
   const allowedNetworks = config.security.allowedNetworks.map(parseNetwork).filter((network) => network !== undefined);
   const mayConnect = createAddressRule(allowedNetworks);
 
-  const statistics = createStatistics({ store: createStatisticsStore(database), clock, random });
+  const {
+    readOnly: isReadOnly,
+    webhooks: { isOn: sendsWebhooks },
+  } = config;
+  const statisticsStore = createStatisticsStore(database);
+  const statistics = createStatistics({
+    // The counts of a process that changes nothing are dropped.
+    store: isReadOnly ? { ...statisticsStore, write: () => Promise.resolve() } : statisticsStore,
+    clock,
+    random,
+  });
   const apiKeyFeature = createApiKeyFeature(basis, {
     config,
     version,
@@ -184,7 +194,14 @@ export function createApp(dependencies: AppDependencies): App {
     },
   });
   const { apiKeys, authentication, refusedKeys } = apiKeyFeature;
-  const sessionFeature = createSessionFeature(basis, { apiKeys, authentication, refusedKeys, secrets, version });
+  const sessionFeature = createSessionFeature(basis, {
+    apiKeys,
+    authentication,
+    refusedKeys,
+    secrets,
+    version,
+    isReadOnly,
+  });
   const { sessions } = sessionFeature;
   const promptFeature = createPromptFeature(basis, {
     isKnownProvider: (id) => providers.get(id) !== undefined,
@@ -240,7 +257,7 @@ export function createApp(dependencies: AppDependencies): App {
     retentionMs: config.limits.testRunRetentionMs,
   });
   const { testRuns } = testRunFeature;
-  const audit = createAuditFeature(database, indexes, () => dependencies.data.progress() !== undefined);
+  const audit = createAuditFeature(database, indexes, isReadOnly, () => dependencies.data.progress() !== undefined);
   const { records, flush } = invocationFeature;
   const spending = createSpendingFeature({ ...basis, records, prompts, flush, timeoutMs });
   const compatible = createCompatibleFeature({ prompts, planner, prepare, providers, timeoutMs, clock });
@@ -267,11 +284,41 @@ export function createApp(dependencies: AppDependencies): App {
     serialise: serialiseEvent,
     observer: statistics.observing(telemetry?.observing(metrics.webhooks) ?? metrics.webhooks),
   });
-  const { relay, deliveries, replays } = webhooks;
+  const { deliveries, replays } = webhooks;
+  // Without webhooks, events stay in their outboxes.
+  const relay = sendsWebhooks ? webhooks.relay : { ...webhooks.relay, nudge: () => undefined };
   const catalog = createCatalog(basis, locations, relay);
   const { categories, products } = catalog;
   const { installation } = dependencies;
   const orders = createOrdersFeature({ ...basis, locations, categories, products, relay, installation });
+
+  const chores: readonly Chore[] = [
+    ...[
+      promptFeature,
+      invocationFeature,
+      testRunFeature,
+      orders,
+      integrationFeature,
+      costs,
+      budgets,
+      audit,
+      spending,
+    ].flatMap(({ chores: own }): readonly Chore[] => own),
+    { name: 'expired documents', everyMs: 60_000, run: createExpiry({ database, indexes, now: clock.now, log }) },
+    // What nobody sends does not expire because of it.
+    ...(sendsWebhooks
+      ? [{ name: 'held deliveries', everyMs: 10 * 60_000, run: () => webhooks.retention.expireHeld() }]
+      : []),
+    {
+      name: 'statistics',
+      everyMs: dependencies.statisticsEveryMs ?? 5_000,
+      onlyReads: true,
+      run: () => statistics.flush(),
+    },
+    { name: 'waiting deliveries', everyMs: 15_000, onlyReads: true, run: () => webhooks.measureBacklog() },
+    { name: 'deleted integrations', everyMs: 60_000, run: () => webhooks.retention.sweepDeleted() },
+    { name: 'orphaned deliveries', everyMs: 24 * 3_600_000, run: () => webhooks.retention.sweepOrphans() },
+  ];
 
   const handlers: OperationHandlers = {
     ...promptFeature.operations,
@@ -296,6 +343,8 @@ export function createApp(dependencies: AppDependencies): App {
     ...serviceOperations({
       version,
       metrics,
+      isReadOnly,
+      sendsWebhooks,
       clock,
       sharedForMs: dependencies.probesSharedForMs,
       async checkDatabase() {
@@ -347,6 +396,7 @@ export function createApp(dependencies: AppDependencies): App {
       lists: createListQueue({ places: database.pages.listsAtOnce }),
       streams,
       log,
+      isReadOnly,
       basePath,
       async explainFailure(error) {
         const isAway = error instanceof ProblemError && error.type === 'database-unavailable';
@@ -396,31 +446,13 @@ export function createApp(dependencies: AppDependencies): App {
     apiKeyStore: apiKeyFeature.store,
     sessions,
     storedSecrets,
-    chores: [
-      ...[
-        promptFeature,
-        invocationFeature,
-        testRunFeature,
-        orders,
-        integrationFeature,
-        costs,
-        budgets,
-        audit,
-        spending,
-      ].flatMap(({ chores }): readonly Chore[] => chores),
-      { name: 'expired documents', everyMs: 60_000, run: createExpiry({ database, indexes, now: clock.now, log }) },
-      { name: 'held deliveries', everyMs: 10 * 60_000, run: () => webhooks.retention.expireHeld() },
-      { name: 'statistics', everyMs: dependencies.statisticsEveryMs ?? 5_000, run: () => statistics.flush() },
-      { name: 'waiting deliveries', everyMs: 15_000, run: () => webhooks.measureBacklog() },
-      { name: 'deleted integrations', everyMs: 60_000, run: () => webhooks.retention.sweepDeleted() },
-      { name: 'orphaned deliveries', everyMs: 24 * 3_600_000, run: () => webhooks.retention.sweepOrphans() },
-    ],
+    chores: isReadOnly ? chores.filter(({ onlyReads }) => onlyReads === true) : chores,
     async prepare() {
       await Promise.all([prices.refresh(), budgets.budgets.refresh()]);
       await budgets.uses.read();
     },
     start() {
-      webhooks.start();
+      if (sendsWebhooks) webhooks.start();
     },
     endStreams() {
       streams.end(

@@ -4,12 +4,13 @@ import type { Config } from './config/config.ts';
 import { checkDatabase } from './db/check.ts';
 import { connectDatabase, DatabaseStartError } from './db/client.ts';
 import { startEmbeddedDatabase, type EmbeddedDatabase } from './db/embedded/embedded-database.ts';
+import { hasDatabase } from './db/embedded/folder.ts';
 import type { CollectionIndexes } from './db/indexes.ts';
-import { ensureInstallation, type Installation } from './db/installation.ts';
+import { ensureInstallation, findInstallation, type Installation } from './db/installation.ts';
 import type { Migration } from './db/migrations/migration.ts';
 import { migrations } from './db/migrations/migrations.ts';
 import type { MigratorTimes } from './db/migrator.ts';
-import { openData, type Data } from './db/open-data.ts';
+import { openData, openDataToRead, type Data } from './db/open-data.ts';
 import { openPages } from './db/open-pages.ts';
 import type { PagedDatabase } from './db/pages.ts';
 import { isTemporary, patiently } from './db/patience.ts';
@@ -59,6 +60,7 @@ export async function startDatabase(
   cleanups: (() => Promise<void>)[],
 ): Promise<StartedDatabase> {
   const { config, log, signal } = options;
+  const { readOnly } = config;
   const embedded = config.database.uri === undefined ? await startOwnDatabase(options, cleanups) : undefined;
   const uri = config.database.uri ?? embedded?.uri ?? '';
   const connection = await connectDatabase({
@@ -67,10 +69,20 @@ export async function startDatabase(
     log,
     signal,
     observer,
+    isReadOnly: readOnly,
   });
   cleanups.push(() => connection.close());
   // What is interrupted in these ends when the connections are closed.
   const patience = patienceOf(options, embedded !== undefined);
+  const release = { name: packageJson.version, migrations: options.migrations ?? migrations };
+  const isFull = embedded && (() => embedded.isFull());
+  if (readOnly) {
+    const installation = await patience(() => findInstallation(connection));
+    if (installation === undefined) throw new DatabaseStartError(noData('the database'));
+    const database = await patience(() => openPages(connection, true));
+    const data = await patience(() => openDataToRead({ database, indexes, release }));
+    return { database, data, installation, patience, isFull };
+  }
   if (config.database.check) await patience(() => checkDatabase(connection.db));
   const database = await patience(() => openPages(connection));
   let opening: Promise<unknown> = Promise.resolve();
@@ -91,14 +103,19 @@ export async function startDatabase(
         signal,
         openLong: () =>
           connectDatabase({ uri, databaseName: config.database.name, log, signal, isForLongCommands: true }),
-        release: { name: packageJson.version, migrations: options.migrations ?? migrations },
+        release,
         times: options.migratorTimes,
         ...system.clock,
       })),
   );
   cleanups.push(() => data.stop(migrationStopMs));
   const installation = await patience(() => ensureInstallation(database));
-  return { database, data, installation, patience, isFull: embedded && (() => embedded.isFull()) };
+  return { database, data, installation, patience, isFull };
+}
+
+/** The first start creates data, and `READ_ONLY` changes nothing. */
+function noData(place: string): string {
+  return `There is no data of an earlier start in ${place}, and READ_ONLY=on creates none. Check the settings of the database, or start without READ_ONLY.`;
 }
 
 /**
@@ -159,6 +176,7 @@ async function startOwnDatabase(
 ): Promise<EmbeddedDatabase> {
   const { config, environment, log, print } = options;
   const { dataDir, cacheDir } = config.database;
+  if (config.readOnly && !hasDatabase(dataDir)) throw new DatabaseStartError(noData(`DATA_DIR (${dataDir})`));
   print('Database: starting an embedded server (the first start may take a minute) …');
   const embedded = await reminding(
     (seconds) => {

@@ -66,14 +66,18 @@ export async function startService(options: StartOptions): Promise<RunningServic
     for (const warning of config.warnings) print(`Warning: ${warning}`);
     await checkAddress(config.http.host, config.http.port);
     const keepsFiles = config.database.uri === undefined || config.storage.kind === 'files';
-    if (keepsFiles || config.security.secretKeys.length === 0) await prepareDataDir(config.database.dataDir);
+    const { readOnly } = config;
+    if (readOnly) print('READ_ONLY=on: nothing is changed, no provider is called, and no webhooks are sent.');
+    else if (!config.webhooks.isOn) print('WEBHOOKS=off: this process sends no webhooks.');
+    const needsDataDir = keepsFiles || config.security.secretKeys.length === 0;
+    if (needsDataDir && !readOnly) await prepareDataDir(config.database.dataDir);
     const metrics = createMetrics();
     const telemetry = await startTelemetry(config.telemetry, log);
     if (telemetry !== undefined) cleanups.push(() => telemetry.close());
     const started = await startDatabase(options, indexes, metrics.database, cleanups);
     const { database, data, installation, patience } = started;
 
-    const storage = await createBlobStore(config.storage);
+    const storage = await createBlobStore(config.storage, readOnly);
     const store = watchedBlobStore(storage.store, metrics.countStorageError);
     const blobs = tellingChecks({ ...storage, store }, (message) => {
       print(`Warning: ${message}`);
@@ -106,7 +110,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
     const configured = providers.list().filter((provider) => provider.configured);
     print(`Providers: ${configured.map(({ id }) => id).join(', ')}`);
 
-    const secrets = await openSecretBox(config.security.secretKeys, config.database.dataDir);
+    const secrets = await openSecretBox(config.security.secretKeys, config.database.dataDir, readOnly);
     const { allowedNetworks } = config.security;
     if (allowedNetworks.length > 0) print(`Events may also be sent to: ${allowedNetworks.join(', ')}`);
 
@@ -135,6 +139,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
       print(line);
     }
     const hasCreatedKey =
+      !readOnly &&
       config.security.adminApiKey === undefined &&
       (await patience(() =>
         ensureFirstKey({ store: app.apiKeyStore, allScopes, print, clock: options.clock ?? system.clock }),

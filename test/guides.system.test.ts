@@ -136,14 +136,15 @@ describe('the guide "Back up and restore"', () => {
     const blocks = readBlocks(await readGuide('4-back-up.md'));
     const adminKey = randomBytes(32).toString('hex');
     const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };
-    const start = (dataDir: string): Promise<ServiceProcess> =>
-      startServiceProcess({ PORT: '0', ADMIN_API_KEY: adminKey, DATA_DIR: path.join(folder, dataDir) });
+    const start = (dataDir: string, more: Record<string, string> = {}): Promise<ServiceProcess> =>
+      startServiceProcess({ PORT: '0', ADMIN_API_KEY: adminKey, DATA_DIR: path.join(folder, dataDir), ...more });
     const running = await start('data');
     const body = JSON.stringify({ name: 'Greeter', messages: [{ role: 'user', content: 'Hello' }] });
     expect((await fetch(`${running.url}/api/v1/prompts`, { method: 'POST', headers, body })).status).toBe(201);
     await perform(findBlock(blocks, 'sh', 'cp -a data backup'), running.url);
-    expect(findBlock(blocks, 'sh', 'PORT=8081')).toContain('DATA_DIR=backup');
-    const copy = await start('backup');
+    expect(findBlock(blocks, 'sh', 'PORT=8081')).toContain('READ_ONLY=on DATA_DIR=backup');
+    const copy = await start('backup', { READ_ONLY: 'on' });
+    expect(await (await fetch(`${copy.url}/health/ready`)).json()).toMatchObject({ status: 'ok', read_only: true });
     const statuses = await Promise.all(
       ['/health/ready', '/api/v1/prompts/greeter'].map(async (target) => {
         const { status } = await fetch(copy.url + target, { headers });

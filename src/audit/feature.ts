@@ -10,14 +10,16 @@ const drainEveryMs = 5_000;
 
 /**
  * @param indexes of all collections: those with the index of waiting records are drained
+ * @param isReadOnly whether nothing may be handed over; then the log lacks the records of the last seconds
  * @param isMigrating whether indexes of earlier data are still being built; records wait, because finding them takes long
  */
 export function createAuditFeature(
   database: PagedDatabase,
   indexes: readonly CollectionIndexes[],
+  isReadOnly: boolean,
   isMigrating: () => boolean,
 ) {
-  const drain = createAuditDrain(database.db, indexes);
+  const drain = isReadOnly ? () => Promise.resolve() : createAuditDrain(database.db, indexes);
   const chores: readonly Chore[] = [
     { name: 'audit log', everyMs: drainEveryMs, run: async () => (isMigrating() ? undefined : await drain()) },
   ];

@@ -1,4 +1,5 @@
 import { ProblemError, reasonOf } from '../errors/problem-error.ts';
+import { readOnly } from '../errors/read-only.ts';
 import type { BlobStore } from './blob-store.ts';
 import { createFsBlobStore } from './fs-blob-store.ts';
 import { createS3BlobStore, type S3BlobStoreOptions } from './s3-blob-store.ts';
@@ -21,20 +22,22 @@ export interface DescribedBlobStore {
  * Creates the configured blob store, with a description for the operator. It does not connect to a bucket yet: the
  * service starts without it.
  *
+ * @param isReadOnly for a process that changes nothing: its checks only read
  * @throws Error if the folder for files cannot be written
  */
-export async function createBlobStore(storage: BlobStorage): Promise<DescribedBlobStore> {
+export async function createBlobStore(storage: BlobStorage, isReadOnly = false): Promise<DescribedBlobStore> {
+  const limited = isReadOnly ? withoutWrites : (store: BlobStore): BlobStore => store;
   if (storage.kind === 's3') {
     const { bucket, prefix, endpoint, region } = storage;
     const place = endpoint === undefined ? `Amazon S3 (${region})` : endpoint;
     return {
-      store: createS3BlobStore(storage),
+      store: limited(createS3BlobStore(storage)),
       description: `bucket ${bucket}/${prefix} at ${place}`,
       explain: (error) => explainS3Error(error, storage),
     };
   }
   const { directory } = storage;
-  const store = createFsBlobStore(directory);
+  const store = limited(createFsBlobStore(directory));
   try {
     await store.check();
   } catch (error) {
@@ -68,6 +71,18 @@ export function watchedBlobStore(store: BlobStore, onFailure: (operation: BlobOp
     open: (...open) => watched('open', store.open(...open)),
     delete: (key) => watched('delete', store.delete(key)),
     check: () => watched('check', store.check()),
+  };
+}
+
+function withoutWrites(store: BlobStore): BlobStore {
+  const refuse = (): Promise<never> => Promise.reject(readOnly());
+  return {
+    ...store,
+    put: refuse,
+    delete: refuse,
+    async check() {
+      (await store.open('check'))?.content.destroy();
+    },
   };
 }
 

@@ -40,8 +40,8 @@ export function createBudgetFeature(
   const { monotonic } = clock;
   const shares = createShares(() => sleep(patienceMs));
   const chores: readonly Chore[] = [
-    { name: 'budgets', everyMs: refreshEveryMs, run: () => budgets.refresh() },
-    { name: 'use of budgets', everyMs: readEveryMs, run: () => uses.read() },
+    { name: 'budgets', everyMs: refreshEveryMs, onlyReads: true, run: () => budgets.refresh() },
+    { name: 'use of budgets', everyMs: readEveryMs, onlyReads: true, run: () => uses.read() },
     { name: 'thresholds of budgets', everyMs: checkEveryMs, run: () => thresholds.check() },
   ];
   return {

@@ -103,6 +103,12 @@ function arrange(set: SettingValues, environment: Environment, warnings: readonl
       invocationContentRetentionMs: set.INVOCATION_CONTENT_RETENTION_DAYS * 24 * 3_600_000,
     },
     providers,
+    /** Nothing is changed, and no provider is called. */
+    readOnly: set.READ_ONLY,
+    webhooks: {
+      /** Whether events are relayed and sent. */
+      isOn: set.WEBHOOKS && !set.READ_ONLY,
+    },
     log: { level: set.LOG_LEVEL },
     telemetry: {
       /** Undefined: nothing is sent. */

@@ -292,6 +292,20 @@ const settings = {
     format: integer(1, 3_650),
     default: '7',
   },
+  WEBHOOKS: {
+    group: 'Operation',
+    description:
+      'off: this process sends no webhooks, for example to start a copy of the data. Events are stored, and other processes on the same database send them.',
+    format: choice(onOff),
+    default: 'on',
+  },
+  READ_ONLY: {
+    group: 'Operation',
+    description:
+      'on: this process changes nothing, calls no provider and sends no webhooks, for example to check a backup. Operations that change something answer 403. It needs data that this release has migrated.',
+    format: choice(onOff),
+    default: 'off',
+  },
   LOG_LEVEL: {
     group: 'Operation',
     description: 'Least severe level that is logged: fatal, error, warn, info, debug, trace or silent.',

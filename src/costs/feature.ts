@@ -8,6 +8,8 @@ import { createPrices, refreshEveryMs } from './prices.ts';
 export function createCostFeature({ database, clock }: Basis, providers: Pick<ProviderRegistry, 'list' | 'get'>) {
   const store = createPriceStore(database);
   const prices = createPrices({ store, providers, clock });
-  const chores: readonly Chore[] = [{ name: 'prices', everyMs: refreshEveryMs, run: () => prices.refresh() }];
+  const chores: readonly Chore[] = [
+    { name: 'prices', everyMs: refreshEveryMs, onlyReads: true, run: () => prices.refresh() },
+  ];
   return { prices, chores, operations: priceOperations(prices) };
 }

@@ -4,6 +4,7 @@ import {
   MongoCompatibilityError,
   MongoError,
   MongoServerError,
+  type Collection,
   type Db,
   type MongoClientOptions,
 } from 'mongodb';
@@ -11,6 +12,7 @@ import { hostsOf, withoutCredentials, withoutServiceOwnedOptions } from './conne
 import { isDuplicateKey, isUnavailable } from './database-errors.ts';
 import type { DatabaseLog } from './log.ts';
 import { watchPool, type DatabaseObserver } from './pool-watch.ts';
+import { withoutWrites } from './read-only.ts';
 import { withRetry } from './retry.ts';
 import { abortable } from '../runtime/abortable.ts';
 import { hasCode, messageOf } from '../runtime/system-error.ts';
@@ -32,6 +34,7 @@ export interface Database {
   /**
    * Resolves after a small write and a read of it. A `ping` does not show enough: a server whose storage engine has
    * stopped still answers it. Neither does a read: a server without a majority or without disk space still answers it.
+   * Connections that only read do without the write.
    *
    * @throws ProblemError `database-unavailable` or `storage-full` within 2 s
    */
@@ -52,6 +55,8 @@ export interface ConnectOptions {
   signal?: AbortSignal | undefined;
   /** For commands that take minutes: waits for answers without a limit. */
   isForLongCommands?: boolean;
+  /** Refuses every write. */
+  isReadOnly?: boolean;
 }
 
 /** The database could not be used at start. The message is for the operator and carries no credentials. */
@@ -70,7 +75,8 @@ export async function connectDatabase(options: ConnectOptions): Promise<Database
   const hosts = hostsOf(options.uri);
   const client = createClient(options);
   if (options.observer !== undefined) watchPool(client, options.observer);
-  const db = client.db(options.databaseName);
+  const { isReadOnly = false } = options;
+  const db = isReadOnly ? withoutWrites(client.db(options.databaseName)) : client.db(options.databaseName);
   try {
     await waitForAnswer(client, hosts, options);
   } catch (error) {
@@ -79,21 +85,31 @@ export async function connectDatabase(options: ConnectOptions): Promise<Database
   }
   return {
     db,
-    ping: () => withRetry(() => writeAndRead(db), { budgetMs: CHECK_LIMIT_MS, attempts: 2 }),
+    ping: () =>
+      withRetry(() => (isReadOnly ? readOnce(db) : writeAndRead(db)), { budgetMs: CHECK_LIMIT_MS, attempts: 2 }),
     close: () => client.close(),
   };
 }
 
 async function writeAndRead(db: Db): Promise<void> {
-  const collection = db.collection<{ _id: string; at: Date }>(CHECK_COLLECTION);
-  const filter = { _id: 'readiness' };
+  const collection = checked(db);
   try {
     await collection.updateOne(filter, { $set: { at: new Date() } }, { upsert: true });
   } catch (error) {
     // Another process created the document first.
     if (!isDuplicateKey(error)) throw error;
   }
-  await collection.findOne(filter);
+  await readOnce(db);
+}
+
+async function readOnce(db: Db): Promise<void> {
+  await checked(db).findOne(filter);
+}
+
+const filter = { _id: 'readiness' };
+
+function checked(db: Db): Collection<{ _id: string; at: Date }> {
+  return db.collection(CHECK_COLLECTION);
 }
 
 function createClient({ uri, isForLongCommands = false }: ConnectOptions): MongoClient {

@@ -25,15 +25,24 @@ const documentId = 'installation';
  * @throws ProblemError `database-unavailable`
  */
 export async function ensureInstallation(database: Database): Promise<Installation> {
-  const installations: Collection<InstallationDocument> = database.db.collection('installation');
   for (;;) {
-    const found = await read(() => installations.findOne({ _id: documentId }));
-    if (found !== null) return { id: found.installation_id, hasFormerOrders: found.former_orders };
+    const found = await findInstallation(database);
+    if (found !== undefined) return found;
     const order = await read(() => database.db.collection('orders').findOne({}, { projection: { _id: 1 } }));
-    await insertOnce(installations, {
+    await insertOnce(installationsOf(database), {
       _id: documentId,
       installation_id: randomUUID(),
       former_orders: order !== null,
     });
   }
+}
+
+/** Reads the document. @returns undefined before the first start @throws ProblemError `database-unavailable` */
+export async function findInstallation(database: Pick<Database, 'db'>): Promise<Installation | undefined> {
+  const found = await read(() => installationsOf(database).findOne({ _id: documentId }));
+  return found === null ? undefined : { id: found.installation_id, hasFormerOrders: found.former_orders };
+}
+
+function installationsOf({ db }: Pick<Database, 'db'>): Collection<InstallationDocument> {
+  return db.collection('installation');
 }

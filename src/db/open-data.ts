@@ -1,9 +1,9 @@
-import type { Database } from './client.ts';
-import { ensureIndexes, type CollectionIndexes } from './indexes.ts';
+import { DatabaseStartError, type Database } from './client.ts';
+import { ensureIndexes, missingIndexes, type CollectionIndexes } from './indexes.ts';
 import type { DatabaseLog } from './log.ts';
 import { createMigrator, type Migrator, type MigratorTimes } from './migrator.ts';
 import type { PagedDatabase } from './pages.ts';
-import { knownVersion, openSchema, type Release } from './schema.ts';
+import { knownVersion, openSchema, readSchema, type Release } from './schema.ts';
 
 export interface OpenDataOptions {
   readonly database: PagedDatabase;
@@ -66,5 +66,38 @@ export async function openData(options: OpenDataOptions): Promise<Data> {
     stop: (limitMs) => migrator.stop(limitMs),
     progress: () => migrator.progress(),
     schema: () => ({ version: schema.version(), oldestReader: schema.oldestReader() }),
+  };
+}
+
+/**
+ * The same for a process that changes nothing.
+ *
+ * @throws DatabaseStartError when the release is too old for the data, or has to migrate it first
+ * @throws ProblemError `database-unavailable`
+ */
+export async function openDataToRead({
+  database,
+  release,
+  indexes,
+}: Pick<OpenDataOptions, 'database' | 'release' | 'indexes'>): Promise<Data> {
+  const schema = await readSchema(database, release);
+  const isComplete =
+    schema !== undefined &&
+    // A newer release has dropped indexes that this one declares.
+    (schema.version > knownVersion(release) ||
+      (await missingIndexes(database.db, database.pages.indexes(indexes))).length === 0);
+  if (!isComplete) {
+    throw new DatabaseStartError(
+      `prompt-gateway ${release.name} has to migrate the data before it can serve them, and READ_ONLY=on changes ` +
+        'nothing. Nothing was changed. Start this release once without READ_ONLY (WEBHOOKS=off sends no webhooks), or ' +
+        'start the release that wrote the data.',
+    );
+  }
+  const { version, oldest_reader: oldestReader } = schema;
+  return {
+    start: () => undefined,
+    stop: () => Promise.resolve(),
+    progress: () => undefined,
+    schema: () => ({ version, oldestReader }),
   };
 }

@@ -11,19 +11,20 @@ const probe = { key: { order_a: 1, order_b: -1, _id: 1 }, name: 'order_a_1_order
 /**
  * Finds out whether the server reads in the order of an index, and adds the reads for it.
  *
+ * @param isReadOnly whether the probe, which an earlier start has left, must not be created
  * @throws ProblemError `database-unavailable`
  */
-export async function openPages(database: Database): Promise<PagedDatabase> {
-  const readsInOrder = await withRetry(() => findOrder(database));
+export async function openPages(database: Database, isReadOnly = false): Promise<PagedDatabase> {
+  const readsInOrder = await withRetry(() => findOrder(database, isReadOnly));
   return readsInOrder ? withPlainPages(database) : withNarrowPages(database);
 }
 
 /** The server explains how it would read such an index: a server that reads it in its order sorts nothing. */
-async function findOrder({ db }: Database): Promise<boolean> {
+async function findOrder({ db }: Database, isReadOnly: boolean): Promise<boolean> {
   // SecantusDB's Rust server explains an order in which it does not read: a page of 20,000 documents takes 200 ms.
   if ((await db.command({ buildInfo: 1 }))['secantusVersion'] !== undefined) return false;
   const collection = db.collection(CHECK_COLLECTION);
-  await collection.createIndexes([probe]);
+  if (!isReadOnly) await collection.createIndexes([probe]);
   const query = collection.find({ order_a: 1 }).sort({ order_b: -1, _id: 1 }).limit(1).hint(probe.name);
   return !sorts(await query.explain('queryPlanner'));
 }

@@ -97,6 +97,28 @@ export async function openSchema(database: PagedDatabase, release: Release, now:
   return schema;
 }
 
+/**
+ * The schema version for a process that changes nothing.
+ *
+ * @returns undefined if a start that may write would change it: the data is to be migrated
+ * @throws DatabaseStartError when the release is too old for the data
+ * @throws ProblemError `database-unavailable`
+ */
+export async function readSchema(
+  { db, pages }: PagedDatabase,
+  release: Release,
+): Promise<Pick<SchemaDocument, 'version' | 'oldest_reader'> | undefined> {
+  const documents: Collection<SchemaDocument> = db.collection('schema');
+  const found = await read(() => documents.findOne({ _id: documentId }));
+  if (found === null) return undefined;
+  refuseOlder(found, release);
+  if (found.version < knownVersion(release) || found.building !== undefined) return undefined;
+  for (const migration of release.migrations) {
+    if (await read(async () => await migration.isUndone?.(db, pages))) return undefined;
+  }
+  return found;
+}
+
 /** Whether no release has used the database before. */
 async function isEmpty(db: Db): Promise<boolean> {
   const collections = await read(() => db.listCollections({}, { nameOnly: true }).toArray());

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { OperationId, OperationRow, Scope } from '../../generated/operations.ts';
 import { insufficientScope } from '../errors/insufficient-scope.ts';
 import { ProblemError } from '../errors/problem-error.ts';
+import { readOnly } from '../errors/read-only.ts';
 import type { Idempotency } from '../idempotency/idempotency.ts';
 import { writeTermMs } from '../idempotency/record-lease.ts';
 import type { Budget, RequestMemory } from '../limits/memory-budget.ts';
@@ -39,6 +40,8 @@ export interface PipelineDependencies {
   readonly log: Logger;
   /** Called once for each answer, after it was written to the socket; for a streamed answer, after its end. */
   readonly onExchange: (exchange: Exchange) => void;
+  /** Whether operations that change or spend something are refused. */
+  readonly isReadOnly?: boolean;
   /** The path that a proxy adds in front of the service; empty or left out without one. */
   readonly basePath?: string;
   /** Traits of operations that have any. */
@@ -176,6 +179,7 @@ function createSteps(
 ) => Promise<RawAnswer | StreamedAnswer> {
   const { operationId, row } = route;
   const { authenticate, rateLimiter, memory: budget, turns, streams, lists, idempotency } = dependencies;
+  const isRefused = dependencies.isReadOnly === true && row.problems.includes('read-only');
   const { isSelfIdempotent, answerBox, idempotencyTermMs, isListedFromMemory } =
     dependencies.traits?.[operationId] ?? {};
   const isQueued = isList(row) && isListedFromMemory !== true;
@@ -194,6 +198,7 @@ function createSteps(
       progress.headers = rateLimiter.count(keyId, principal.reach?.rates);
       // No answer of an operation that needs a key is cached.
       if (principal.renewedCookie !== undefined) progress.headers['set-cookie'] = principal.renewedCookie;
+      if (isRefused) throw readOnly();
     }
     requireAcceptable(request, mediaTypes);
     const memory = (): RequestMemory => (progress.memory ??= budget.forRequest(keyId));

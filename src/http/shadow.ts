@@ -53,6 +53,7 @@ const contractProblems = new Set(['invalid-request', 'unsupported-media-type']);
 const unseenProblems = new Set([
   'unauthenticated',
   'insufficient-scope',
+  'read-only',
   'rate-limited',
   'not-acceptable',
   'content-too-large',

@@ -8,6 +8,8 @@ export interface Chore {
   readonly everyMs: number;
   /** Whether it first runs immediately, because others wait for its result. */
   readonly isImmediate?: boolean;
+  /** Whether it only reads what answers and metrics need, so that a process that changes nothing runs it, too. */
+  readonly onlyReads?: true;
   readonly run: () => Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-import { ensureSecretKey, parseSecretKey } from './secret-key-file.ts';
+import { ensureSecretKey, parseSecretKey, readSecretKey } from './secret-key-file.ts';
 import { createSecretBox, type SecretBox } from './secret-box.ts';
 import { messageOf } from '../runtime/system-error.ts';
 
@@ -12,17 +12,24 @@ export class SecretKeyError extends Error {
  *
  * @param keys the configured keys, the current one first; without any, the key in the data folder is used, which is
  *   created if missing
+ * @param isReadOnly whether none may be created
  * @throws SecretKeyError if there is no key and none can be stored
  */
-export async function openSecretBox(keys: readonly string[], dataDir: string): Promise<SecretBox> {
+export async function openSecretBox(keys: readonly string[], dataDir: string, isReadOnly = false): Promise<SecretBox> {
   const [key, ...previous] = keys.flatMap((text) => parseSecretKey(text) ?? []);
-  return createSecretBox(key ?? (await keyOfFolder(dataDir)), previous);
+  return createSecretBox(key ?? (await keyOfFolder(dataDir, isReadOnly)), previous);
 }
 
-async function keyOfFolder(dataDir: string): Promise<Buffer> {
+async function keyOfFolder(dataDir: string, isReadOnly: boolean): Promise<Buffer> {
   try {
-    return await ensureSecretKey(dataDir);
+    return await (isReadOnly ? readSecretKey(dataDir) : ensureSecretKey(dataDir));
   } catch (cause) {
+    if (isReadOnly) {
+      throw new SecretKeyError(
+        `SECRETS_KEY is not set, there is no key in DATA_DIR, and READ_ONLY=on creates none (${messageOf(cause)}). Set SECRETS_KEY to the key of the data.`,
+        { cause },
+      );
+    }
     throw new SecretKeyError(
       `SECRETS_KEY is not set, and a key cannot be stored in DATA_DIR (${messageOf(cause)}). Set SECRETS_KEY to 32 random bytes in hex or base64.`,
       { cause },

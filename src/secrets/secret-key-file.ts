@@ -42,6 +42,14 @@ export function parseSecretKey(text: string): Buffer | undefined {
   return encoding === undefined ? undefined : Buffer.from(text, encoding);
 }
 
+/** Reads the key of a data folder. @throws Error if there is none, or the file does not contain a key */
+export async function readSecretKey(dataDir: string): Promise<Buffer> {
+  const path = join(dataDir, fileName);
+  const key = await readKey(path);
+  if (key === undefined) throw new Error(`there is no ${path}`);
+  return key;
+}
+
 async function readKey(path: string): Promise<Buffer | undefined> {
   let text: string;
   try {

@@ -13,6 +13,8 @@ import type { Metrics } from '../observability/metrics.ts';
 export interface ServiceDependencies {
   readonly version: string;
   readonly metrics: Metrics;
+  readonly isReadOnly: boolean;
+  readonly sendsWebhooks: boolean;
   readonly checkDatabase: () => Promise<void>;
   readonly checkStorage: () => Promise<void>;
   /** The worst key that a stored secret needs. */
@@ -97,7 +99,15 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
       // Only test runs need object storage, so the service is ready without it.
       const storageStatus = storage.status === 'fulfilled' ? 'ok' : 'unavailable';
       const migration = data.progress()?.status ?? 'complete';
-      return { status: 200, body: { status: 'ok', checks: { database: 'ok', storage: storageStatus, migration } } };
+      return {
+        status: 200,
+        body: {
+          status: 'ok',
+          read_only: dependencies.isReadOnly,
+          sends_webhooks: dependencies.sendsWebhooks,
+          checks: { database: 'ok', storage: storageStatus, migration },
+        },
+      };
     },
     getMetrics: async () => ({ status: 200, body: await render() }),
     getOpenApiDocument: () => Promise.resolve({ status: 200, body: document, prepared: contract }),

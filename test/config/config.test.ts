@@ -55,6 +55,8 @@ describe('loadConfig without settings', () => {
       storage: { kind: 'files', directory: resolve('data/files') },
       invoke: { timeoutMs: 60_000, cacheMaxAge: 0, cacheMaxBytes: 64 * 1024 * 1024, content: 'off' },
       providers: { builtIn: {}, compatible: [], models: {}, concurrency: 128 },
+      readOnly: false,
+      webhooks: { isOn: true },
       limits: {
         requestMemory: 192 * 1024 ** 2,
         keptAnswers: 2 * 1024 ** 3,

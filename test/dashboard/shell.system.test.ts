@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { createIntegration, sendTest } from '../integrations/integrations-harness.ts';
 import { openShop, placeOrder } from '../orders/orders-harness.ts';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
+import { startAnother } from '../support/per-operation.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -89,6 +91,27 @@ describe('the search', () => {
     const options = page.getByRole('listbox').getByRole('option');
     await options.first().waitFor();
     expect(await options.allTextContents()).toEqual(['LocationsPage', 'CatalogPage']);
+  });
+});
+
+describe('what the process does not do', () => {
+  it('is said on every screen, in the language of the page', async () => {
+    const secrets = { SECRETS_KEY: randomBytes(32).toString('hex') };
+    const first = await startTestService({ environment: { ...secrets, WEBHOOKS: 'off' } });
+    const silent = await openSignedIn(browser, first, '/providers');
+    await silent.getByText('This process sends no webhooks (WEBHOOKS=off).').waitFor();
+    await silent.close();
+    await first.close();
+    const copy = await startAnother(first, { ...secrets, READ_ONLY: 'on' });
+    const page = await openSignedIn(browser, copy, '/providers');
+    await page.getByText('Read-only: this process changes nothing').waitFor();
+    await expectAccessible(page);
+    const german = await browser.open(copy.url, '/dashboard/providers', { locale: 'de-AT' });
+    await german.getByLabel('API-Schlüssel', { exact: true }).fill(copy.adminKey);
+    await german.getByRole('button', { name: 'Anmelden' }).click();
+    await german.getByText('Nur zum Ansehen: Dieser Prozess ändert nichts').waitFor();
+    await Promise.all([page.close(), german.close()]);
+    await copy.close();
   });
 });
 

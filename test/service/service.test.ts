@@ -45,7 +45,12 @@ describe('getLiveness', () => {
 describe('getReadiness', () => {
   it('200 with the status of both dependencies', async () => {
     const { body } = await service.call('GET', '/health/ready', { key: null });
-    expect(body).toEqual({ status: 'ok', checks: { database: 'ok', storage: 'ok', migration: 'complete' } });
+    expect(body).toEqual({
+      status: 'ok',
+      read_only: false,
+      sends_webhooks: true,
+      checks: { database: 'ok', storage: 'ok', migration: 'complete' },
+    });
   });
 });
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, realpath, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -31,6 +32,11 @@ export type ServerRecord = z.infer<typeof serverRecordSchema>;
 
 /** With less space than this no storage engine can start, and a running one stops soon. */
 const LEAST_BYTES = 4 * 1_048_576;
+
+/** Whether a data folder has a database. */
+export function hasDatabase(dataDir: string): boolean {
+  return existsSync(join(dataDir, 'database', 'engine.json'));
+}
 
 /**
  * The database part of a data folder:

@@ -5,6 +5,7 @@
  */
 import type { AnyBulkWriteOperation, Collection, Db, Document } from 'mongodb';
 import type { CollectionIndexes } from '../indexes.ts';
+import { overriding } from '../../runtime/overriding.ts';
 
 /** One of this many documents is a sample. */
 export const sampling = 64;
@@ -143,17 +144,6 @@ function markingSamples(collection: Collection, all: readonly Samples[]): Collec
         }),
         options,
       ),
-  });
-}
-
-/** The same object, but with some other methods. */
-function overriding<T extends object>(target: T, methods: Readonly<Record<string, unknown>>): T {
-  return new Proxy(target, {
-    get(_, name) {
-      if (typeof name === 'string' && Object.hasOwn(methods, name)) return methods[name];
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
   });
 }
 

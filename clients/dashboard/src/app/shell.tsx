@@ -5,6 +5,7 @@ import { useEffect, type ReactNode } from 'react';
 import { ForScope } from '../shared/for-scope.tsx';
 import { useTexts } from '../shared/texts.tsx';
 import { AccountMenu } from './account-menu.tsx';
+import { ModeNotice } from './mode-notice.tsx';
 import { entryOf } from './navigation.ts';
 import { NavigationLinks } from './navigation-links.tsx';
 import { Product } from './product.tsx';
@@ -63,6 +64,7 @@ export function Shell(): ReactNode {
       {dialog}
       <AppShell.Main id="content" tabIndex={-1} className={classes.main}>
         <div className={classes.content}>
+          <ModeNotice />
           <Screen />
         </div>
       </AppShell.Main>

@@ -1450,7 +1450,8 @@ export interface SessionsResource {
    * cookie and tells what the key may do. The body contains exactly one of `api_key` and `sign_in_token`.
    *
    * The first start of the service prints a sign-in link for the administrator. It ends with `#sign-in=<token>`. The page
-   * that it leads to sends the token here. A token works once, within ten minutes, in all processes together.
+   * that it leads to sends the token here. A token works once, within ten minutes, in all processes together. In a process
+   * with `READ_ONLY` only API keys sign in: it cannot use up a link, and does not record the session in the audit log.
    *
    * Call this operation from a page of the service's own origin, with a client that sends no key:
    *
@@ -1468,7 +1469,8 @@ export interface SessionsResource {
    * Sign out.
    *
    * Ends the session of the request, and removes its cookie from the browser. All processes refuse the cookie within 5
-   * seconds, and every copy of it. A request with an API key ends no session; its answer only removes the cookie.
+   * seconds, and every copy of it. A request with an API key ends no session; its answer only removes the cookie. So does
+   * a process with `READ_ONLY`.
    */
   delete(options?: CallOptions<'deleteSession'>): Call<Schemas['Confirmation']>;
 }

@@ -1715,7 +1715,8 @@ export interface paths<Other = string & {}> {
          *     cookie and tells what the key may do. The body contains exactly one of `api_key` and `sign_in_token`.
          *
          *     The first start of the service prints a sign-in link for the administrator. It ends with `#sign-in=<token>`. The page
-         *     that it leads to sends the token here. A token works once, within ten minutes, in all processes together.
+         *     that it leads to sends the token here. A token works once, within ten minutes, in all processes together. In a process
+         *     with `READ_ONLY` only API keys sign in: it cannot use up a link, and does not record the session in the audit log.
          *
          *     Call this operation from a page of the service's own origin, with a client that sends no key:
          *
@@ -1731,7 +1732,8 @@ export interface paths<Other = string & {}> {
         /**
          * Sign out
          * @description Ends the session of the request, and removes its cookie from the browser. All processes refuse the cookie within 5
-         *     seconds, and every copy of it. A request with an API key ends no session; its answer only removes the cookie.
+         *     seconds, and every copy of it. A request with an API key ends no session; its answer only removes the cookie. So does
+         *     a process with `READ_ONLY`.
          */
         delete: operations<Other>["deleteSession"];
         options?: never;
@@ -11923,6 +11925,8 @@ export interface components<Other = string & {}> {
          * @description The process can do its work.
          * @example {
          *       "status": "ok",
+         *       "read_only": false,
+         *       "sends_webhooks": true,
          *       "checks": {
          *         "database": "ok",
          *         "storage": "ok",
@@ -11937,6 +11941,16 @@ export interface components<Other = string & {}> {
              * @constant
              */
             status: "ok";
+            /**
+             * @description Whether the process was started with `READ_ONLY`: it changes nothing, calls no provider and sends no webhooks.
+             * @example false
+             */
+            read_only: boolean;
+            /**
+             * @description Whether the process sends webhooks. With `WEBHOOKS=off` it stores events, and other processes on the same database send them.
+             * @example true
+             */
+            sends_webhooks: boolean;
             /** @description Results of the checks. */
             checks: {
                 /**
@@ -12508,7 +12522,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
-            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:read-only" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 403
@@ -12677,7 +12691,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
-            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:read-only" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 403
@@ -12787,7 +12801,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
-            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:read-only" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 403
@@ -12885,6 +12899,32 @@ export interface components<Other = string & {}> {
              * @constant
              */
             status: 422;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * InsufficientScopeOrReadOnlyProblem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        InsufficientScopeOrReadOnlyProblem: {
+            /**
+             * AnyInsufficientScopeOrReadOnlyProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:read-only") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
          * EditConflictProblem
@@ -13124,7 +13164,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
-            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:read-only" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 403
@@ -13257,6 +13297,32 @@ export interface components<Other = string & {}> {
              * @constant
              */
             status: 504;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * RenderPrompt403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        RenderPrompt403Problem: {
+            /**
+             * AnyRenderPrompt403ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
          * RenderPrompt422Problem
@@ -13574,7 +13640,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
-            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:read-only" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 403
@@ -13704,7 +13770,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
-            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:read-only" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 403
@@ -14633,7 +14699,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
-            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:no-authority") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:read-only" | "urn:prompt-gateway:problem:no-authority") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 403
@@ -14685,7 +14751,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
-            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:no-authority") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:read-only" | "urn:prompt-gateway:problem:no-authority") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 403
@@ -14743,7 +14809,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
-            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:no-authority") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:read-only" | "urn:prompt-gateway:problem:no-authority") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 403
@@ -14851,6 +14917,20 @@ export interface components<Other = string & {}> {
             };
             content: {
                 "application/problem+json": components<Other>["schemas"]["InsufficientScopeProblem"];
+            };
+        };
+        /** @description The API key does not have the scope that the operation requires, or the process only reads. */
+        InsufficientScopeOrReadOnly: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["InsufficientScopeOrReadOnlyProblem"];
             };
         };
         /** @description No API key has this id. */
@@ -15222,7 +15302,7 @@ export interface components<Other = string & {}> {
                 "application/problem+json": components<Other>["schemas"]["BeyondBudgetProblem"];
             };
         };
-        /** @description The API key does not have a scope that the request needs, or its limits do not allow the model. */
+        /** @description The API key does not have a scope that the request needs, or its limits do not allow the model, or the process only reads. */
         BeyondLimits: {
             headers: {
                 "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -15444,7 +15524,7 @@ export interface components<Other = string & {}> {
                 "application/json": components<Other>["schemas"]["CompatibleError"];
             };
         };
-        /** @description The API key does not have a scope that the request needs, or its limits do not allow the model. */
+        /** @description The API key does not have a scope that the request needs, or its limits do not allow the model, or the process only reads. */
         CompatibleBeyondLimits: {
             headers: {
                 "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -16483,7 +16563,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["PromptNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             409: components<Other>["responses"]["EditConflict"];
@@ -16650,7 +16730,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["PromptOrVersionNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             /** @description The idempotency key is in use, or other requests kept changing the prompt. */
@@ -16849,7 +16929,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["PromptOrVersionNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
@@ -16917,7 +16997,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["PromptOrLabelNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             409: components<Other>["responses"]["EditConflict"];
@@ -17255,7 +17335,20 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["BeyondLimits"];
+            /** @description The API key does not have a scope that the request needs, or its limits do not allow the model. */
+            403: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["RenderPrompt403Problem"];
+                };
+            };
             404: components<Other>["responses"]["PromptOrVersionNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
@@ -17892,7 +17985,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             /** @description The invocation log has no record with this id, or no content of it. */
             404: {
                 headers: {
@@ -17943,7 +18036,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["InvocationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
@@ -17995,7 +18088,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["InvocationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
@@ -19058,7 +19151,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
             409: components<Other>["responses"]["IdempotencyKeyInUse"];
@@ -19172,7 +19265,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["LocationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
@@ -19355,7 +19448,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             /** @description No location has this id, or the date is before its first fiscal day. */
             404: {
                 headers: {
@@ -19486,7 +19579,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
             409: components<Other>["responses"]["IdempotencyKeyInUse"];
@@ -19600,7 +19693,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["CategoryNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
@@ -19729,7 +19822,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
             409: components<Other>["responses"]["IdempotencyKeyInUse"];
@@ -19843,7 +19936,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["ProductNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
@@ -19985,7 +20078,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
             413: components<Other>["responses"]["ContentTooLarge"];
@@ -20093,7 +20186,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["OrderNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             409: components<Other>["responses"]["OrderNotOpen"];
@@ -20141,7 +20234,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["OrderNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             409: components<Other>["responses"]["OrderNotOpen"];
@@ -20244,7 +20337,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
             409: components<Other>["responses"]["IdempotencyKeyInUse"];
@@ -20358,7 +20451,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
@@ -20421,7 +20514,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             409: components<Other>["responses"]["EditConflict"];
@@ -20469,7 +20562,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             409: components<Other>["responses"]["EditConflict"];
@@ -20517,7 +20610,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             409: components<Other>["responses"]["EditConflict"];
@@ -20570,7 +20663,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
@@ -20621,7 +20714,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             409: components<Other>["responses"]["EditConflict"];
@@ -20674,7 +20767,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
@@ -20738,7 +20831,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             409: components<Other>["responses"]["IdempotencyKeyInUse"];
@@ -20852,7 +20945,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
@@ -21259,7 +21352,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["DeliveryNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];

@@ -66,6 +66,11 @@ export const shell: Texts['shell'] = {
       close: 'Einen Dialog schließen',
     },
   },
+  mode: {
+    readOnly:
+      'Nur zum Ansehen: Dieser Prozess ändert nichts, ruft keinen Anbieter auf und sendet keine Webhooks (READ_ONLY=on).',
+    noWebhooks: 'Dieser Prozess sendet keine Webhooks (WEBHOOKS=off).',
+  },
   notFound: {
     title: 'Seite nicht gefunden',
     text: 'Unter dieser Adresse gibt es keine Seite. Vielleicht wurde sie verschoben, oder der Link ist unvollständig.',

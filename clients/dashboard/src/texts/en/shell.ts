@@ -64,6 +64,10 @@ export const shell = {
       close: 'Close a dialog',
     },
   },
+  mode: {
+    readOnly: 'Read-only: this process changes nothing, calls no provider and sends no webhooks (READ_ONLY=on).',
+    noWebhooks: 'This process sends no webhooks (WEBHOOKS=off).',
+  },
   notFound: {
     title: 'Page not found',
     text: 'No page has this address. It may have been moved, or the link is incomplete.',
