@@ -85,6 +85,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -145,6 +146,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -192,6 +194,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -240,6 +243,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -290,6 +294,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -360,6 +365,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -415,6 +421,7 @@ export const operationTable = {
       "storage-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -476,6 +483,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -533,6 +541,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -601,6 +610,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -662,6 +672,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -719,6 +730,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -797,6 +809,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -860,6 +873,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -928,6 +942,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -1033,6 +1048,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded",
       "not-cached"
     ]
@@ -1098,6 +1114,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -1147,6 +1164,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -1233,6 +1251,7 @@ export const operationTable = {
       "storage-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -1300,6 +1319,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -1350,6 +1370,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -1404,6 +1425,7 @@ export const operationTable = {
       "storage-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -1531,6 +1553,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -1646,6 +1669,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -1689,6 +1713,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -1735,6 +1760,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -1779,6 +1805,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -1840,6 +1867,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -1936,6 +1964,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -1970,6 +1999,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -2035,6 +2065,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -2091,6 +2122,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -2160,6 +2192,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -2219,6 +2252,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -2273,6 +2307,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -2324,6 +2359,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -2387,6 +2423,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -2440,6 +2477,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -2525,6 +2563,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -2611,6 +2650,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -2697,6 +2737,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -2729,6 +2770,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -2773,6 +2815,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -2832,6 +2875,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -2887,6 +2931,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -2937,6 +2982,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -3001,6 +3047,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -3062,6 +3109,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -3119,6 +3167,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -3172,6 +3221,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -3237,6 +3287,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -3291,6 +3342,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -3341,6 +3393,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -3404,6 +3457,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -3475,6 +3529,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -3530,6 +3585,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -3580,6 +3636,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -3644,6 +3701,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -3727,6 +3785,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -3785,6 +3844,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -3835,6 +3895,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -3890,6 +3951,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -3945,6 +4007,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -4004,6 +4067,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -4061,6 +4125,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -4112,6 +4177,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -4178,6 +4244,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -4232,6 +4299,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -4286,6 +4354,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -4341,6 +4410,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -4402,6 +4472,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -4456,6 +4527,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -4518,6 +4590,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -4571,6 +4644,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -4638,6 +4712,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -4699,6 +4774,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -4748,6 +4824,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -4851,6 +4928,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -4952,6 +5030,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -5002,6 +5081,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -5063,6 +5143,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -5124,6 +5205,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -5174,6 +5256,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -5227,6 +5310,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -5296,6 +5380,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -5365,6 +5450,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -5424,6 +5510,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -5467,6 +5554,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -5517,6 +5605,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -5579,6 +5668,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -5638,6 +5728,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -5739,6 +5830,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },
@@ -5780,6 +5872,7 @@ export const operationTable = {
       "database-unavailable",
       "storage-full",
       "shutting-down",
+      "interrupted",
       "overloaded"
     ]
   },

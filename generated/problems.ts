@@ -382,6 +382,10 @@ export const problems = {
     "status": 503,
     "title": "Shutting down"
   },
+  "interrupted": {
+    "status": 503,
+    "title": "Interrupted"
+  },
   "overloaded": {
     "status": 503,
     "title": "Overloaded"

@@ -127,8 +127,8 @@ export interface App {
   prepare(): Promise<void>;
   /** Starts to send events, unless it must not. */
   start(): void;
-  /** Ends the streams in progress with the problem `shutting-down`. */
-  endStreams(): void;
+  /** Ends the work on answers, and streams, with the problem `interrupted`. */
+  endAnswers(): void;
   /** Waits for work that outlives its request and for deliveries in progress, at most this many milliseconds. */
   drain(timeoutMs: number): Promise<void>;
 }
@@ -376,6 +376,7 @@ export function createApp(dependencies: AppDependencies): App {
       metrics.setStreamsActive(active);
     },
   });
+  const underWay = new Set<AbortController>();
   const shadow = config.http.contractReferee
     ? createShadow({
         document,
@@ -395,6 +396,7 @@ export function createApp(dependencies: AppDependencies): App {
       turns: createTurns(),
       lists: createListQueue({ places: database.pages.listsAtOnce }),
       streams,
+      underWay,
       log,
       isReadOnly,
       basePath,
@@ -454,18 +456,18 @@ export function createApp(dependencies: AppDependencies): App {
     start() {
       if (sendsWebhooks) webhooks.start();
     },
-    endStreams() {
-      streams.end(
-        new ProblemError('shutting-down', {
-          detail: 'The service is stopping, and the answer took too long to finish before.',
-          headers: { 'Retry-After': '5' },
-        }),
-      );
+    endAnswers() {
+      const detail = 'The service stopped before the answer was complete.';
+      const headers = { 'retry-after': '5' };
+      // A stream has called a provider, so clients must not repeat it by themselves.
+      streams.end(new ProblemError('interrupted', { detail, headers: { ...headers, 'x-should-retry': 'false' } }));
+      for (const ending of underWay) ending.abort(new ProblemError('interrupted', { detail, headers }));
     },
     async drain(timeoutMs) {
       const end = clock.monotonic() + timeoutMs;
       await Promise.all([testRuns.drain(timeoutMs), idempotency.drain(timeoutMs), webhooks.stop(timeoutMs)]);
-      const left = Math.max(0, end - clock.monotonic());
+      // What was called and what it cost is stored even if no time is left.
+      const left = Math.max(leastRecordsMs, end - clock.monotonic());
       await Promise.all([statistics.close(left), generation.close(), invocationFeature.close(left)]);
     },
   };
@@ -486,6 +488,9 @@ function tracedBy(telemetry: Telemetry | undefined): RequestHandler[] {
 function halfForEachKey(perProcess: number): BudgetOptions {
   return { perKey: Math.floor(perProcess / 2), perProcess };
 }
+
+/** Milliseconds to store what is recorded when the process stops, at least. */
+const leastRecordsMs = 2_000;
 
 /** Milliseconds in addition to the deadline of a provider's call: for reading the prompt, rendering and storing. */
 const paidTermMarginMs = 10_000;

@@ -173,8 +173,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
         if (!skipsDelay) await delayStop(listener, shutdownDelayMs);
         const end = performance.now() + shutdownTimeoutMs;
         const ending = setTimeout(() => {
-          app.endStreams();
-        }, streamsEndAfter(shutdownTimeoutMs));
+          app.endAnswers();
+        }, answersEndAfter(shutdownTimeoutMs));
         await closeServer(listener, { grace: shutdownGraceMs, limit: shutdownTimeoutMs }, log);
         await app.drain(Math.max(0, end - performance.now()));
         clearTimeout(ending);
@@ -208,7 +208,7 @@ async function delayStop(listener: HttpServer, milliseconds: number): Promise<vo
   await sleep(milliseconds / 2);
 }
 
-/** Streams end before all connections are cut, so that their callers get the problem, and stored answers are written. */
-function streamsEndAfter(shutdownTimeoutMs: number): number {
+/** Answers end before all connections are cut, so that their callers get the problem, and records are written. */
+function answersEndAfter(shutdownTimeoutMs: number): number {
   return Math.max(shutdownTimeoutMs / 2, shutdownTimeoutMs - 2_000);
 }

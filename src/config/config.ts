@@ -40,7 +40,7 @@ export function loadConfig(environment: Environment): Config {
   if (mistakes.length > 0) throw new ConfigError([...mistakes, ...nearMisses]);
   // Without mistakes every setting with a default has a value of its format's type.
   const set = values as unknown as SettingValues;
-  return deepFreeze(arrange(set, environment, [...nearMisses, ...findKeyWarnings(set)]));
+  return deepFreeze(arrange(set, environment, [...nearMisses, ...findKeyWarnings(set), ...findTimeWarnings(set)]));
 }
 
 function arrange(set: SettingValues, environment: Environment, warnings: readonly string[]) {
@@ -139,6 +139,17 @@ function findKeyWarnings({ MONGODB_URI, SECRETS_KEY }: SettingValues): string[] 
   if (MONGODB_URI === undefined || SECRETS_KEY !== undefined) return [];
   return [
     "SECRETS_KEY is not set. Integrations' secrets are encrypted with a key in DATA_DIR, which every process on this database needs.",
+  ];
+}
+
+/** Milliseconds of a stop besides the calls of an invocation: to end answers early, and to read, wait and store. */
+const stopMarginMs = 5_000;
+
+function findTimeWarnings({ SHUTDOWN_TIMEOUT_MS, INVOKE_TIMEOUT_MS }: SettingValues): string[] {
+  const least = INVOKE_TIMEOUT_MS + stopMarginMs;
+  if (SHUTDOWN_TIMEOUT_MS >= least) return [];
+  return [
+    `SHUTDOWN_TIMEOUT_MS is ${SHUTDOWN_TIMEOUT_MS}, and INVOKE_TIMEOUT_MS is ${INVOKE_TIMEOUT_MS}: each stop interrupts invocations that still have time. Set SHUTDOWN_TIMEOUT_MS to ${least} or more.`,
   ];
 }
 

@@ -102,9 +102,10 @@ const settings = {
   },
   SHUTDOWN_TIMEOUT_MS: {
     group: 'HTTP',
-    description: 'Time for requests in progress to finish after SIGTERM and SHUTDOWN_DELAY_MS, in milliseconds.',
-    format: integer(0, 600_000),
-    default: '30000',
+    description:
+      'Time for requests in progress to finish after SIGTERM and SHUTDOWN_DELAY_MS, in milliseconds; more than INVOKE_TIMEOUT_MS. Two seconds before its end, answers that are not complete end with the problem interrupted.',
+    format: integer(0, 900_000),
+    default: '75000',
   },
   SHUTDOWN_GRACE_MS: {
     group: 'HTTP',

@@ -5,6 +5,7 @@ import type { RequestMemory } from '../limits/memory-budget.ts';
 import type { CallOptions, Usage } from '../providers/language-model.ts';
 import type { Statistics } from '../statistics/statistics.ts';
 import { noCache, type CachePolicy } from './answers.ts';
+import { withAttempts } from './attempts.ts';
 import type { Generated, GeneratedEvent, Generator } from './generator.ts';
 import { withAssumedOutput } from './output-limit.ts';
 import type { Known, Plan } from './plan.ts';
@@ -136,7 +137,7 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
         } catch (error) {
           spent = spentBy(error, signal);
           end = { error, isCancelled: signal.aborted };
-          throw error;
+          throw isInterruption(error) ? withAttempts(error, record.calls()) : error;
         } finally {
           release?.();
           leave();
@@ -174,6 +175,8 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
           end = { error, isCancelled: signal.aborted };
           throw error;
         } finally {
+          // A reader that was waiting for its caller leaves without an error.
+          if (end === cancelled && isInterruption(signal.reason)) end = { error: signal.reason, isCancelled: true };
           release?.();
           leave();
           record.end(end, (costs) => {
@@ -185,9 +188,14 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
   };
 }
 
+/** Whether the process stopped and had no more time. */
+function isInterruption(error: unknown): error is ProblemError & { readonly type: 'interrupted' } {
+  return error instanceof ProblemError && error.type === 'interrupted';
+}
+
 /** What a failed invocation used; undefined if no provider can charge for it. */
 function spentBy(error: unknown, signal: AbortSignal): Usage | undefined {
-  if (!(error instanceof ProblemError)) return signal.aborted ? {} : undefined;
+  if (!(error instanceof ProblemError) || isInterruption(error)) return signal.aborted ? {} : undefined;
   const { usage, attempts = [] } = error.extensions;
   return usage ?? (attempts.some(({ may_be_billed }) => may_be_billed) ? {} : undefined);
 }

@@ -11,9 +11,12 @@ export class CallerGoneError extends Error {
 /** Status in log and metrics if the caller did not wait for the answer, as in nginx. It is never sent. */
 export const callerGoneStatus = 499;
 
-/** A signal that is aborted with a `CallerGoneError` when the caller closes the connection before the answer's end. */
-export function hangUpSignal(response: ServerResponse): AbortSignal {
-  const controller = new AbortController();
+/**
+ * A signal that is aborted with a `CallerGoneError` when the caller closes the connection before the answer's end.
+ *
+ * @param controller aborts it for other reasons, too
+ */
+export function hangUpSignal(response: ServerResponse, controller = new AbortController()): AbortSignal {
   const abort = (): void => {
     if (!response.writableEnded) controller.abort(new CallerGoneError());
   };

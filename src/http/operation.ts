@@ -63,8 +63,8 @@ export interface RequestContext {
   readonly principal: Principal;
   readonly caller: Caller;
   /**
-   * Aborted when the caller closes the connection; never if the request has an `Idempotency-Key`, because its answer is
-   * stored.
+   * Aborted when the caller closes the connection, but not if the request has an `Idempotency-Key`, because its answer
+   * is stored; and with the problem `interrupted` when a process that stops has no more time.
    */
   readonly signal: AbortSignal;
   /**

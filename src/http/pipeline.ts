@@ -37,6 +37,8 @@ export interface PipelineDependencies {
   readonly turns: Turns;
   readonly lists: ListQueue;
   readonly streams: EventStreams;
+  /** Work on answers that have not begun: aborting one with a problem answers its request with it. */
+  readonly underWay: Set<AbortController>;
   readonly log: Logger;
   /** Called once for each answer, after it was written to the socket; for a streamed answer, after its end. */
   readonly onExchange: (exchange: Exchange) => void;
@@ -70,6 +72,8 @@ interface Progress {
   memory: RequestMemory | undefined;
   /** Releases the memory of a streamed answer. */
   release: (() => void) | undefined;
+  /** Of the work on the answer; undefined if no handler can be stopped. */
+  ending: AbortController | undefined;
 }
 
 /** Answers up to this size are not counted. */
@@ -96,6 +100,7 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
       headers: {},
       memory: undefined,
       release: undefined,
+      ending: undefined,
     };
     let answer: RawAnswer | StreamedAnswer;
     let problem: ProblemError | undefined;
@@ -110,6 +115,8 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
         answer = problemAnswer(error, request.path, requestId);
         ({ problem, unexpected } = splitFailure(error));
       }
+    } finally {
+      if (progress.ending !== undefined) dependencies.underWay.delete(progress.ending);
     }
     holdUntilSent(response, answer, progress, dependencies.memory);
     try {
@@ -230,6 +237,10 @@ function createSteps(
         headers: progress.headers,
         cancelOnHangUp,
         resourceId,
+        ending() {
+          dependencies.underWay.add((progress.ending = new AbortController()));
+          return progress.ending;
+        },
         streams,
         memory,
       });

@@ -44,6 +44,8 @@ export interface RequestContextOptions {
    */
   readonly cancelOnHangUp: boolean;
   readonly resourceId: string | undefined;
+  /** Ends the work on the answer when the process stops. It is asked for when a handler reads the signal. */
+  readonly ending: () => AbortController;
   readonly streams: EventStreams;
   readonly memory: () => RequestMemory;
 }
@@ -91,8 +93,12 @@ export class LazyRequestContext implements RequestContext {
   }
 
   get signal(): AbortSignal {
-    const { cancelOnHangUp, response } = this.#options;
-    return (this.#signal ??= cancelOnHangUp ? hangUpSignal(response) : new AbortController().signal);
+    if (this.#signal === undefined) {
+      const { cancelOnHangUp, response, ending } = this.#options;
+      const controller = ending();
+      this.#signal = cancelOnHangUp ? hangUpSignal(response, controller) : controller.signal;
+    }
+    return this.#signal;
   }
 
   get memory(): RequestMemory {

@@ -7,6 +7,7 @@ import { isRefusal } from '../errors/refusal.ts';
 import type {
   AttemptEnd,
   AttemptLog,
+  FailedAttempt,
   FinishReason,
   GenerateEvent,
   GenerateRequest,
@@ -206,6 +207,16 @@ export class InvocationRecord implements AttemptLog {
     this.#content?.answered(answer);
     const last = this.#document.attempts.at(-1);
     if (last !== undefined) Object.assign(last, { status: 'failed', problem });
+  }
+
+  /** Its calls so far, for the problem of an invocation that is ended before them. */
+  calls(): FailedAttempt[] {
+    return this.#document.attempts.map(({ provider, model, problem = 'interrupted', cost }) => ({
+      provider,
+      model,
+      problem,
+      may_be_billed: cost !== 0,
+    }));
   }
 
   /** Call it once. @param onFinal called when all calls have ended */

@@ -104,6 +104,7 @@ function service(): { server: Server; key: string } {
     rateLimiter: createRateLimiter({ requests: 1e9, windowSeconds: 60 }),
     lists: createListQueue(),
     streams: { start: unused, end: unused },
+    underWay: new Set(),
     idempotency: { run: unused },
     log,
     memory: createBudget({ perKey: Infinity, perProcess: Infinity }),

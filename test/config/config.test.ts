@@ -33,7 +33,7 @@ describe('loadConfig without settings', () => {
         rateLimit: { requests: 6000, windowSeconds: 60 },
         corsOrigins: [],
         shutdownDelayMs: 0,
-        shutdownTimeoutMs: 30_000,
+        shutdownTimeoutMs: 75_000,
         shutdownGraceMs: 2_000,
         refusedKeysLimit: { refusals: 100, windowSeconds: 60 },
         trustedProxies: [],
@@ -300,7 +300,7 @@ describe('mistakes', () => {
     ['CORS_ORIGINS', 'https://a.example,,https://b.example'],
     ['CORS_ORIGINS', 'null'],
     ['SHUTDOWN_DELAY_MS', '600001'],
-    ['SHUTDOWN_TIMEOUT_MS', '600001'],
+    ['SHUTDOWN_TIMEOUT_MS', '900001'],
     ['MONGODB_DATABASE', 'admin'],
     ['MONGODB_DATABASE', 'a.b'],
     ['S3_BUCKET', 'a/b'],
@@ -422,6 +422,16 @@ describe('mistakes', () => {
 });
 
 describe('warnings', () => {
+  it('say that a stop would interrupt invocations', () => {
+    expect(load({ INVOKE_TIMEOUT_MS: '70000' }).warnings).toEqual([]);
+    expect(load({ INVOKE_TIMEOUT_MS: '71000' }).warnings).toEqual([
+      expect.stringContaining('Set SHUTDOWN_TIMEOUT_MS to 76000 or more.'),
+    ]);
+    expect(load({ SHUTDOWN_TIMEOUT_MS: '30000' }).warnings).toEqual([
+      expect.stringContaining('interrupts invocations'),
+    ]);
+  });
+
   it.each([
     ['MONGO_URI', 'MONGODB_URI'],
     ['OPENAI_APIKEY', 'OPENAI_API_KEY'],

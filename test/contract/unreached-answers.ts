@@ -19,6 +19,8 @@ export function reasonNotReached({ operation, problem, takesBody }: DeclaredAnsw
         : 'One limit for all stored answers: memory-budget.test.ts; the answer is declared for all operations alike.';
     case 'shutting-down':
       return 'Only getReadiness and createTestRun answer it, in the last moments of a process: test-run-crash.system.test.ts.';
+    case 'interrupted':
+      return 'Only in the last moments of a process: shutdown.system.test.ts.';
     default:
       return undefined;
   }

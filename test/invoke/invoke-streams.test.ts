@@ -575,7 +575,7 @@ describe('a provider that is slow to begin', () => {
     const stopped = slow.service.close();
     const events = eventsOf(await reading.rest());
     expect(typesOf(events)).toEqual(['start', 'text', 'error']);
-    expect(find(events, 'error')).toMatchObject({ problem: { type: 'urn:prompt-gateway:problem:shutting-down' } });
+    expect(find(events, 'error')).toMatchObject({ problem: { type: 'urn:prompt-gateway:problem:interrupted' } });
     await stopped;
     await Promise.all(slow.mock.requests.map(({ ended }) => ended));
   });

@@ -95,12 +95,46 @@ describe('SIGTERM', () => {
     const targets = { providers: [{ provider: 'mock', model: 'mock-hang' }] };
     const started = await send(service, 'POST', `${prompt}/test`, targets, { prefer: 'respond-async' });
     const { id } = (await started.json()) as { id: string };
-    const cut = send(service, 'POST', `${prompt}/invoke`, { model: 'mock-hang' }).catch(() => 'cut');
+    const ended = send(service, 'POST', `${prompt}/invoke`, { model: 'mock-hang' });
     await received(2);
     expect((await service.stop()).code).toBe(0);
-    expect(await cut).toBe('cut');
+    expect((await ended).status).toBe(503);
     const run = await send(await processes.start(), 'GET', `/api/v1/test-runs/${id}`);
     expect(await run.json()).toMatchObject({ status: 'interrupted' });
+  });
+
+  it.each([
+    ['an invocation', { model: 'mock-hang' }, {}],
+    ['an invocation with an Idempotency-Key', { model: 'mock-hang' }, { 'idempotency-key': 'interrupted' }],
+    ['a stream before its first event', { model: 'mock-hang', stream: true }, {}],
+  ])('answers %s with a problem at the end of SHUTDOWN_TIMEOUT_MS, and has its record at once', async (...row) => {
+    const [, body, headers] = row;
+    const service = await processes.start({ SHUTDOWN_TIMEOUT_MS: '1000' });
+    const prompt = await createPrompt(service);
+    const answering = send(service, 'POST', `${prompt}/invoke`, body, headers);
+    await received(1);
+    await terminate(service);
+    const answer = await answering;
+    const call = { provider: 'mock', model: 'mock-hang', may_be_billed: true };
+    expect([answer.status, answer.headers.get('retry-after'), answer.headers.get('x-should-retry')]).toEqual([
+      ...[503, '5', 'false'],
+    ]);
+    expect(await answer.json()).toMatchObject({
+      type: 'urn:prompt-gateway:problem:interrupted',
+      ...(!('stream' in body) && { attempts: [call] }),
+    });
+    expect((await service.exited).code).toBe(0);
+    // No other process has taken it over: its journal is not yet taken for dead.
+    const id = answer.headers.get('x-invocation-id') ?? '';
+    const record = await send(await processes.start(), 'GET', `/api/v1/invocations/${id}`);
+    expect([record.status, await record.json()]).toMatchObject([
+      200,
+      {
+        status: 'failed',
+        problem: 'urn:prompt-gateway:problem:interrupted',
+        attempts: [{ provider: 'mock', status: 'cancelled', usage_source: expect.stringMatching(/ceiling|estimated/) }],
+      },
+    ]);
   });
 
   it.each([

@@ -31,6 +31,7 @@ export function createBareRouter(
     rateLimiter: { count: () => ({}) },
     lists: { run: (_call, list) => list() },
     streams: createEventStreams({ memory }),
+    underWay: new Set(),
     idempotency: {
       async run(_request, work) {
         const done = await work('test');

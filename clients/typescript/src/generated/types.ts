@@ -12470,7 +12470,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:database-unavailable
              */
-            type: ("urn:prompt-gateway:problem:database-unavailable" | "urn:prompt-gateway:problem:storage-full" | "urn:prompt-gateway:problem:shutting-down" | "urn:prompt-gateway:problem:overloaded") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:database-unavailable" | "urn:prompt-gateway:problem:storage-full" | "urn:prompt-gateway:problem:shutting-down" | "urn:prompt-gateway:problem:interrupted" | "urn:prompt-gateway:problem:overloaded") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 503
@@ -12970,7 +12970,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:database-unavailable
              */
-            type: ("urn:prompt-gateway:problem:database-unavailable" | "urn:prompt-gateway:problem:storage-unavailable" | "urn:prompt-gateway:problem:storage-full" | "urn:prompt-gateway:problem:shutting-down" | "urn:prompt-gateway:problem:overloaded") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:database-unavailable" | "urn:prompt-gateway:problem:storage-unavailable" | "urn:prompt-gateway:problem:storage-full" | "urn:prompt-gateway:problem:shutting-down" | "urn:prompt-gateway:problem:interrupted" | "urn:prompt-gateway:problem:overloaded") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 503
