@@ -136,6 +136,21 @@ describe('the installation of SecantusDB', () => {
     );
   });
 
+  it('lets pip install only files whose hashes are known', async () => {
+    const bin = join(folder, 'pinned');
+    const calls = join(folder, 'pip-arguments');
+    await fakeProgram(bin, 'python3', pythonWithPip(`echo "$@" >> ${calls}`));
+    const env = { PATH: `${bin}:/usr/bin:/bin` };
+    await installSecantus({ cacheDir: join(folder, 'pinned-cache'), env, log: silentLog, version: SECANTUS_VERSION });
+    const [, file = ''] = / --require-hashes --only-binary :all: --requirement (\S+)$/m.exec(
+      await readFile(calls, 'utf8'),
+    ) ?? [''];
+    const required = (await readFile(file, 'utf8')).replaceAll('\\\n', '').split('\n');
+    const packages = required.filter((line) => line !== '' && !line.startsWith('#'));
+    expect(packages).toContainEqual(expect.stringMatching(`^secantusdb==${SECANTUS_VERSION} `));
+    for (const line of packages) expect(line).toMatch(/^[\w.-]+==\S+ .*--hash=sha256:[0-9a-f]{64}/);
+  });
+
   it('reports why pip failed', async () => {
     await expect(install('no-index', pythonWithPip('echo "no such host"; exit 1'))).rejects.toThrow(
       /pip could not install SecantusDB 1.2.3: it ended with exit code 1:\nno such host/,

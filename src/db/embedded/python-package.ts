@@ -14,6 +14,11 @@ export interface PythonPackageOptions extends InstallContext {
   /** As PyPI spells it. */
   name: string;
   version: string;
+  /**
+   * Path of a file that names the package, and all that it needs, with their hashes. Without one, pip gets what the
+   * package asks for.
+   */
+  requirements?: string | undefined;
 }
 
 /**
@@ -43,7 +48,8 @@ export async function installPythonPackage(options: PythonPackageOptions): Promi
   return join(venv, 'bin');
 }
 
-async function install(venv: string, { name, version, env, log, signal }: PythonPackageOptions): Promise<void> {
+async function install(venv: string, options: PythonPackageOptions): Promise<void> {
+  const { name, version, requirements, env, log, signal } = options;
   const python = (await findOnPath('python3', env['PATH'])) ?? (await findOnPath('python', env['PATH']));
   if (python === undefined) throw new Error('there is no python3 on the PATH');
   await rm(venv, { recursive: true, force: true });
@@ -64,5 +70,8 @@ async function install(venv: string, { name, version, env, log, signal }: Python
   await run(needed, python, '-m', 'venv', venv);
   const pip = ['-m', 'pip', 'install', '--no-input', '--disable-pip-version-check', '--progress-bar', 'off'];
   const failed = `pip could not install ${name} ${version}`;
-  await run(failed, join(venv, 'bin', 'python'), ...pip, `${name}==${version}`);
+  // A package without a wheel would be built by tools that are not in the list.
+  const pinned = ['--require-hashes', '--only-binary', ':all:', '--requirement'];
+  const what = requirements === undefined ? [`${name}==${version}`] : [...pinned, requirements];
+  await run(failed, join(venv, 'bin', 'python'), ...pip, ...what);
 }

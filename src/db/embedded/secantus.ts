@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { serverEnvironment, type Environment } from './processes.ts';
 import { installPythonPackage, type PythonPackageOptions } from './python-package.ts';
 import { runCommand } from './run-command.ts';
@@ -7,14 +8,19 @@ import { secantusServer } from './secantus-server.ts';
 /** The release of SecantusDB that is installed. https://pypi.org/project/SecantusDB/ */
 export const SECANTUS_VERSION = '0.7.0b3';
 
+const requirements = fileURLToPath(new URL('secantus-requirements.txt', import.meta.url));
+
 /**
- * Installs SecantusDB from PyPI, or finds it in the cache folder.
+ * Installs SecantusDB from PyPI, or finds it in the cache folder. The files of this release are checked by their hashes;
+ * a data folder of an earlier release needs another one, whose hashes are not known.
  *
  * @returns the path of the server program
  * @throws Error with the reason, in words for the operator
  */
-export async function installSecantus(options: Omit<PythonPackageOptions, 'name'>): Promise<string> {
-  return join(await installPythonPackage({ name: 'SecantusDB', ...options }), 'secantusd-py');
+export async function installSecantus(options: Omit<PythonPackageOptions, 'name' | 'requirements'>): Promise<string> {
+  const pinned = options.version === SECANTUS_VERSION ? requirements : undefined;
+  const folder = await installPythonPackage({ name: 'SecantusDB', requirements: pinned, ...options });
+  return join(folder, 'secantusd-py');
 }
 
 export interface ServerSettings {
