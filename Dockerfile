@@ -1,12 +1,14 @@
 # syntax=docker/dockerfile:1
-FROM node:24-bookworm-slim AS dependencies
+# Pinned by digest. `docker buildx imagetools inspect node:24-bookworm-slim` prints that of a newer release.
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
+FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 # The image contains Node, so the npm package `node` is omitted, like all development packages.
 RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node node_modules/.bin/node
 
 # The reference pages and the dashboard are built with the development packages, which the image does not contain.
-FROM node:24-bookworm-slim AS pages
+FROM ${NODE_IMAGE} AS pages
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY clients/typescript/package.json clients/typescript/
@@ -17,7 +19,7 @@ COPY clients clients
 COPY src src
 RUN npm run prepare
 
-FROM node:24-bookworm-slim
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
