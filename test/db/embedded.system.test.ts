@@ -240,27 +240,43 @@ describe('one data folder, several processes', () => {
     started.length = 0;
   });
 
-  it('uses the server that a killed process left behind, and stops it at the end', async () => {
-    const name = 'leftover';
-    const uri = await startAndKill(name);
-    const pid = await serverPid(name);
-    expect(isRunning(pid)).toBe(true);
+  it('is served until the last of them is killed, and then again after the next start', async () => {
+    const name = 'killed';
+    const users = [await startProcess(name), await startProcess(name)];
     const embedded = await start(name);
-    expect(embedded.uri).toBe(uri);
+    const pid = await serverPid(name);
+    const database = await connect(embedded);
+    await database.db.collection<{ _id: string }>('things').insertOne({ _id: 'kept' });
+    for (const { uri, kill } of users) {
+      expect(uri).toBe(embedded.uri);
+      await kill();
+    }
+    await sleep(1_000);
+    await database.ping();
     expect(await serverPid(name)).toBe(pid);
+
+    const last = await startProcess(name);
+    await database.close();
     await embedded.stop();
     started.length = 0;
-    expect(isRunning(pid)).toBe(false);
+    expect(isRunning(pid)).toBe(true);
+    await last.kill();
+    await until(() => !isRunning(pid));
+    const found = (await connect(await start(name))).db.collection<{ _id: string }>('things');
+    expect(await found.countDocuments({ _id: 'kept' })).toBe(1);
   });
 
-  it('finds such a server even if it did not answer for a while', async () => {
-    const name = 'hanging';
-    const uri = await startAndKill(name);
+  it('gets another server if the former one has not ended when the next process starts', async () => {
+    const name = 'ending';
+    const { kill } = await startProcess(name);
     const pid = await serverPid(name);
     process.kill(pid, 'SIGSTOP');
+    await kill();
+    await sleep(500);
     setTimeout(() => process.kill(pid, 'SIGCONT'), 4_000);
-    expect((await start(name)).uri).toBe(uri);
-    expect(await serverPid(name)).toBe(pid);
+    await (await connect(await start(name))).ping();
+    expect(await serverPid(name)).not.toBe(pid);
+    expect(isRunning(pid)).toBe(false);
   });
 
   it('does not use the server of another folder, even if its record was copied', async () => {
@@ -286,16 +302,20 @@ describe('one data folder, several processes', () => {
   });
 });
 
-/** Starts a process that starts a database, and kills only the process. @returns the URI of the database */
-async function startAndKill(name: string): Promise<string> {
+/** Starts a process that uses the database of a folder. `kill` ends only this process. */
+async function startProcess(name: string): Promise<{ uri: string; kill: () => Promise<unknown> }> {
   const script = fileURLToPath(new URL('../support/embedded-process.ts', import.meta.url));
   const child = spawn(process.execPath, [script, join(folder, name), cacheDir, 'secantusd-py'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  return line.toString().trim();
+  return {
+    uri: line.toString().trim(),
+    kill() {
+      child.kill('SIGKILL');
+      return once(child, 'exit');
+    },
+  };
 }
 
 describe('the choice of an engine', () => {

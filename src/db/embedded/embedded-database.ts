@@ -1,9 +1,10 @@
 /**
  * The embedded database server, for running without configuration. All its files are in the data folder.
  *
- * The first service process on a data folder starts the server. Other processes on the same folder use the same server,
- * also one that remained after a kill -9. The last process that uses the server stops it. If the server ends or no
- * longer answers reads, the first process that notices this starts it again on its port.
+ * The first service process on a data folder starts the server. Other processes on the same folder use the same server.
+ * The last process that uses the server stops it; if that process is killed, the server is asked to stop, too
+ * (`lifeline.ts`). If the server ends or no longer answers reads, the first process that notices this starts it again on
+ * its port.
  *
  * It listens on the loopback, which every user of the machine can reach. So it requires a password that only the owner
  * of the data folder can read.
@@ -63,7 +64,7 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
   }, signal);
   const { access, engine } = first;
 
-  let { pid } = first;
+  let { pid, lifeline } = first;
   let lacksSpace = false;
   const client = connectTo(access);
   const unwatch = watchServer(
@@ -74,9 +75,11 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
       isFull: () => folder.isFull(),
       async replace() {
         try {
-          ({ pid } = await locked(() =>
+          const former = lifeline;
+          ({ pid, lifeline } = await locked(() =>
             replaceServer(folder, { ...options, signal: undefined }, { pid, access, engine }),
           ));
+          former.release();
           lacksSpace = false;
         } catch (error) {
           // The last lines of the server's log: some servers need more space to start than others.
@@ -99,10 +102,12 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
       await client.close();
       await locked(async () => {
         leave();
-        if (isShared(folder.pathOf('users.lock'))) return;
-        // Another process may have restarted the server in the meantime.
-        await stopServer((await folder.readServer())?.pid ?? pid);
-        await folder.removeServer();
+        if (!isShared(folder.pathOf('users.lock'))) {
+          // Another process may have restarted the server in the meantime.
+          await stopServer((await folder.readServer())?.pid ?? pid);
+          await folder.removeServer();
+        }
+        lifeline.release();
       });
     },
   };

@@ -46,6 +46,7 @@ export function hasDatabase(dataDir: string): boolean {
  *     database/password        of the server's only user; only the owner can read it
  *     database/starting.lock   held while a server is looked for, started or stopped
  *     database/users.lock      shared by the service processes that use the server
+ *     database/lifeline        a pipe that these have open; the server ends with the last of them
  *     database/server.log      the server's output since its start; server.log.previous is that of the server before
  *     database/secantusd.toml  empty: without it SecantusDB looks for settings elsewhere
  *     database/<engine>/       the engine's own files
@@ -77,7 +78,7 @@ export class DatabaseFolder {
   }
 
   /** The path of one of the files that are described above. */
-  pathOf(name: 'starting.lock' | 'users.lock' | 'server.log' | 'password' | EngineId): string {
+  pathOf(name: 'starting.lock' | 'users.lock' | 'lifeline' | 'server.log' | 'password' | EngineId): string {
     return join(this.path, name);
   }
 
@@ -131,7 +132,7 @@ export class DatabaseFolder {
   }
 
   async removeServer(): Promise<void> {
-    await rm(join(this.path, 'server.json'), { force: true });
+    for (const name of ['server.json', 'lifeline']) await rm(join(this.path, name), { force: true });
   }
 
   /** True when the file system is almost full. */

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../runtime/system-error.ts';
@@ -15,6 +15,7 @@ import {
   type Access,
   type ServerIdentity,
 } from './identity.ts';
+import { createLifeline, joinLifeline, type Lifeline } from './lifeline.ts';
 import { isRunning, processorTimeOf, runsWith } from './processes.ts';
 import { freePort, launchServer, ServerLaunchError, stopServer } from './server-process.ts';
 import { createPatience, usualWatchTimes } from './watch.ts';
@@ -26,7 +27,12 @@ const PAUSE_MS = 1_000;
 const BROKEN_SERVER_LIMIT_MS = 3_000;
 
 /** A server that answers. */
-export interface RunningServer {
+export interface RunningServer extends FoundServer {
+  /** Keeps it running for this process. */
+  lifeline: Lifeline;
+}
+
+interface FoundServer {
   pid: number;
   access: Access;
   /** Product, release and origin, such as `SecantusDB 0.7.0b3 (secantusd-py)`. */
@@ -35,7 +41,7 @@ export interface RunningServer {
 
 /** What the last server of a folder does. */
 type State =
-  | { status: 'answers'; server: RunningServer }
+  | { status: 'answers'; server: FoundServer }
   /** It says that it cannot read, or was never marked: its start was interrupted. It still locks the files. */
   | { status: 'broken'; pid: number }
   /** It runs without answering, as some servers do while they build or drop an index. */
@@ -87,13 +93,19 @@ export async function obtainServer(
 export async function replaceServer(
   folder: DatabaseFolder,
   context: EngineContext,
-  known?: RunningServer,
+  known?: FoundServer,
 ): Promise<RunningServer> {
   const record = await folder.readRecord();
   if (record === undefined) throw new EmbeddedDatabaseError(`${folder.path} has lost its record of the engine.`);
   const state = await examine(folder, record, known?.pid);
-  if (state.status === 'answers') return state.server;
-  if (state.status !== 'gone') await stopServer(state.pid, BROKEN_SERVER_LIMIT_MS);
+  if (state.status === 'answers') {
+    const lifeline = joinLifeline(folder.pathOf('lifeline'));
+    if (lifeline !== undefined) return { ...state.server, lifeline };
+    // The last process that used it was killed.
+    await stopServer(state.server.pid);
+  } else if (state.status !== 'gone') {
+    await stopServer(state.pid, BROKEN_SERVER_LIMIT_MS);
+  }
   return launch(folder, context, record, await locateRecorded(context, record), known?.access.port);
 }
 
@@ -128,7 +140,7 @@ async function examine(folder: DatabaseFolder, record: FolderRecord, known?: num
   return { status: failure === undefined || isBroken(failure) ? 'broken' : 'silent', pid };
 }
 
-function describe(pid: number, access: Access, { product }: ServerIdentity, { engine }: FolderRecord): RunningServer {
+function describe(pid: number, access: Access, { product }: ServerIdentity, { engine }: FolderRecord): FoundServer {
   return { pid, access, engine: `${product} (${engine})` };
 }
 
@@ -186,6 +198,7 @@ async function launch(
   const access = { port, password };
   const cacheMebibytes = cacheMebibytesFor(Math.min(process.constrainedMemory() || Infinity, totalmem()));
   const previous = await folder.readServer();
+  let lifeline: Lifeline | undefined;
   const { pid, identity } = await launchServer({
     command,
     args: engines[record.engine].args({ port, storagePath, cacheMebibytes, auth: true, syncsWrites }),
@@ -193,16 +206,22 @@ async function launch(
     storagePath,
     logPath: folder.pathOf('server.log'),
     env,
-    onSpawn: (spawned) => folder.writeServer({ pid: spawned, port, storagePath }),
+    async onSpawn(spawned) {
+      await folder.writeServer({ pid: spawned, port, storagePath });
+      lifeline = await createLifeline(folder.pathOf('lifeline'), { pid: spawned, storagePath, env });
+    },
     identify: () => identifyOwn(folder, access),
     signal,
   }).catch(async (error: unknown) => {
+    lifeline?.release();
+    await rm(folder.pathOf('lifeline'), { force: true });
     // If the old server is only too busy to answer, this one cannot start, and the old one must be found the next time.
     if (previous !== undefined) await folder.writeServer(previous);
     throw error;
   });
   await mark(access, record.id);
-  return describe(pid, access, identity, record);
+  if (lifeline === undefined) throw new Error('a server was started that nothing guards');
+  return { ...describe(pid, access, identity, record), lifeline };
 }
 
 /**

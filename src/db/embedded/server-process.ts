@@ -34,7 +34,7 @@ export class ServerLaunchError extends Error {
 
 /**
  * Starts a database server and waits until it answers. It gets its own process group, so that Ctrl-C in a terminal
- * reaches only the service, which stops the server after its last request. The server can outlive the service.
+ * reaches only the service, which stops the server after its last request.
  *
  * @throws ServerLaunchError, or the reason of the signal
  */
