@@ -24,6 +24,11 @@ export interface AuthenticatedKey {
   readonly tags: BoundTags | undefined;
   /** The keys that led to it. */
   readonly makers: readonly string[];
+  /**
+   * The first key of those that led to it, and itself, that is not an administrator's: one key and all that it led to
+   * have one share of what is divided between callers, so that nobody gets more by creating keys.
+   */
+  readonly family: string;
 }
 
 /** The parts of a request that authentication reads. */
@@ -92,6 +97,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     reach: undefined,
     tags: undefined,
     makers: [],
+    family: administratorId,
   };
   const adminHash = adminKey === undefined ? undefined : hashSecret(adminKey);
   const lookUps = new LRUCache<string, LookUp>(remembered);
@@ -105,6 +111,12 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   /** Number of removals from the cache. */
   let forgotten = 0;
   const touched = new LRUCache<string, true>({ max: 10_000, ttl: touchMs });
+
+  /** An administrator's key has all scopes and no limits. The first key also gets the scopes that later releases add. */
+  const isAdministrator = ({ id, scopes, limits }: StoredApiKey): boolean => {
+    const held = effectiveScopes(scopes);
+    return limits === undefined && (id === firstKeyId || [...allScopes].every((scope) => held.has(scope)));
+  };
 
   const touch = (id: string): void => {
     if (touched.has(id)) return;
@@ -149,6 +161,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
         reach: reachOf(limited),
         tags: tagsOf(limited),
         makers: ancestors,
+        family: (limited.find((one) => !isAdministrator(one)) ?? key).id,
       },
       chain: [...ancestors, id],
       secretHash,

@@ -87,6 +87,7 @@ export function createAnswers(dependencies: AnswersDependencies): Answers {
   const callShared = async (target: Target, call: CallOptions, policy: CachePolicy): Promise<TargetAnswer> => {
     const {
       keyId,
+      family,
       traceparent,
       tracestate,
       requestId,
@@ -126,6 +127,7 @@ export function createAnswers(dependencies: AnswersDependencies): Answers {
           const release = attemptLog?.hold();
           const shared: CallOptions = {
             keyId,
+            family,
             traceparent,
             tracestate,
             requestId,

@@ -12,13 +12,13 @@ export interface GatheredMemory {
   release(): void;
 }
 
-export function createGatheredMemory(memory: Budget, keyId: string): GatheredMemory {
+export function createGatheredMemory(memory: Budget, family: string): GatheredMemory {
   const held: (() => void)[] = [];
   let length = 0;
   return {
     add(characters) {
       length += characters;
-      while (length > (held.length + 1) * stepLength) held.push(memory.reserve(keyId, stepLength * copies));
+      while (length > (held.length + 1) * stepLength) held.push(memory.reserveLarge(family, stepLength * copies));
     },
     release() {
       for (const release of held) release();

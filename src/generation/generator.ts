@@ -128,7 +128,7 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
         };
       });
       const { age, first, rest } = result;
-      const gathered = createGatheredMemory(memory, call.keyId);
+      const gathered = createGatheredMemory(memory, call.family);
       try {
         // The answer itself can become a failed attempt later.
         const before = [...attempts];

@@ -15,6 +15,7 @@ import { bytesOf } from './request-size.ts';
 export interface Invoker {
   readonly principal: {
     readonly keyId: string;
+    readonly family: string;
     readonly name: string;
     readonly makers?: readonly string[] | undefined;
     readonly tags?: Readonly<Record<string, string>> | undefined;
@@ -81,7 +82,7 @@ const idHeader = 'X-Invocation-Id';
 export function createInvocations({ generator, statistics, invocations }: InvocationDependencies): PrepareInvocation {
   return async (invoker, makePlan, { timeoutMs, cache = noCache, operation, isStreamed, tags }) => {
     const { principal, requestId, traceparent, tracestate } = invoker;
-    const { keyId, name: keyName, makers, tags: boundTags } = principal;
+    const { keyId, family, name: keyName, makers, tags: boundTags } = principal;
     const payer = { keyId, keyName, makers, boundTags };
     const record = invocations.begin({ operation, ...payer, requestId, traceparent, isStreamed, tags });
     invoker.addHeader(idHeader, record.id);
@@ -109,6 +110,7 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
       });
     const callWith = (signal: AbortSignal, onLeft?: (usage: Usage) => void): CallOptions => ({
       keyId,
+      family,
       requestId,
       traceparent,
       tracestate,

@@ -9,6 +9,8 @@ export interface AnswerStream<MediaType extends string = string> {
   readonly length?: number | undefined;
   /** Of bytes, or of strings. It is destroyed when the answer has ended, sent or not. */
   readonly content: Readable;
+  /** The most memory that it takes, however long it is, in bytes: what it reads ahead, and what waits to be sent. */
+  readonly memory?: number;
 }
 
 export const eventStreamType = 'text/event-stream';
@@ -52,15 +54,40 @@ export interface StreamEnd {
   readonly firstMs?: number | undefined;
 }
 
-/**
- * What one stream takes of the memory for requests, however long it is: what the source reads ahead, and what waits in
- * the buffers of the connection.
- */
+/** What a stream takes of the memory for requests if it does not say so: what files and buckets read ahead. */
 export const bytesInFlight = 512 * 1024;
+/**
+ * The most bytes that are written to a connection at once. Node shows only the progress of whole writes, and a client
+ * that takes nothing is found by this.
+ */
+const pieceBytes = 64 * 1024;
 
 /** Sends the body of an answer after its head was written. Never rejects. */
 export function sendStream(response: ServerResponse, stream: AnswerStream | EventStream): Promise<StreamEnd> {
   return 'sendTo' in stream ? stream.sendTo(response) : sendBytes(response, stream);
+}
+
+/** Sends a whole body, after its head was written, and ends the answer. */
+export function sendBody(response: ServerResponse, body: string | Uint8Array): void {
+  if (body.length <= pieceBytes / 4) {
+    response.end(body);
+    return;
+  }
+  const pieces = piecesOf(typeof body === 'string' ? Buffer.from(body) : body);
+  const sendOn = (): void => {
+    for (let next = pieces.next(); next.done !== true; next = pieces.next()) {
+      if (response.write(next.value)) continue;
+      response.once('drain', sendOn);
+      return;
+    }
+    response.end();
+  };
+  sendOn();
+}
+
+/** Parts of bytes that are small enough to be written at once. They are not copied. */
+function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += pieceBytes) yield bytes.subarray(start, start + pieceBytes);
 }
 
 /** Call this instead of `sendStream` if the answer is not sent. */
@@ -90,20 +117,21 @@ async function sendBytes(response: ServerResponse, { content, length }: AnswerSt
     response.socket?.resetAndDestroy();
   };
   content.once('error', fail);
-  const checked = async function* (chunks: AsyncIterable<string | Uint8Array>): AsyncGenerator<string | Uint8Array> {
+  const checked = async function* (chunks: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
     let received = 0;
-    let last: string | Uint8Array | undefined;
+    let last: Uint8Array | undefined;
     for await (const chunk of chunks) {
-      const size = Buffer.byteLength(chunk);
-      if (size === 0) continue;
-      received += size;
-      if (received > (length ?? Infinity)) break;
-      if (received === length) {
-        last = chunk;
-      } else {
-        yield chunk;
-        bytes += size;
+      for (const piece of piecesOf(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)) {
+        received += piece.length;
+        if (received > (length ?? Infinity)) break;
+        if (received === length) {
+          last = piece;
+        } else {
+          yield piece;
+          bytes += piece.length;
+        }
       }
+      if (received > (length ?? Infinity)) break;
     }
     if (received !== (length ?? received)) {
       const error = new Error(`the body has another length than its ${length} bytes`);

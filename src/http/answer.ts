@@ -5,6 +5,7 @@ import { JsonText } from '../runtime/json-text.ts';
 import {
   discardStream,
   eventStreamType,
+  sendBody,
   type AnswerStream,
   type EventStream,
   type StreamedAnswer,
@@ -100,7 +101,7 @@ export function sendAnswer(
     response.writeHead(status, all).end();
   } else {
     all['content-length'] = String(answer.bytes?.length ?? Buffer.byteLength(answer.body));
-    response.writeHead(status, all).end(answer.bytes ?? answer.body);
+    sendBody(response.writeHead(status, all), answer.bytes ?? answer.body);
   }
   return sent;
 }

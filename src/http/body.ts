@@ -41,7 +41,7 @@ function hasBody(request: IncomingMessage): boolean {
 
 /** The memory for the bodies of requests. */
 export interface BodyMemory {
-  readonly keyId: string;
+  readonly family: string;
   readonly budget: Pick<Budget, 'awaitBody' | 'isBodyAwaited'>;
   /** That of this request. */
   readonly own: () => RequestMemory;
@@ -115,7 +115,7 @@ async function readLargeBody(
   request: IncomingMessage,
   response: ServerResponse,
   { limit, announced }: { limit: number; announced: number | undefined },
-  { keyId, budget, own, turns }: BodyMemory,
+  { family, budget, own, turns }: BodyMemory,
 ): Promise<ReadBody> {
   const signal = hangUpSignal(response);
   const memory = own();
@@ -123,7 +123,7 @@ async function readLargeBody(
   /** Since when the body keeps others waiting. */
   let since = 0;
   const awaitMemory = async (): Promise<void> => {
-    release = await budget.awaitBody(keyId, announced ?? limit, signal);
+    release = await budget.awaitBody(family, announced ?? limit, signal);
     since = performance.now();
   };
   try {

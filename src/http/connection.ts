@@ -9,8 +9,6 @@ interface Waiting {
 
 /** The most requests that can wait on one connection. */
 const maxWaiting = 100;
-/** A client must take so many bytes of an answer in the time limit for answers. */
-const leastTaken = 4 * 1024 * 1024;
 
 /**
  * One connection, whose requests reach the application one at a time.
@@ -76,17 +74,16 @@ export class Connection {
   }
 
   /**
-   * Whether the client has taken nothing of an answer, or too little of a long one, for the limit, as far as earlier
-   * calls show. Call it regularly.
+   * Whether the client has taken nothing of an answer for the limit, as far as earlier calls show. Call it regularly.
+   * Node shows the progress of whole writes, which are small (`sendBody`).
    *
-   * @param limit in milliseconds. A long answer is one write, whose progress Node does not show, so it has the limit for
-   *   each 4 MiB.
+   * @param limit in milliseconds
    */
   isStalled(now: number, limit: number): boolean {
     const { bytesWritten, writableLength } = this.socket;
     const taken = bytesWritten - writableLength;
     if (writableLength === 0 || taken !== this.#progress.taken) this.#progress = { taken, at: now };
-    return now - this.#progress.at >= limit * Math.max(1, writableLength / leastTaken);
+    return now - this.#progress.at >= limit;
   }
 
   #wait(waiting: Waiting): void {

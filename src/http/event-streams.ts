@@ -37,7 +37,8 @@ export interface StartedStream<Event> {
 }
 
 export interface StreamTerms {
-  readonly keyId: string;
+  /** Of the API key. */
+  readonly family: string;
   /** Aborted when the caller has left. */
   readonly signal: AbortSignal;
   /** Whether the work goes on without the caller, because its answer is kept. */
@@ -91,7 +92,7 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
   return {
     async start(source, terms) {
       terms.signal.throwIfAborted();
-      const release = memory.reserve(terms.keyId, streamBytes);
+      const release = memory.reserve(terms.family, streamBytes);
       const stream = new OpenStream(source, terms, times, () => {
         release();
         active.delete(stream);

@@ -8,7 +8,8 @@ import type { EventStream, StreamedAnswer } from './answer-stream.ts';
 import type { RawAnswer } from './problem-response.ts';
 
 export interface KeyedRequest {
-  readonly keyId: string;
+  /** Of the API key. */
+  readonly family: string;
   readonly key: string;
   /** The API key, operation and path that the key belongs to. */
   readonly scope: string;

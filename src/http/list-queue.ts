@@ -7,18 +7,19 @@ import type { RawAnswer } from './problem-response.ts';
 /** Limits the number of lists in progress. One list can read thousands of documents, and its answer can have 8 MiB. */
 export interface ListQueue {
   /**
-   * Reads a list when a place is free; places are given fairly by key. Callers that close the connection leave the
+   * Reads a list when a place is free; places are given fairly by family of keys. Callers that close the connection leave the
    * queue. Callers that wait for the same list share one read that begins after their requests.
    * @param call the caller, the list (its path and query decide the answer), and a signal that is aborted when the
    *   caller closes the connection
-   * @throws {ProblemError} rate-limited if too many of the key wait; overloaded if too many wait in total, or no place
+   * @throws {ProblemError} rate-limited if too many of the family wait; overloaded if too many wait in total, or no place
    *   is free in time; the failure of a list in progress if the database is unavailable
    */
   run(call: ListCall, list: () => Promise<RawAnswer>): Promise<RawAnswer>;
 }
 
 export interface ListCall {
-  readonly key: string;
+  readonly keyId: string;
+  readonly family: string;
   readonly target: string;
   readonly response: ServerResponse;
   readonly signal: AbortSignal;
@@ -44,13 +45,13 @@ export function createListQueue({
   maxWaitingPerKey = 250,
   waitLimitMs = 60_000,
 }: ListQueueOptions = {}): ListQueue {
-  // A quarter of the places is kept free from a caller that does not read its answers.
-  const answering = createFairQueue({ places: answers, reserved: answers / 4, maxWaiting, maxWaitingPerKey });
+  // Callers that do not read their answers leave places to others.
+  const answering = createFairQueue({ places: answers, leavesFree: true, maxWaiting, maxWaitingPerKey });
   const reading = createFairQueue({ places });
   /** Ends all waits for a place. */
   let outage = new AbortController();
-  const read = shareReads(async (_list: string, key: string, list: () => Promise<RawAnswer>) => {
-    const leave = await reading.enter({ key, signal: outage.signal });
+  const read = shareReads(async (_list: string, family: string, list: () => Promise<RawAnswer>) => {
+    const leave = await reading.enter({ key: family, signal: outage.signal });
     try {
       return await list();
     } catch (error) {
@@ -66,19 +67,19 @@ export function createListQueue({
   });
 
   return {
-    async run({ key, target, response, signal }, list) {
+    async run({ keyId, family, target, response, signal }, list) {
       const limit = new AbortController();
       const timer = setTimeout(() => {
         limit.abort(overloaded('The list has not had its turn in time.'));
       }, waitLimitMs);
       let leave: () => void;
       try {
-        leave = await enter(answering, { key, signal: AbortSignal.any([signal, limit.signal, outage.signal]) });
+        leave = await enter(answering, { key: family, signal: AbortSignal.any([signal, limit.signal, outage.signal]) });
       } finally {
         clearTimeout(timer);
       }
       try {
-        return await read(`${key} ${target}`, key, list);
+        return await read(`${keyId} ${target}`, family, list);
       } finally {
         // Not when the caller closes the connection: the read continues, so the number of reads could grow.
         if (response.closed) leave();

@@ -24,7 +24,7 @@ export interface ConnectionLimits {
   readonly request: number;
   /** Between two checks for late requests: the answer can be late by this time. */
   readonly check: number;
-  /** Without receiving any part of an answer, or 4 MiB of a long one. After this time the connection is closed. */
+  /** Without taking any part of an answer. After this time the connection is closed. */
   readonly answer: number;
 }
 
@@ -120,6 +120,8 @@ export function createHttpServer(
   );
   server.on('connect', (incoming: IncomingMessage, socket: Duplex) => {
     const error = new ProblemError('method-not-allowed', { detail: 'This is not a proxy.' });
+    // Node no longer tells the earlier answer, which may be in progress, that it can go on.
+    socket.on('drain', () => connections.get(socket)?.answer?.emit('drain'));
     connections.get(socket)?.end(() => {
       answerRaw(socket, error, requestIdOf(incoming), '');
     });

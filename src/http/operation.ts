@@ -20,6 +20,8 @@ export interface Principal {
   readonly tags?: Readonly<Record<string, string>> | undefined;
   /** The keys that led to its key. */
   readonly makers?: readonly string[] | undefined;
+  /** The key that it shares with others what is divided between callers. */
+  readonly family: string;
   /** The session of a browser that stands for the key. */
   readonly sessionId?: string;
   /** `Set-Cookie` of the answer, if the session is renewed. */

@@ -10,7 +10,7 @@ import type { Budget, RequestMemory } from '../limits/memory-budget.ts';
 import type { Turns } from '../runtime/turns.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import { notModified, prepared, sendAnswer, serialise, streamed, withBasePath, type HandlerResult } from './answer.ts';
-import { bytesInFlight, discardStream, sendStream, type AnswerStream, type StreamedAnswer } from './answer-stream.ts';
+import { bytesInFlight, discardStream, sendStream, type StreamedAnswer } from './answer-stream.ts';
 import { readJsonBody } from './body.ts';
 import { CallerGoneError, callerGoneStatus, hangUpSignal } from './caller-gone.ts';
 import type { EventStreams } from './event-streams.ts';
@@ -64,13 +64,14 @@ export interface OperationTraits {
 
 interface Progress {
   keyId: string | undefined;
+  family: string;
   body: unknown;
   readonly notes: RequestNotes;
   /** Header fields of every answer from this point on. */
   headers: Record<string, string>;
   /** The memory of the body and what is made of it; undefined if none was needed. */
   memory: RequestMemory | undefined;
-  /** Releases the memory of a streamed answer. */
+  /** Releases the memory of the answer. */
   release: (() => void) | undefined;
   /** Of the work on the answer; undefined if no handler can be stopped. */
   ending: AbortController | undefined;
@@ -78,8 +79,15 @@ interface Progress {
 
 /** Answers up to this size are not counted. */
 const smallBytes = 16 * 1024;
+/** Answers above this size count as those of large requests. */
+const largeBytes = 64 * 1024;
 
-const publicPrincipal: Principal = { keyId: 'anonymous', name: 'anonymous', scopes: new Set<Scope>() };
+const publicPrincipal: Principal = {
+  keyId: 'anonymous',
+  name: 'anonymous',
+  family: 'anonymous',
+  scopes: new Set<Scope>(),
+};
 
 /**
  * Creates the Express handler of an operation: authentication, scope, rate limit, content negotiation, body,
@@ -95,6 +103,7 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
     const address = request.ip;
     const progress: Progress = {
       keyId: undefined,
+      family: publicPrincipal.family,
       body: undefined,
       notes: {},
       headers: {},
@@ -107,6 +116,7 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
     let unexpected: unknown;
     try {
       answer = await perform(request, response, requestId, progress);
+      countAnswer(route.row, answer, progress, dependencies.memory);
     } catch (failure) {
       const error = (await dependencies.explainFailure?.(failure)) ?? failure;
       if (error instanceof CallerGoneError) {
@@ -118,7 +128,7 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
     } finally {
       if (progress.ending !== undefined) dependencies.underWay.delete(progress.ending);
     }
-    holdUntilSent(response, answer, progress, dependencies.memory);
+    releaseWhenSent(response, progress);
     try {
       const headers = basePath === '' ? answer.headers : withBasePath(answer.headers, basePath);
       const sent = sendAnswer(response, { ...answer, headers }, requestId, progress.headers);
@@ -155,20 +165,42 @@ function splitFailure(error: unknown): { problem: ProblemError | undefined; unex
   return { problem, unexpected: problem === undefined || problem.cause !== undefined ? error : undefined };
 }
 
-/** Counts a large answer, and the body, until the caller has received the answer or closed the connection. */
-function holdUntilSent(
-  response: Response,
-  { body: { length }, bytes }: RawAnswer | StreamedAnswer,
-  { keyId, memory, release }: Progress,
+/**
+ * Counts a large answer, which is in memory until the caller has taken it. One that was made before is shared.
+ *
+ * @throws {ProblemError} too-much-in-progress, overloaded, for a stream and for what was only read: others wait for their
+ *   turn (lists), or the work is done
+ */
+function countAnswer(
+  row: OperationRow,
+  { stream, body, bytes }: RawAnswer | StreamedAnswer,
+  progress: Progress,
   budget: Budget,
 ): void {
-  const isSmall = length <= smallBytes || bytes !== undefined;
-  if (isSmall && memory === undefined && release === undefined) return;
-  const releaseAnswer = isSmall ? undefined : budget.hold(keyId ?? publicPrincipal.keyId, length * 2);
+  const { family, keyId, memory } = progress;
+  if (stream !== undefined) {
+    if (!('content' in stream)) return;
+    try {
+      progress.release = budget.reserveLarge(family, stream.memory ?? bytesInFlight);
+    } catch (error) {
+      stream.content.destroy();
+      throw error;
+    }
+    return;
+  }
+  if (bytes !== undefined || body.length <= smallBytes) return;
+  const size = Buffer.byteLength(body);
+  if (size <= (memory?.held ?? 0)) return;
+  if (row.method !== 'GET' || isList(row) || keyId === undefined) progress.release = budget.hold(family, size);
+  else progress.release = size > largeBytes ? budget.reserveLarge(family, size) : budget.reserve(family, size);
+}
+
+/** Releases the memory of the body and the answer when the caller has taken the answer or closed the connection. */
+function releaseWhenSent(response: Response, { memory, release }: Progress): void {
+  if (memory === undefined && release === undefined) return;
   const releaseAll = (): void => {
     memory?.release();
     release?.();
-    releaseAnswer?.();
   };
   if (response.closed || response.destroyed) releaseAll();
   else response.once('close', releaseAll);
@@ -198,9 +230,10 @@ function createSteps(
   ];
   return async (request, response, requestId, progress) => {
     const principal = row.needsKey ? await authenticate(request) : publicPrincipal;
-    const { keyId } = principal;
+    const { keyId, family } = principal;
     if (row.needsKey) {
       progress.keyId = keyId;
+      progress.family = family;
       if (row.scope !== null && !principal.scopes.has(row.scope as Scope)) throw insufficientScope(row.scope);
       progress.headers = rateLimiter.count(keyId, principal.reach?.rates);
       // No answer of an operation that needs a key is cached.
@@ -208,11 +241,11 @@ function createSteps(
       if (isRefused) throw readOnly();
     }
     requireAcceptable(request, mediaTypes);
-    const memory = (): RequestMemory => (progress.memory ??= budget.forRequest(keyId));
+    const memory = (): RequestMemory => (progress.memory ??= budget.forRequest(family));
     const read =
       row.body === 'none'
         ? undefined
-        : await readJsonBody(request, response, row, { keyId, budget, own: memory, turns });
+        : await readJsonBody(request, response, row, { family, budget, own: memory, turns });
     const body = read?.value;
     progress.body = body;
     const parameters = parseParameters(row, request.params, searchOf(request.url), request.headers);
@@ -248,37 +281,23 @@ function createSteps(
       return route.handler({ path, query, headers, body, context } as never);
     };
     if (isQueued) {
-      const call = { key: keyId, target: request.originalUrl, response, signal: hangUpSignal(response) };
+      const call = { keyId, family, target: request.originalUrl, response, signal: hangUpSignal(response) };
       return notModified(request, await lists.run(call, async () => serialise(row, await handle())));
     }
     if (key !== undefined && isSelfIdempotent !== true) {
       const scope = `${keyId} ${operationId} ${request.path}`;
       const termMs = idempotencyTermMs?.(headers) ?? writeTermMs;
-      return keyedAnswer({ keyId, key, scope, body, termMs, box: answerBox }, row, idempotency, handle);
+      return keyedAnswer({ family, key, scope, body, termMs, box: answerBox }, row, idempotency, handle);
     }
     const result = await handle();
     if (result.prepared !== undefined) return prepared(request, result.prepared);
     if (result.stream === undefined) return notModified(request, serialise(row, result));
-    const answer = notModified(request, streamed(result, result.stream));
-    if (answer.stream !== undefined && 'content' in answer.stream) {
-      reserveStream(answer.stream, keyId, progress, budget);
-    }
-    return answer;
+    return notModified(request, streamed(result, result.stream));
   };
 }
 
 function isList({ method, parameters }: OperationRow): boolean {
   return method === 'GET' && parameters.some((parameter) => parameter.in === 'query' && parameter.name === 'limit');
-}
-
-/** Counts the memory of a stream until the answer has ended. @throws {ProblemError} as `Budget.reserve` */
-function reserveStream({ content }: AnswerStream, keyId: string, progress: Progress, memory: Budget): void {
-  try {
-    progress.release = memory.reserve(keyId, bytesInFlight);
-  } catch (error) {
-    content.destroy();
-    throw error;
-  }
 }
 
 function searchOf(url: string): string {

@@ -120,7 +120,7 @@ export class LazyRequestContext implements RequestContext {
   streamEvents<Event>(source: EventSource<Event>): Promise<StartedStream<Event>> {
     const { streams, principal, cancelOnHangUp, requestId } = this.#options;
     return streams.start(source, {
-      keyId: principal.keyId,
+      family: principal.family,
       signal: this.signal,
       isKept: !cancelOnHangUp,
       describe: (problem) => problemDetails(problem, this.path, requestId),

@@ -34,8 +34,8 @@ export interface IdempotentRequest {
   /** The API key, operation and path that an idempotency key belongs to. */
   readonly scope: string;
   readonly key: string;
-  /** The caller's API key, for which the stored answer counts. */
-  readonly keyId: string;
+  /** Of the caller's API key: the stored answer counts for it. */
+  readonly family: string;
   readonly body: unknown;
   /** Time without a beat after which another process can continue the work, in milliseconds. */
   readonly termMs: number;
@@ -162,7 +162,7 @@ export function createIdempotency({
 
   const perform = async <Begun>(
     claimed: IdempotencyRecord,
-    { keyId, isTakenOver }: { keyId: string; isTakenOver: boolean },
+    { family, isTakenOver }: { family: string; isTakenOver: boolean },
     work: Work<Begun>,
   ): Promise<KeptAnswer | Begun> => {
     const fail = async (error: unknown): Promise<void> => {
@@ -179,7 +179,7 @@ export function createIdempotency({
       record(
         keep(store, claimed, answer)
           .then((bytes) => {
-            keptBytes.add(keyId, bytes);
+            keptBytes.add(family, bytes);
           })
           .finally(() => {
             held.drop(claimed);
@@ -188,7 +188,7 @@ export function createIdempotency({
     held.hold(claimed);
     let done: KeptAnswer | BegunAnswer<Begun>;
     try {
-      keptBytes.check(keyId);
+      keptBytes.check(family);
       done = await work(claimed.resourceId);
     } catch (error) {
       await fail(error);
@@ -203,7 +203,7 @@ export function createIdempotency({
   };
 
   const run = async <Begun>(
-    { scope, keyId, key, body, termMs }: IdempotentRequest,
+    { scope, family, key, body, termMs }: IdempotentRequest,
     work: Work<Begun>,
   ): Promise<{ answer: KeptAnswer | Begun; replayed: boolean }> => {
     const fresh: IdempotencyRecord = {
@@ -227,10 +227,10 @@ export function createIdempotency({
     }
     if (claimed.owner === fresh.owner) {
       const isTakenOver = claimed.resourceId !== fresh.resourceId;
-      return { answer: await perform(claimed, { keyId, isTakenOver }, work), replayed: false };
+      return { answer: await perform(claimed, { family, isTakenOver }, work), replayed: false };
     }
     if (claimed.fingerprint !== fresh.fingerprint) throw idempotencyKeyReused();
-    const release = memory.reserve(keyId, (claimed.answer?.bytes ?? 0) * 2);
+    const release = memory.reserve(family, (claimed.answer?.bytes ?? 0) * 2);
     return { answer: await replay(store, claimed, work).finally(release), replayed: true };
   };
 

@@ -35,6 +35,8 @@ export interface FairQueueOptions {
    * 0 if left out.
    */
   readonly reserved?: number;
+  /** Whether a key that holds places gets no more than it leaves free for others. False if left out. */
+  readonly leavesFree?: boolean;
   /** The most places for background work; all if left out. */
   readonly background?: number;
   /** The most waiting entrants; no limit if left out. */
@@ -59,7 +61,7 @@ export class CrowdedError extends Error {
 type Waiting = Map<string, Set<() => void>>;
 
 export function createFairQueue(options: FairQueueOptions): FairQueue {
-  const { places, reserved = 0, background: maxBackground = places } = options;
+  const { places, reserved = 0, leavesFree = false, background: maxBackground = places } = options;
   const { maxWaiting = Infinity, maxWaitingPerKey = Infinity } = options;
   const held = new Map<string, number>();
   const foreground: Waiting = new Map();
@@ -71,7 +73,9 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   const heldBy = (key: string): number => held.get(key) ?? 0;
   const waitingOf = (key: string): number => (foreground.get(key)?.size ?? 0) + (background.get(key)?.size ?? 0);
   const mayEnter = (key: string, isBackground: boolean): boolean =>
-    (free > reserved || (free > 0 && heldBy(key) < reserved)) && (!isBackground || inBackground < maxBackground);
+    (free > reserved || (free > 0 && heldBy(key) < reserved)) &&
+    (!leavesFree || heldBy(key) === 0 || heldBy(key) + 1 < free) &&
+    (!isBackground || inBackground < maxBackground);
 
   const take = (key: string, isBackground: boolean): (() => void) => {
     free -= 1;

@@ -8,10 +8,10 @@ import { ProblemError } from '../errors/problem-error.ts';
 export interface KeptBytes {
   /**
    * Call this before the work whose result is stored, because the result must then be stored.
-   * @throws {ProblemError} too-much-kept if the key's share is used up, overloaded if that of all keys is
+   * @throws {ProblemError} too-much-kept if the family's share is used up, overloaded if that of all keys is
    */
-  check(keyId: string): void;
-  add(keyId: string, bytes: number): void;
+  check(family: string): void;
+  add(family: string, bytes: number): void;
 }
 
 export interface KeptBytesOptions {
@@ -49,8 +49,8 @@ export function createKeptBytes({ perKey, perProcess, monotonic }: KeptBytesOpti
     return 0;
   };
   return {
-    check(keyId) {
-      const ofKey = secondsUntilRoom(keys.get(keyId) ?? new Map(), perKey);
+    check(family) {
+      const ofKey = secondsUntilRoom(keys.get(family) ?? new Map(), perKey);
       if (ofKey > 0) {
         throw new ProblemError('too-much-kept', {
           detail:
@@ -66,10 +66,10 @@ export function createKeptBytes({ perKey, perProcess, monotonic }: KeptBytesOpti
         });
       }
     },
-    add(keyId, bytes) {
+    add(family, bytes) {
       const hour = Math.floor(monotonic() / hourMs);
-      const ofKey = keys.get(keyId) ?? new Map<number, number>();
-      keys.set(keyId, ofKey);
+      const ofKey = keys.get(family) ?? new Map<number, number>();
+      keys.set(family, ofKey);
       for (const hours of [ofKey, all]) hours.set(hour, (hours.get(hour) ?? 0) + bytes);
     },
   };

@@ -3,23 +3,32 @@ import { CrowdedError } from './fair-queue.ts';
 import { createMemoryQueue, type MemoryQueue, type Share } from './memory-queue.ts';
 
 /**
- * Memory for work in progress, shared between API keys. All sizes are estimates, in bytes.
+ * Memory for work in progress, shared between families of API keys. All sizes are estimates, in bytes.
  *
  * Small sizes are given or refused immediately. Large ones wait: in one queue to read a body, and then in another for
- * everything that is made of it. Both together cannot have all memory, so small requests do not wait for large ones.
+ * everything that is made of it. Large answers that are being sent count in the second queue. Both together cannot have
+ * all memory, so small requests are served whatever the large ones have.
  * What waits in the second queue holds only memory of the first, so that no two requests wait for each other.
+ *
+ * A family is an API key with all keys that it led to. One that has some memory gets no more than it leaves free for the
+ * others: alone half of it, of two a third each.
  */
 export interface Budget {
   /**
-   * Counts memory before it is used. A size above half of a key's share counts as that half, so that any request can
-   * run if its key has little else in progress.
+   * Counts memory before it is used. A size above half of a family's share counts as that half, so that any request can
+   * run if its family has little else in progress.
    *
    * @returns a function that gives the memory back; calling it again does nothing
-   * @throws {ProblemError} too-much-in-progress if the key's share is used up, overloaded if that of all keys is
+   * @throws {ProblemError} too-much-in-progress if the family's share is used up, overloaded if that of all is
    */
-  reserve(keyId: string, bytes: number): () => void;
-  /** Counts memory that is already used, even above the limit. */
-  hold(keyId: string, bytes: number): () => void;
+  reserve(family: string, bytes: number): () => void;
+  /**
+   * The same from the memory of large requests, whatever the size is: for answers that a caller may take slowly or not at
+   * all.
+   */
+  reserveLarge(family: string, bytes: number): () => void;
+  /** Counts an answer that is already in memory as that of a large request, even above the limit. */
+  hold(family: string, bytes: number): () => void;
   readonly use: MemoryUse;
   /**
    * Waits for memory to keep a body while it is read.
@@ -27,11 +36,11 @@ export interface Budget {
    * @throws {ProblemError} too-much-in-progress, overloaded: there is no memory in time, or too many requests wait
    * @throws The reason of `signal` when that is aborted.
    */
-  awaitBody(keyId: string, bytes: number, signal: AbortSignal): Promise<() => void>;
+  awaitBody(family: string, bytes: number, signal: AbortSignal): Promise<() => void>;
   /** Whether requests wait for memory to read their bodies. */
   readonly isBodyAwaited: boolean;
   /** The memory of one request for everything that is made of its body. It has none yet. */
-  forRequest(keyId: string): RequestMemory;
+  forRequest(family: string): RequestMemory;
 }
 
 /** The memory of one request, for its body and its calls together. */
@@ -56,11 +65,11 @@ export interface RequestMemory {
 export interface MemoryUse {
   /** Bytes that count now. */
   readonly reserved: number;
-  /** Bytes for all keys. */
+  /** Bytes for all. */
   readonly limit: number;
   /** Requests that wait. */
   readonly waiting: number;
-  /** Refusals since the start: because the key has used up its share, or all keys together the whole. */
+  /** Refusals since the start: because the family of the key has used up its share, or all together the whole. */
   readonly refused: { readonly key: number; readonly all: number };
 }
 
@@ -79,8 +88,8 @@ export const copies = 8;
 const smallBytes = 1024 * 1024;
 
 export function createBudget({ perKey, perProcess, waitLimitMs = 20_000 }: BudgetOptions): Budget {
-  const byKey = new Map<string, number>();
-  /** Without the queues. */
+  const byFamily = new Map<string, number>();
+  /** Of small requests. */
   let total = 0;
   const refused = { key: 0, all: 0 };
   const refuse = (crowd: 'key' | 'all'): ProblemError => {
@@ -95,6 +104,7 @@ export function createBudget({ perKey, perProcess, waitLimitMs = 20_000 }: Budge
       throw refuse(error.crowd);
     }
   };
+  const parts = { reading: 4, working: 10 };
   const createQueue = (sixteenths: number): MemoryQueue => {
     const part = (bytes: number): number => Math.floor((bytes / 16) * sixteenths);
     return createMemoryQueue({
@@ -106,48 +116,54 @@ export function createBudget({ perKey, perProcess, waitLimitMs = 20_000 }: Budge
       patienceMs: 2_000,
     });
   };
-  const reading = createQueue(4);
-  const working = createQueue(10);
+  const reading = createQueue(parts.reading);
+  const working = createQueue(parts.working);
+  const largestAtOnce = Math.floor((perKey / 32) * parts.working);
+  /** The rest is left for small requests, also when answers in memory exceed the limit. */
+  const mostLarge = (perProcess / 16) * (parts.reading + parts.working);
 
-  const take = (keyId: string, bytes: number): void => {
+  const take = (family: string, bytes: number): void => {
     total += bytes;
-    byKey.set(keyId, (byKey.get(keyId) ?? 0) + bytes);
+    byFamily.set(family, (byFamily.get(family) ?? 0) + bytes);
   };
-  const giveBack = (keyId: string, bytes: number): void => {
+  const giveBack = (family: string, bytes: number): void => {
     total -= bytes;
-    const left = (byKey.get(keyId) ?? 0) - bytes;
-    if (left > 0) byKey.set(keyId, left);
-    else byKey.delete(keyId);
+    const left = (byFamily.get(family) ?? 0) - bytes;
+    if (left > 0) byFamily.set(family, left);
+    else byFamily.delete(family);
   };
   /** Takes memory if there is enough. @returns the bytes that count */
-  const tryTake = (keyId: string, bytes: number): number => {
+  const tryTake = (family: string, bytes: number): number => {
     const counted = Math.min(bytes, Math.floor(perKey / 2));
-    if ((byKey.get(keyId) ?? 0) + counted > perKey) throw refuse('key');
-    if (total + reading.held + working.held + counted > perProcess) throw refuse('all');
-    take(keyId, counted);
+    const left = perProcess - total - Math.min(reading.held + working.held, mostLarge) - counted;
+    const held = byFamily.get(family) ?? 0;
+    if (left < 0) throw refuse(held + counted > perKey ? 'key' : 'all');
+    if (held > 0 && held + counted > Math.min(perKey, left)) throw refuse('key');
+    take(family, counted);
     return counted;
   };
-  const hold = (keyId: string, bytes: number): (() => void) => {
-    take(keyId, bytes);
+  const reserve = (family: string, bytes: number): (() => void) => {
+    const counted = tryTake(family, bytes);
     return once(() => {
-      giveBack(keyId, bytes);
-    });
-  };
-  const reserve = (keyId: string, bytes: number): (() => void) => {
-    const counted = tryTake(keyId, bytes);
-    return once(() => {
-      giveBack(keyId, counted);
+      giveBack(family, counted);
     });
   };
   const pool: Pool = {
     take: tryTake,
     giveBack,
-    wait: (keyId, bytes, signal) => explained(working.enter(keyId, bytes, signal)),
+    wait: (family, bytes, signal) => explained(working.enter(family, bytes, signal)),
     grow: (share, bytes, signal) => explained(share.grow(bytes, signal)),
   };
   return {
-    hold,
     reserve,
+    reserveLarge(family, bytes) {
+      try {
+        return working.enterAtOnce(family, Math.min(bytes, largestAtOnce)).release;
+      } catch (error) {
+        throw error instanceof CrowdedError ? refuse(error.crowd) : error;
+      }
+    },
+    hold: (family, bytes) => working.hold(family, bytes).release,
     get use() {
       return {
         reserved: total + reading.held + working.held,
@@ -156,8 +172,8 @@ export function createBudget({ perKey, perProcess, waitLimitMs = 20_000 }: Budge
         refused,
       };
     },
-    async awaitBody(keyId, bytes, signal) {
-      const share = await explained(reading.enter(keyId, bytes, signal));
+    async awaitBody(family, bytes, signal) {
+      const share = await explained(reading.enter(family, bytes, signal));
       return () => {
         share.release();
       };
@@ -165,24 +181,24 @@ export function createBudget({ perKey, perProcess, waitLimitMs = 20_000 }: Budge
     get isBodyAwaited() {
       return reading.waiting > 0;
     },
-    forRequest: (keyId) => new OwnMemory(keyId, pool),
+    forRequest: (family) => new OwnMemory(family, pool),
   };
 }
 
 /** What the memory of requests is taken from. */
 interface Pool {
   /** Takes memory without waiting. @returns the bytes that count @throws {ProblemError} */
-  take(keyId: string, bytes: number): number;
-  giveBack(keyId: string, bytes: number): void;
+  take(family: string, bytes: number): number;
+  giveBack(family: string, bytes: number): void;
   /** Waits for memory. @throws {ProblemError} */
-  wait(keyId: string, bytes: number, signal: AbortSignal): Promise<Share>;
+  wait(family: string, bytes: number, signal: AbortSignal): Promise<Share>;
   /** Waits for more memory. @throws {ProblemError} */
   grow(share: Share, bytes: number, signal: AbortSignal): Promise<void>;
 }
 
 /** A class, because creating an object literal with accessors for each request is several times slower. */
 class OwnMemory implements RequestMemory {
-  readonly #keyId: string;
+  readonly #family: string;
   readonly #pool: Pool;
   /** What it has without the queues: bytes that it asked for, and bytes of these that count. */
   #small = { bytes: 0, counted: 0 };
@@ -190,8 +206,8 @@ class OwnMemory implements RequestMemory {
   #keepers = 1;
   #isReleased = false;
 
-  constructor(keyId: string, pool: Pool) {
-    this.#keyId = keyId;
+  constructor(family: string, pool: Pool) {
+    this.#family = family;
     this.#pool = pool;
   }
 
@@ -204,10 +220,10 @@ class OwnMemory implements RequestMemory {
     if (more <= 0) return () => undefined;
     if (more > smallBytes) {
       if (this.#share !== undefined) await this.#pool.grow(this.#share, more, signal);
-      else this.#share = await this.#pool.wait(this.#keyId, more, signal);
+      else this.#share = await this.#pool.wait(this.#family, more, signal);
       return () => undefined;
     }
-    const counted = this.#pool.take(this.#keyId, more);
+    const counted = this.#pool.take(this.#family, more);
     const own = this.#small;
     own.bytes += more;
     own.counted += counted;
@@ -215,7 +231,7 @@ class OwnMemory implements RequestMemory {
       if (own !== this.#small) return;
       own.bytes -= more;
       own.counted -= counted;
-      this.#pool.giveBack(this.#keyId, counted);
+      this.#pool.giveBack(this.#family, counted);
     });
   }
 
@@ -236,7 +252,7 @@ class OwnMemory implements RequestMemory {
     if (this.#keepers > 0) return;
     this.#share?.release();
     this.#share = undefined;
-    if (this.#small.counted > 0) this.#pool.giveBack(this.#keyId, this.#small.counted);
+    if (this.#small.counted > 0) this.#pool.giveBack(this.#family, this.#small.counted);
     // What is given back later belongs to the former.
     this.#small = { bytes: 0, counted: 0 };
   }

@@ -24,6 +24,15 @@ export interface MemoryQueue {
    * @throws The reason of `signal` when that is aborted.
    */
   enter(key: string, bytes: number, signal: AbortSignal): Promise<Share>;
+  /**
+   * Gives memory at once or not at all. A key that has some gets no more than it leaves free for the others, so that
+   * two or three keys together cannot have all.
+   *
+   * @throws {CrowdedError}
+   */
+  enterAtOnce(key: string, bytes: number): Share;
+  /** Counts memory that is already used, even above the limit. */
+  hold(key: string, bytes: number): Share;
   /** Bytes that are held. */
   readonly held: number;
   /** Number of requests that wait. */
@@ -196,12 +205,26 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue {
     };
   };
 
+  const hold = (key: string, bytes: number): Share => {
+    take(key, bytes);
+    holders += 1;
+    return shareOf(key, bytes, false);
+  };
+
   return {
     get held() {
       return capacity - free;
     },
     get waiting() {
       return waiting;
+    },
+    hold,
+    enterAtOnce(key, bytes) {
+      const size = Math.min(bytes, capacity);
+      if (size > free) throw new CrowdedError('all');
+      const held = heldBy(key);
+      if (held > 0 && held + size > Math.min(perKey, free - size)) throw new CrowdedError('key');
+      return hold(key, size);
     },
     async enter(key, bytes, signal) {
       signal.throwIfAborted();

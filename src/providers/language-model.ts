@@ -111,9 +111,10 @@ export interface CallOptions {
    */
   readonly deadline: number;
   /**
-   * The API key of the call. Keys take turns if more calls wait for a provider than can be in progress at the same
+   * The family of its API key. Families take turns if more calls wait for a provider than can be in progress at the same
    * time.
    */
+  readonly family: string;
   readonly keyId: string;
   /** The request that the call is for, for the log. */
   readonly requestId?: string | undefined;

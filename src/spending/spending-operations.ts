@@ -52,7 +52,7 @@ export function spendingOperations({
         until: Math.min(span.until, floorTo(quarterMs, now) + quarterMs),
       };
       await flush();
-      const leave = await reading.enter({ key: context.principal.keyId, signal: context.signal });
+      const leave = await reading.enter({ key: context.principal.family, signal: context.signal });
       const { total, spent, completeUntil, addedUpUntil } = await spending
         .get({ by, ...read, promptIds, keyId, provider, model, tag })
         .finally(leave);

@@ -56,7 +56,7 @@ export type TestOutcome =
 
 /** Who reads test runs. */
 export interface TestRunReader {
-  readonly keyId: string;
+  readonly family: string;
   readonly reach?: Reach | undefined;
 }
 
@@ -149,7 +149,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
     const { resourceId: id, principal } = invoker;
     const run = await store.find(id);
     if (run === undefined) return undefined;
-    if (run.status !== 'running') return { kind: 'finished', ...(await withResults(run, principal.keyId)) };
+    if (run.status !== 'running') return { kind: 'finished', ...(await withResults(run, principal.family)) };
     if (respondAsync) return { kind: 'started', run };
     throw new ProblemError('idempotency-key-in-use', {
       detail: `The test run ${id}, which was started with this Idempotency-Key, has not ended.`,
@@ -164,10 +164,10 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   };
 
   /** All of the results in memory. */
-  const withResults = async (run: TestRun, keyId: string): Promise<FinishedTestRun> => {
+  const withResults = async (run: TestRun, family: string): Promise<FinishedTestRun> => {
     const { size, content } = await openResults(run);
     try {
-      const release = memory.reserve(keyId, (size ?? run.answerBytes ?? usualResultBytes) * resultCopies);
+      const release = memory.reserveLarge(family, (size ?? run.answerBytes ?? usualResultBytes) * resultCopies);
       return { run, results: await readResults(content, run).finally(release) };
     } finally {
       content.destroy();
@@ -175,11 +175,11 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   };
 
   /** For runs of earlier versions, which stored results in another form. */
-  const convertResults = async (run: TestRun, keyId: string): Promise<ResultStream> => {
-    const { results } = await withResults(run, keyId);
+  const convertResults = async (run: TestRun, family: string): Promise<ResultStream> => {
+    const { results } = await withResults(run, family);
     const answer = Buffer.from(toTestRunResults(run, results).text);
     const content = Readable.from([answer]);
-    content.once('close', memory.hold(keyId, answer.length));
+    content.once('close', memory.hold(family, answer.length));
     return { run, length: answer.length, content };
   };
 
@@ -202,7 +202,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   ): Promise<{ run: TestRun; finished: Promise<FinishedTestRun> } | undefined> => {
     const { slugOrId, version, label, variables, targets, unsupported, invoker, tags } = request;
     const { memory: ownMemory, traceparent, tracestate, requestId } = invoker;
-    const { keyId, name: keyName, makers, tags: boundTags } = invoker.principal;
+    const { keyId, family, name: keyName, makers, tags: boundTags } = invoker.principal;
     let found: Pick<Extract<Known, { prompt: string }>, 'slug' | 'contentMode'> = { slug: '', contentMode: undefined };
     const { prompt, unknownVariables, plans } = await planner.compare({
       slugOrId,
@@ -218,7 +218,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
         found = known;
       },
     });
-    keptBytes.check(keyId);
+    keptBytes.check(family);
     const calls = plans.flatMap((plan) => plan.targets);
     const bytes = plans.reduce((sum, plan) => sum + bytesOf(plan), 0);
     const release = ownMemory.keep();
@@ -249,6 +249,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
       const invoked = {
         operation: 'test-run',
         keyId,
+        family,
         keyName,
         makers,
         boundTags,
@@ -296,13 +297,13 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
       const { run, finished } = begun;
       return request.respondAsync ? { kind: 'started', run } : { kind: 'finished', ...(await finished) };
     },
-    async results(id, { keyId, reach }, signal) {
+    async results(id, { family, reach }, signal) {
       const run = await get(id, reach);
       if (run.status === 'running') {
         throw new ProblemError('test-run-running', { detail: 'The test run has not ended yet.', headers: retryAfter });
       }
       const { answerBytes: length } = run;
-      if (length === undefined) return convertResults(run, keyId);
+      if (length === undefined) return convertResults(run, family);
       const { size, content } = await openResults(run, signal);
       if (size === undefined || size === length) return { run, length, content };
       content.destroy();

@@ -200,11 +200,11 @@ function serveBareRouter(
 }
 
 describe.each([
-  [429, 'too-much-in-progress', { perKey: 2, perProcess: Infinity }],
-  [503, 'overloaded', { perKey: Infinity, perProcess: 2 }],
-])('%d %s', (expected, type, limits) => {
+  [429, 'too-much-in-progress', { perKey: 2, perProcess: 1_000 }, [bareKeyId, bareKeyId]],
+  [503, 'overloaded', { perKey: Infinity, perProcess: 2 }, ['another', 'a third']],
+])('%d %s', (expected, type, limits, holders) => {
   const memory = createBudget(limits);
-  memory.hold(bareKeyId, 2);
+  for (const holder of holders) memory.reserve(holder, 1);
   const done = (): Promise<never> => Promise.reject(new Error('there was memory'));
   const send = serveBareRouter(done, () => undefined, memory);
 

@@ -17,6 +17,7 @@ export interface Probe extends Pick<RequestOptions, 'method'> {
 
 /** One answer. */
 export interface Probed {
+  /** 0 without an answer. */
   readonly status: number;
   readonly ms: number;
 }
@@ -34,16 +35,20 @@ export function startProbe(probe: Probe): () => Promise<Probed[]> {
 async function run({ url, method, headers, body, pauseMs }: Probe): Promise<Probed[]> {
   const agent = new Agent({ keepAlive: true });
   const answers: Probed[] = [];
+  const send = async (): Promise<number> => {
+    const sent = request(url, { agent, method, headers }).end(body);
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    await once(response.resume(), 'end');
+    return response.statusCode ?? 0;
+  };
   let isOver = false;
   parentPort?.once('message', () => {
     isOver = true;
   });
   while (!isOver) {
     const started = performance.now();
-    const sent = request(url, { agent, method, headers }).end(body);
-    const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    await once(response.resume(), 'end');
-    answers.push({ status: response.statusCode ?? 0, ms: performance.now() - started });
+    const status = await send().catch(() => 0);
+    answers.push({ status, ms: performance.now() - started });
     await sleep(pauseMs);
   }
   agent.destroy();

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { sendStream, type AnswerStream, type StreamEnd } from '../../src/http/answer-stream.ts';
+import { sendBody, sendStream, type AnswerStream, type StreamEnd } from '../../src/http/answer-stream.ts';
 
 let server: Server | undefined;
 afterEach(() => {
@@ -75,5 +75,34 @@ describe('a stream', () => {
     const { text, end } = await send({ length: 8, content: Readable.from(failing('one ', 'two ')) });
     expect(text.length).toBeLessThan(8);
     expect(end).toMatchObject({ outcome: 'failed', error: { message: 'the source broke' } });
+  });
+});
+
+describe('a large answer', () => {
+  const text = 'Ünï'.repeat(100_000);
+  it.each([
+    ['body', (response: ServerResponse) => sendBody(response, text)],
+    [
+      'stream',
+      (response: ServerResponse) => sendStream(response, { mediaType: 'text/plain', content: Readable.from([text]) }),
+    ],
+  ])('is written in pieces of at most 64 KiB: a whole %s', async (_kind, write) => {
+    const sizes: number[] = [];
+    server = createServer((_request, response) => {
+      const whole = response.write.bind(response) as (chunk: Uint8Array) => boolean;
+      Object.assign(response, {
+        write(chunk: Uint8Array) {
+          sizes.push(chunk.length);
+          return whole(chunk);
+        },
+      });
+      void write(response);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    expect(await answer.text()).toBe(text);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(Buffer.byteLength(text));
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(64 * 1024);
   });
 });

@@ -17,7 +17,7 @@ const turns = createTurns();
 /** Answers with the number of characters in the body's `text`. */
 const server = createServer((request, response) => {
   const memory = budget.forRequest('key');
-  void readJsonBody(request, response, { bodyLimit: limit }, { keyId: 'key', budget, own: () => memory, turns })
+  void readJsonBody(request, response, { bodyLimit: limit }, { family: 'key', budget, own: () => memory, turns })
     .then(
       ({ value }) => response.end(String((value as { text: string }).text.length)),
       (error: unknown) => response.writeHead(error instanceof ProblemError ? error.status : 500).end(),

@@ -42,7 +42,7 @@ function sourceOf(open: EventSource<Text>['open']): EventSource<Text> {
 
 function termsWith(changes: Partial<StreamTerms> = {}): StreamTerms {
   return {
-    keyId: 'key',
+    family: 'key',
     signal: new AbortController().signal,
     isKept: false,
     describe: (problem) => problemDetails(problem, '/', 'id'),
@@ -174,8 +174,8 @@ describe('before the first event', () => {
       isOpen = true;
       return all('end');
     });
-    const memory = createBudget({ perKey: 1024, perProcess: 1024 });
-    memory.hold('key', 1024);
+    const memory = createBudget({ perKey: 1024, perProcess: 2048 });
+    for (let count = 0; count < 2; count += 1) memory.reserve('key', 512);
     await expect(streamsWith(never, memory).start(source, termsWith())).rejects.toMatchObject({
       type: 'too-much-in-progress',
     });

@@ -191,7 +191,7 @@ describe('the rules', () => {
 
   const request = (key: string, body: unknown = {}, termMs = writeTermMs): Parameters<Idempotency['run']>[0] => ({
     scope: 'key operation path',
-    keyId: 'a key',
+    family: 'a key',
     key,
     body,
     termMs,

@@ -42,7 +42,7 @@ function ask(queue: ListQueue, key: string, target = `/${randomUUID()}`): Call {
     },
     fail: reject,
     result: queue.run(
-      { key, target, response: response as unknown as ServerResponse, signal: controller.signal },
+      { keyId: key, family: key, target, response: response as unknown as ServerResponse, signal: controller.signal },
       () => {
         call.begun = true;
         return promise;
@@ -99,7 +99,7 @@ describe('the queue of lists', () => {
   });
 
   it('has no more lists in progress if callers close their connections', async () => {
-    const queue = queueOf({ places: 1, answers: 4 });
+    const queue = queueOf({ places: 1, answers: 6 });
     const calls: Call[] = [];
     for (let count = 0; count < 20; count += 1) {
       const call = ask(queue, 'a');
@@ -132,7 +132,7 @@ describe('the queue of lists', () => {
   });
 
   it('starts no list for a key with too many unread answers, but serves other keys', async () => {
-    const queue = queueOf({ places: 4, answers: 4 });
+    const queue = queueOf({ places: 6, answers: 6 });
     const calls = ['a', 'a', 'a', 'a', 'b'].map((key) => ask(queue, key));
     await soon();
     for (const call of calls) call.end();
@@ -146,15 +146,15 @@ describe('the queue of lists', () => {
   });
 
   it('refuses lists that wait too long, and lists above the limit', async () => {
-    const queue = queueOf({ places: 1, answers: 4, maxWaitingPerKey: 1, maxWaiting: 2, waitLimitMs: 30 });
-    const calls = ['a', 'a', 'a', 'a', 'a', 'b', 'c', 'd'].map((key) => ask(queue, key));
+    const queue = queueOf({ places: 1, answers: 6, maxWaitingPerKey: 1, maxWaiting: 2, waitLimitMs: 30 });
+    const calls = ['a', 'a', 'a', 'a', 'a', 'b', 'c', 'd', 'e', 'f'].map((key) => ask(queue, key));
     const problemOf = async (call: Call | undefined): Promise<unknown> =>
       call?.result.catch((error: unknown) => {
         const { type, headers } = error as { type: string; headers: Record<string, string> };
         return [type, headers['Retry-After']];
       });
     expect(await problemOf(calls[4])).toEqual(['rate-limited', '5']);
-    expect(await problemOf(calls[7])).toEqual(['overloaded', '5']);
+    expect(await problemOf(calls[9])).toEqual(['overloaded', '5']);
     expect(await problemOf(calls[3])).toEqual(['overloaded', '5']);
     expect(calls[0]?.begun).toBe(true);
   });

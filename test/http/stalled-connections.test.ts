@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sendBody } from '../../src/http/answer-stream.ts';
 import { createHttpServer } from '../../src/http/listener.ts';
 import { listen } from '../../src/http/listening.ts';
 import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
@@ -55,7 +56,7 @@ describe('a connection', () => {
   it('stays open while the client reads slowly for longer than the limit', async () => {
     const answer = Buffer.alloc(80 * 1024 * 1024, 'x');
     const { server } = createHttpServer((_request, response) => {
-      response.writeHead(200, { 'content-length': answer.length }).end(answer);
+      sendBody(response.writeHead(200, { 'content-length': answer.length }), answer);
     }, limits);
     const { hostname, port } = new URL(await listen(server, '127.0.0.1', 0));
     const socket = connect(Number(port), hostname);

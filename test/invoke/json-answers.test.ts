@@ -227,7 +227,7 @@ describe('an answer that could not be read in time', () => {
     const result: GenerateResult = { text: '[1]', finishReason: 'stop', usage };
     const provider = { id: 'fake', models: [], generate: async () => result } as Partial<Provider> as Provider;
     const request = { model: 'any', messages: [], responseFormat: { type: 'json' } } as const;
-    const call = { keyId: 'key', signal: new AbortController().signal, deadline: Infinity };
+    const call = { keyId: 'key', family: 'key', signal: new AbortController().signal, deadline: Infinity };
     const answer = await callTarget({ provider, request }, call, true, {
       metrics: { observeProviderCall: () => undefined },
       checker: { check: async () => ({ status: 'unverified' }) },

@@ -5,20 +5,22 @@ import { createKeptBytes } from '../../src/limits/kept-bytes.ts';
 import { problemOf, startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
 
 describe('a budget', () => {
-  const options = { perKey: 100, perProcess: 150 };
+  const options = { perKey: 100, perProcess: 200 };
 
-  it('refuses more than the share of a key, and more than that of all keys', () => {
+  it('gives a key half of the memory at most, and no more than it leaves free for others', () => {
     const budget = createBudget(options);
     const releases = [budget.reserve('a', 50), budget.reserve('a', 50)];
     expect(() => budget.reserve('a', 1)).toThrow(
       expect.objectContaining({ type: 'too-much-in-progress', status: 429 }),
     );
     releases.push(budget.reserve('b', 50));
-    expect(() => budget.reserve('b', 1)).toThrow(expect.objectContaining({ type: 'overloaded', status: 503 }));
+    expect(() => budget.reserve('b', 1)).toThrow(expect.objectContaining({ type: 'too-much-in-progress' }));
+    budget.reserve('c', 50);
+    expect(() => budget.reserve('d', 1)).toThrow(expect.objectContaining({ type: 'overloaded', status: 503 }));
     releases[0]?.();
     releases[0]?.(); // The second call has no effect.
-    budget.reserve('b', 50);
-    expect(() => budget.reserve('c', 1)).toThrow(expect.objectContaining({ type: 'overloaded' }));
+    budget.reserve('d', 50);
+    expect(() => budget.reserve('e', 1)).toThrow(expect.objectContaining({ type: 'overloaded' }));
   });
 
   it("counts a size above half of a key's share as that half", () => {
@@ -66,12 +68,37 @@ describe('a budget', () => {
     expect(budget.isBodyAwaited).toBe(false);
   });
 
-  it('counts memory that is already used, even above the limit', () => {
-    const budget = createBudget(options);
+  it('counts answers that are in memory even above the limit, and leaves an eighth for small requests', () => {
+    const budget = createBudget({ perKey: 80, perProcess: 160 });
     const release = budget.hold('a', 1_000);
-    expect(() => budget.reserve('b', 1)).toThrow(expect.objectContaining({ type: 'overloaded' }));
+    expect(budget.use.reserved).toBe(1_000);
+    expect(() => budget.reserveLarge('b', 1)).toThrow(expect.objectContaining({ type: 'overloaded' }));
+    // A key with large answers has its part of the reserve, too, and leaves as much.
+    budget.reserve('a', 10);
+    expect(() => budget.reserve('a', 1)).toThrow(expect.objectContaining({ type: 'too-much-in-progress' }));
+    budget.reserve('b', 10);
+    expect(() => budget.reserve('c', 1)).toThrow(expect.objectContaining({ type: 'overloaded' }));
     release();
-    budget.reserve('b', 1);
+    budget.reserve('c', 10);
+    budget.reserveLarge('b', 50);
+  });
+
+  it('gives large answers to a key until it would leave less for the others', () => {
+    const budget = createBudget({ perKey: 80, perProcess: 160 });
+    const mostOf = (key: string): number => {
+      for (let count = 0; ; count += 1) {
+        try {
+          budget.reserveLarge(key, 1);
+        } catch (error) {
+          expect(error).toMatchObject({ type: 'too-much-in-progress' });
+          return count;
+        }
+      }
+    };
+    // Of 100 for large requests.
+    expect(['a', 'b', 'c'].map(mostOf)).toEqual([50, 25, 12]);
+    expect(() => budget.reserveLarge('d', 20)).toThrow(expect.objectContaining({ type: 'overloaded' }));
+    budget.reserveLarge('d', 13);
   });
 });
 

@@ -90,7 +90,7 @@ async function sent(
       return { end: () => undefined, withdraw: () => undefined };
     },
   };
-  const call = { keyId: 'k', signal: new AbortController().signal, deadline: Infinity, maxAttempts: 1 };
+  const call = { keyId: 'k', family: 'k', signal: new AbortController().signal, deadline: Infinity, maxAttempts: 1 };
   const log = attemptLog as AttemptLog;
   await harness.registry
     .get(id)

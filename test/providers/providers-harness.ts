@@ -80,6 +80,7 @@ export function request(model: string, changes: Partial<Call> & { within?: numbe
       { role: 'user', content: confidential },
     ],
     keyId: 'a key',
+    family: changes.keyId ?? 'a key',
     signal: new AbortController().signal,
     deadline: performance.now() + within,
     ...rest,

@@ -242,6 +242,7 @@ describe.each(formats)('a stream of %s', (id, early) => {
     const call = {
       keyId,
       signal,
+      family: 'any',
       get deadline() {
         return texts.length === 0 ? performance.now() + 20 : 0;
       },

@@ -27,7 +27,8 @@ export function createBareRouter(
 ): Express {
   const handlers = Object.fromEntries(Object.keys(operationTable).map((id) => [id, handle]));
   const dependencies: PipelineDependencies = {
-    authenticate: () => Promise.resolve({ keyId: bareKeyId, name: 'test', scopes: new Set(allScopes) }),
+    authenticate: () =>
+      Promise.resolve({ keyId: bareKeyId, family: bareKeyId, name: 'test', scopes: new Set(allScopes) }),
     rateLimiter: { count: () => ({}) },
     lists: { run: (_call, list) => list() },
     streams: createEventStreams({ memory }),

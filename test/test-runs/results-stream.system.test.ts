@@ -141,7 +141,7 @@ describe.each([
   let large: string;
   beforeAll(async () => {
     storage = await start();
-    service = await startTestService({ environment: { ...storage.environment, REQUEST_MEMORY_MB: '40' }, log });
+    service = await startTestService({ environment: { ...storage.environment, REQUEST_MEMORY_MB: '64' }, log });
     database = await openDatabaseOf(service);
     large = await largeRun(service);
   });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Request, Response } from 'express';
 import { hasCode } from '../../runtime/system-error.ts';
+import { sendBody } from '../answer-stream.ts';
 import { createStaticBody, type StaticBody } from '../static-body.ts';
 
 /** The directives of a Content-Security-Policy that allow nothing. */
@@ -48,7 +49,7 @@ export async function sendFile(request: Request, response: Response, file: PageF
     ...safetyFields(file.policy),
     'cache-control': file.cacheControl,
   });
-  response.end(body);
+  sendBody(response, body);
 }
 
 /** Loads something when it is first needed, and again only after a failure. */
