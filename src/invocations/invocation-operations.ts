@@ -79,14 +79,19 @@ export function invocationOperations({
   };
   const answerExport = createExportAnswers();
   const turns = createTurns();
-  const toLines = async function* (batches: AsyncIterable<InvocationDocument[]>): AsyncGenerator<string> {
+  const toText = async (documents: readonly InvocationDocument[]): Promise<Buffer> => {
+    let text = '';
+    for (const document of documents) {
+      await turns();
+      text += `${JSON.stringify(toInvocation(document))}\n`;
+    }
+    return Buffer.from(text);
+  };
+  const toLines = async function* (batches: AsyncIterable<InvocationDocument[]>): AsyncGenerator<Uint8Array> {
     for await (const batch of batches) {
-      let text = '';
-      for (const document of batch) {
-        await turns();
-        text += `${JSON.stringify(toInvocation(document))}\n`;
-      }
-      yield text;
+      // The batch is emptied: its documents take many times as much memory, and the caller may not take their text.
+      const text = await toText(batch.splice(0));
+      if (text.length > 0) yield text;
     }
   };
   return {

@@ -157,7 +157,7 @@ export function createInvocationStore({ db, pages }: PagedDatabase): InvocationS
       for (const day of (await daysIn({ ...filter, since: from })).reverse()) {
         const source = { ...sourceOf(day, { ...filter, since: from }), ties: 'ascending' as const };
         for await (const found of pages.walk(source)) {
-          yield found.filter(({ _id, created_at }) => created_at.getTime() !== time || _id > (after ?? ''));
+          yield time === undefined ? found : found.splice(0).filter((document) => isAfter(document, time, after));
         }
       }
     },
@@ -195,6 +195,10 @@ function toStored(document: InvocationDocument): InvocationDocument {
       };
     }),
   };
+}
+
+function isAfter({ _id, created_at }: InvocationDocument, time: number, after = ''): boolean {
+  return created_at.getTime() !== time || _id > after;
 }
 
 function isCut([, , cut]: Entry<unknown>): boolean {

@@ -31,7 +31,10 @@ export interface PromptStore {
   listNames(most: number, ids: ReadonlySet<string> | undefined): Promise<PromptName[]>;
   /** The slugs for which a prompt exists. */
   takenSlugs(slugs: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Prompts in the order of their ids, also those that are being deleted; undefined for one that no longer exists. */
+  /**
+   * Prompts in the order of their ids, also those that are being deleted; undefined for one that no longer exists. Each
+   * can have a megabyte, and up to a hundred are read together.
+   */
   fetch(ids: readonly string[]): AsyncIterable<Prompt | undefined>;
   /** The ids for which a prompt exists, also while it is being deleted. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
@@ -66,10 +69,15 @@ export interface PromptStore {
   findArchived(promptId: string, version: number): Promise<PromptVersion | undefined>;
   /** The versions before the prompts' own: in the order of the prompts, the oldest of each first. */
   archivedVersions(prompts: readonly Pick<Prompt, 'id' | 'version'>[]): AsyncIterable<PromptVersion>;
+  /** Archived versions in the order of their names, as `fetch` reads prompts; undefined for one that no longer exists. */
+  fetchArchived(names: readonly VersionName[]): AsyncIterable<PromptVersion | undefined>;
   /** The versions up to the prompt's own, the newest first: the current one from the prompt, the others archived. */
   listVersions(prompt: Prompt): Listing<ListedVersion>;
   readonly archived: Archive;
 }
+
+/** Names an archived version. */
+export type VersionName = Pick<PromptVersion, 'promptId' | 'version'>;
 
 interface PromptDocument extends StampedDocument, Document<typeof promptFields.table> {}
 
@@ -143,7 +151,7 @@ export function createPromptStore(database: PagedDatabase): PromptStore {
       return new Set(found.map(({ slug }) => slug));
     },
     async *fetch(ids) {
-      for await (const [, document] of pages.fetch(prompts, ids, { largeFrom })) {
+      for await (const [, document] of pages.fetch(prompts, ids)) {
         yield document === undefined ? undefined : fromPromptDocument(document);
       }
     },
@@ -187,6 +195,12 @@ export function createPromptStore(database: PagedDatabase): PromptStore {
       );
       for await (const [, document] of pages.fetch(versions, ids, { largeFrom })) {
         if (document !== undefined) yield fromVersionDocument(document);
+      }
+    },
+    async *fetchArchived(names) {
+      const ids = names.map(({ promptId, version }) => versionId(promptId, version));
+      for await (const [, document] of pages.fetch(versions, ids)) {
+        yield document && fromVersionDocument(document);
       }
     },
     listVersions: (prompt) => ({

@@ -155,8 +155,10 @@ async function* walk<T extends Stored>(
     const documents = (found as unknown as T[]).sort(
       (a, b) => (a[time] as Date).getTime() - (b[time] as Date).getTime() || (a._id < b._id ? -byId : byId),
     );
-    if (documents.length > 0) yield documents.slice(0, left);
-    if (left !== undefined && (left -= documents.length) <= 0) return;
+    // Its reader may empty it.
+    const { length } = documents;
+    if (length > 0) yield left === undefined ? documents : documents.slice(0, left);
+    if (left !== undefined && (left -= length) <= 0) return;
   }
 }
 
