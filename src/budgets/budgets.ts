@@ -1,5 +1,4 @@
 import type { components } from '../../generated/types.ts';
-import { administratorId, firstKeyId } from '../api-keys/api-keys.ts';
 import { auditEntry, keyOf, type AuditedKind, type Author } from '../audit/author.ts';
 import { showMoney } from '../costs/money.ts';
 import { changeTime } from '../editing/edits.ts';
@@ -16,6 +15,8 @@ import type { Claim } from './shares.ts';
 /** What a call is charged to. */
 export interface Charged {
   readonly keyId: string;
+  /** The key whose calls count together with those of the keys that it led to. */
+  readonly family: string;
   /** The keys that led to its key. */
   readonly makers: readonly string[];
   readonly promptId: string | undefined;
@@ -179,7 +180,7 @@ export function createBudgets({ store, periods, clock, random, onExcess, onRefus
         const isBlocked = budget.blocked.some(({ model }) => model === nameOf(called));
         if (most === undefined || isBlocked) throw costUnknown(budget, isBlocked ? nameOf(called) : undefined);
       }
-      return { periods: payers.map(currentTerms), amount: most ?? 0, payer: familyOf(charged) };
+      return { periods: payers.map(currentTerms), amount: most ?? 0, payer: charged.family };
     },
     refused: onRefused,
     exceeded(excess) {
@@ -281,11 +282,6 @@ function continues(present: BudgetTerms, { scope, period, timeZone }: BudgetTerm
     present.scope.promptId === scope.promptId &&
     present.scope.tag === scope.tag
   );
-}
-
-/** The oldest key that led to a key. Administrators create keys for others, which do not count as theirs. */
-function familyOf({ keyId, makers }: Charged): string {
-  return makers.find((id) => id !== administratorId && id !== firstKeyId) ?? keyId;
 }
 
 function termsOf(budget: Budget, { id: period, since, resetsAt }: Period): PeriodTerms {

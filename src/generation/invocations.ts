@@ -83,7 +83,7 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
   return async (invoker, makePlan, { timeoutMs, cache = noCache, operation, isStreamed, tags }) => {
     const { principal, requestId, traceparent, tracestate } = invoker;
     const { keyId, family, name: keyName, makers, tags: boundTags } = principal;
-    const payer = { keyId, keyName, makers, boundTags };
+    const payer = { keyId, family, keyName, makers, boundTags };
     const record = invocations.begin({ operation, ...payer, requestId, traceparent, isStreamed, tags });
     invoker.addHeader(idHeader, record.id);
     invoker.note({ invocation: record.id });

@@ -13,6 +13,8 @@ import type { RecordWriter } from './record-writer.ts';
 export interface Invoked {
   readonly operation: InvocationOperation;
   readonly keyId: string;
+  /** Shares with this key what one may hold of a budget. */
+  readonly family: string;
   readonly keyName: string;
   /** The keys that led to it. */
   readonly makers?: readonly string[] | undefined;
@@ -64,7 +66,7 @@ export function createInvocationLog({
     get active() {
       return active;
     },
-    begin({ operation, keyId, keyName, makers = [], boundTags, requestId, traceparent, isStreamed, tags }) {
+    begin({ operation, keyId, family, keyName, makers = [], boundTags, requestId, traceparent, isStreamed, tags }) {
       const at = clock.now();
       active += 1;
       const document: InvocationDocument = {
@@ -81,7 +83,7 @@ export function createInvocationLog({
         cached: false,
         attempts: [],
       };
-      const dependencies = { clock, prices, journals, budgets, makers, boundTags, contentMode, onFinal };
+      const dependencies = { clock, prices, journals, budgets, family, makers, boundTags, contentMode, onFinal };
       return new InvocationRecord(document, dependencies);
     },
   };

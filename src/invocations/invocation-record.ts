@@ -73,6 +73,7 @@ export interface InvocationRecordDependencies {
   readonly prices: Pick<Prices, 'quote'>;
   readonly journals: Pick<Journals, 'put'>;
   readonly budgets: Budgeting;
+  readonly family: Charged['family'];
   /** The keys that led to the invoking one, and the tags that are bound to it: what budgets can be over. */
   readonly makers: readonly string[];
   readonly boundTags: Charged['tags'];
@@ -268,9 +269,9 @@ export class InvocationRecord implements AttemptLog {
   }
 
   #charged(): Charged {
-    const { makers, boundTags } = this.#dependencies;
+    const { family, makers, boundTags } = this.#dependencies;
     const { key_id: keyId, prompt_id: promptId } = this.#document;
-    return { keyId, makers, promptId, tags: boundTags };
+    return { keyId, family, makers, promptId, tags: boundTags };
   }
 
   #withdraw(attempt: AttemptDocument): void {

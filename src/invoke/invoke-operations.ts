@@ -42,8 +42,8 @@ export function invokeOperations({
           context.note('prompt' in known ? { prompt: known.prompt, version: known.version } : known);
         },
       });
-      const { keyId, makers = [], tags } = context.principal;
-      const assumed = budgets.assumedOutputTokens({ keyId, makers, tags, promptId: preview.prompt.id });
+      const { keyId, family, makers = [], tags } = context.principal;
+      const assumed = budgets.assumedOutputTokens({ keyId, family, makers, tags, promptId: preview.prompt.id });
       return { status: 200, body: await toRenderedPrompt(preview, assumed) };
     },
     async invokePrompt({ path, headers, body, context }) {
