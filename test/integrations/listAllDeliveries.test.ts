@@ -26,7 +26,7 @@ const list = async (query: Record<string, string>): Promise<Answer['body']> => {
   return body;
 };
 const idsOf = async (query: Record<string, string>): Promise<string[]> => {
-  const { data, pagination } = await list(query);
+  const { data, pagination } = await list({ limit: '100', ...query });
   expect(pagination.total).toBe(data.length);
   return (data as { id: string }[]).map(({ id }) => id);
 };
