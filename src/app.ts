@@ -23,7 +23,7 @@ import type { PagedDatabase } from './db/pages.ts';
 import { ProblemError } from './errors/problem-error.ts';
 import { eventOperations } from './events/event-operations.ts';
 import { serialiseEvent } from './events/serialise.ts';
-import type { Basis } from './feature.ts';
+import type { Basis } from './db/basis.ts';
 import { createGeneration } from './generation/feature.ts';
 import { corsFor } from './http/cors.ts';
 import { createEventStreams, type StreamTimes } from './http/event-streams.ts';
@@ -186,7 +186,8 @@ export function createApp(dependencies: AppDependencies): App {
     random,
   });
   const apiKeyFeature = createApiKeyFeature(basis, {
-    config,
+    adminKey: config.security.adminApiKey,
+    refusedKeysLimit: config.http.refusedKeysLimit,
     version,
     log,
     onChanged: (ids) => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Basis } from '../feature.ts';
+import type { Basis } from '../db/basis.ts';
 import type { Chore } from '../runtime/maintenance.ts';
 import { createAccounts } from './accounts.ts';
 import { Allowance, patienceMs } from './allowance.ts';

@@ -1,5 +1,5 @@
 import type { Relay } from '../events/outbox.ts';
-import type { Basis } from '../feature.ts';
+import type { Basis } from '../db/basis.ts';
 import { createCategories } from './categories/categories.ts';
 import { categoryOperations } from './categories/category-operations.ts';
 import { categoryIndexes, createCategoryStore } from './categories/category-store.ts';

@@ -1,4 +1,4 @@
-import type { Basis } from '../feature.ts';
+import type { Basis } from '../db/basis.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
 import type { Chore } from '../runtime/maintenance.ts';
 import { priceOperations } from './price-operations.ts';

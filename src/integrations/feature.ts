@@ -1,4 +1,4 @@
-import type { Basis } from '../feature.ts';
+import type { Basis } from '../db/basis.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import { createIntegrationDirectory } from './directory.ts';
 import { integrationOperations, type ReadAttempts, type ReadCondition } from './integration-operations.ts';

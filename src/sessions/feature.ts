@@ -1,5 +1,5 @@
 import type { ApiKeys } from '../api-keys/api-keys.ts';
-import type { Basis } from '../feature.ts';
+import type { Basis } from '../db/basis.ts';
 import { sessionOperations } from './session-operations.ts';
 import { createSessionStore, type SessionStore } from './session-store.ts';
 import { createSessions, type SessionsOptions } from './sessions.ts';

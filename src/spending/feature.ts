@@ -1,5 +1,5 @@
-import type { Basis } from '../feature.ts';
-import type { Prompts } from '../prompts/prompts.ts';
+import type { Basis } from '../db/basis.ts';
+import type { PromptIds } from '../invocations/prompt-ids.ts';
 import type { Chore } from '../runtime/maintenance.ts';
 import { createSpending, type Records } from './spending.ts';
 import { spendingOperations } from './spending-operations.ts';
@@ -7,7 +7,7 @@ import { createSpendingStore } from './spending-store.ts';
 
 export interface SpendingFeatureOptions extends Basis {
   readonly records: Records;
-  readonly prompts: Pick<Prompts, 'get'>;
+  readonly prompts: Pick<PromptIds, 'recordedId'>;
   readonly flush: () => Promise<void>;
   /** The longest deadline of an invocation, in milliseconds. */
   readonly timeoutMs: number;

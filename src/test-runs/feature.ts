@@ -1,4 +1,4 @@
-import type { Basis } from '../feature.ts';
+import type { Basis } from '../db/basis.ts';
 import { testRunOperations } from './test-run-operations.ts';
 import { createTestRunStore } from './test-run-store.ts';
 import { createTestRuns, type TestRunsDependencies } from './test-runs.ts';

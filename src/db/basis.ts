@@ -1,6 +1,6 @@
-import type { PagedDatabase } from './db/pages.ts';
-import type { Clock } from './runtime/clock.ts';
-import type { Random } from './runtime/random.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+import type { PagedDatabase } from './pages.ts';
 
 /** What `feature.ts` of each folder makes the stores and rules of the feature from. */
 export interface Basis {
