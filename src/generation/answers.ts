@@ -1,7 +1,7 @@
 import { noCost } from '../costs/money.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import type { Metrics } from '../observability/metrics.ts';
 import type { CallOptions, FailedAttempt } from '../providers/language-model.ts';
+import type { CallObserver } from './call-observer.ts';
 import { callTarget, type CallTargetDependencies, type CheckedAnswer, type TargetAnswer } from './call-target.ts';
 import type { Target } from './plan.ts';
 import { cacheKey, type ResponseCache } from './response-cache.ts';
@@ -46,7 +46,7 @@ export interface Answers {
 
 export interface AnswersDependencies extends CallTargetDependencies {
   readonly cache: ResponseCache;
-  readonly metrics: Pick<Metrics, 'observeProviderCall' | 'countCache'>;
+  readonly metrics: CallObserver;
 }
 
 /** The end of a call that several callers can share. */

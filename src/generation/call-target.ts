@@ -1,8 +1,8 @@
 import type { CallCost, NanoDollars } from '../costs/money.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { AnswerChecker, AnswerMistake } from '../json-schema/answer-checker.ts';
-import type { Metrics } from '../observability/metrics.ts';
 import type { CallOptions, GenerateEvent, GenerateResult, Usage } from '../providers/language-model.ts';
+import type { CallObserver } from './call-observer.ts';
 import type { Target } from './plan.ts';
 
 /** An answer with the value of its JSON. */
@@ -21,7 +21,7 @@ export interface TargetAnswer extends CheckedAnswer {
 }
 
 export interface CallTargetDependencies {
-  readonly metrics: Pick<Metrics, 'observeProviderCall'>;
+  readonly metrics: Pick<CallObserver, 'observeProviderCall'>;
   readonly checker: Pick<AnswerChecker, 'check'>;
 }
 

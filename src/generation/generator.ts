@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { ProblemError, saidByProvider } from '../errors/problem-error.ts';
 import { isRefusal } from '../errors/refusal.ts';
-import type { Metrics } from '../observability/metrics.ts';
 import { scrub } from '../runtime/scrub.ts';
 import { mayFallBack } from '../providers/call/failures.ts';
 import { eventsOf, type CallOptions, type FailedAttempt, type GenerateEvent } from '../providers/language-model.ts';
@@ -9,6 +8,7 @@ import type { AnswerChecker } from '../json-schema/answer-checker.ts';
 import type { Budget } from '../limits/memory-budget.ts';
 import { createAnswers, noCache, type Answer, type CachePolicy } from './answers.ts';
 import { withAttempts } from './attempts.ts';
+import type { CallObserver } from './call-observer.ts';
 import { UnfitAnswerError, streamTarget, type TargetEvent } from './call-target.ts';
 import { createGatheredMemory } from './gathered-memory.ts';
 import type { Plan, Target } from './plan.ts';
@@ -55,7 +55,7 @@ export interface Generator {
 export interface GeneratorDependencies {
   readonly cache: ResponseCache;
   readonly checker: Pick<AnswerChecker, 'check'>;
-  readonly metrics: Pick<Metrics, 'observeProviderCall' | 'countCache'>;
+  readonly metrics: CallObserver;
   readonly log: Logger;
   readonly memory: Budget;
 }

@@ -5,6 +5,7 @@ import type { BlobOperation } from '../blobs/create-blob-store.ts';
 import type { BudgetUse } from '../budgets/budget-uses.ts';
 import type { MigrationProgress } from '../db/migrator.ts';
 import type { DatabaseObserver } from '../db/pool-watch.ts';
+import type { CallObserver } from '../generation/call-observer.ts';
 import type { StreamEnd } from '../http/answer-stream.ts';
 import type { MemoryUse } from '../limits/memory-budget.ts';
 import { failureTypes } from '../providers/call/failures.ts';
@@ -14,31 +15,18 @@ import { createDatabaseMetrics } from './database-metrics.ts';
 import { metricSet } from './metric-set.ts';
 import { createWebhookMetrics } from './webhook-metrics.ts';
 
-/** Labels of a paid call. `model` is one of the provider's list, or `other`, because callers can name any. */
-export interface SpentTokens {
-  readonly model: string;
-  /** Undefined if the provider did not say. */
-  readonly inputTokens?: number;
-  readonly outputTokens?: number;
-  /** In billionths of a dollar; undefined if it is unknown. */
-  readonly cost?: bigint | undefined;
-}
-
 /** Prometheus metrics of this process. Label values come from the contract and configuration, never from callers. */
-export interface Metrics {
+export interface Metrics extends CallObserver {
   /** One answered request; `operation` is `none` if no operation was reached. */
   observeRequest(operation: string, status: number, seconds: number): void;
   /** One streamed answer that has ended, in addition to `observeRequest`. */
   observeStream(operation: string, end: StreamEnd): void;
-  /** One call of a provider; `outcome` is `ok` or a problem type. */
-  observeProviderCall(provider: string, outcome: string, seconds: number, spent?: SpentTokens): void;
   /** Counts a call under budgets that has cost more than was reserved for it. */
   countExcess(provider: string, model: string): void;
   /** Counts a call whose provider gave numbers of tokens that are not plausible. `model` as of {@link SpentTokens}. */
   countImplausible(provider: string, model: string): void;
   /** One attempt to call a provider, retries included; `outcome` is `ok`, `cancelled` or a problem type. */
   countProviderAttempt(provider: string, outcome: string): void;
-  countCache(result: 'hit' | 'miss' | 'joined'): void;
   countRefereeDisagreement(operation: string): void;
   setTestRunsActive(count: number): void;
   setStreamsActive(count: number): void;

@@ -14,6 +14,7 @@ import {
   providerVariables,
   type ProviderSettings,
 } from './provider-settings.ts';
+import type { BeginCall } from './call/call-span.ts';
 import { spellingsOf } from './call/conceal.ts';
 import { inputCeiling } from './call/token-ceiling.ts';
 import type { GenerateRequest, TokenCeiling } from './language-model.ts';
@@ -23,7 +24,6 @@ import { withImageData } from './transport/image-data.ts';
 import { twinFetch } from './twin/twin.ts';
 import { createUnsupportedFinder } from './twin/unsupported.ts';
 import type { Random } from '../runtime/random.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import { mostStreams, stream, type StreamDependencies } from './call/stream.ts';
 import { withArgumentObjects, withArgumentTexts } from './transport/tool-arguments.ts';
 import type { StreamWatch } from './call/stream-watch.ts';
@@ -47,7 +47,7 @@ export interface ProviderRegistryOptions {
   /** Called once for each call to a provider whose numbers of tokens are not plausible. */
   readonly onImplausible?: (said: ImplausibleUsage) => void;
   /** Begins the span of a call to a provider. */
-  readonly beginCall?: Telemetry['beginCall'] | undefined;
+  readonly beginCall?: BeginCall | undefined;
 }
 
 /**

@@ -8,11 +8,13 @@ import { within } from '../runtime/within.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { prepareJson } from '../http/static-body.ts';
 import type { KeyUse } from '../secrets/secret-box.ts';
-import type { Metrics } from '../observability/metrics.ts';
 
 export interface ServiceDependencies {
   readonly version: string;
-  readonly metrics: Metrics;
+  readonly metrics: {
+    /** The text exposition format of Prometheus. */
+    render(): Promise<string>;
+  };
   readonly isReadOnly: boolean;
   readonly sendsWebhooks: boolean;
   readonly checkDatabase: () => Promise<void>;

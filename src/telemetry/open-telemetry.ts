@@ -23,9 +23,10 @@ import { traceparentOf } from '../http/request-context.ts';
 import { defined } from '../runtime/objects.ts';
 import { scrub } from '../runtime/scrub.ts';
 import { within } from '../runtime/within.ts';
+import type { TraceContext } from '../providers/call/call-span.ts';
 import type { WebhookObserver } from '../webhooks/observer.ts';
 import { callBuckets, names, providerNames, requestBuckets, tokenBuckets } from './conventions.ts';
-import type { Telemetry, TraceContext } from './telemetry.ts';
+import type { Telemetry } from './telemetry.ts';
 
 export interface OpenTelemetryOptions {
   /** Address of the collector, without the path of a signal. */

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { Metrics } from '../observability/metrics.ts';
 import type { TestRunStore } from './test-run-store.ts';
 
 /** The test runs that this process works on. */
@@ -31,7 +30,7 @@ export class RunCutOffError extends Error {
 
 export interface ActiveRunsDependencies {
   readonly store: Pick<TestRunStore, 'beat'>;
-  readonly metrics: Pick<Metrics, 'setTestRunsActive'>;
+  readonly metrics: { setTestRunsActive(count: number): void };
   readonly log: Logger;
   readonly heartbeatMs: number;
 }

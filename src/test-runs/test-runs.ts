@@ -12,7 +12,6 @@ import { bytesOf } from '../generation/request-size.ts';
 import type { InvocationLog } from '../invocations/invocation-log.ts';
 import type { KeptBytes } from '../limits/kept-bytes.ts';
 import { mayReachPrompt, type Reach } from '../limits/reach.ts';
-import type { Metrics } from '../observability/metrics.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { Listing } from '../lists/listing.ts';
 import { createActiveRuns } from './active-runs.ts';
@@ -111,7 +110,7 @@ export interface TestRunsDependencies {
   readonly planner: Pick<Planner, 'compare'>;
   readonly generator: Pick<Generator, 'generate'>;
   readonly invocations: InvocationLog;
-  readonly metrics: Pick<Metrics, 'setTestRunsActive'>;
+  readonly metrics: { setTestRunsActive(count: number): void };
   readonly log: Logger;
   readonly memory: Budget;
   /** Counts the bytes of stored results. */
