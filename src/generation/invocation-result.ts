@@ -1,6 +1,6 @@
 import type { components } from '../../generated/types.ts';
 import { showCost } from '../costs/prices.ts';
-import type { Usage } from '../providers/language-model.ts';
+import { toUsage } from '../providers/usage-representation.ts';
 import { toAttempts } from './attempts.ts';
 import type { Generated } from './generator.ts';
 import { toJsonText, type JsonText } from '../runtime/json-text.ts';
@@ -59,20 +59,6 @@ export function toInvocationResult({
     ...(toolCalls !== undefined && { toolCalls: toolCalls.map((call) => ({ ...call })) }),
     ...(object !== undefined && { object: object.json }),
     ...(attempts.length > 0 && { attempts: toAttempts(attempts) }),
-  };
-}
-
-/** The contract's representation of tokens, member by member. */
-export function toUsage(usage: Usage): Usage {
-  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage;
-  const { cacheWriteInputTokens, cacheWrite1hInputTokens } = usage;
-  return {
-    ...(inputTokens !== undefined && { inputTokens }),
-    ...(outputTokens !== undefined && { outputTokens }),
-    ...(cachedInputTokens !== undefined && { cachedInputTokens }),
-    ...(cacheWriteInputTokens !== undefined && { cacheWriteInputTokens }),
-    ...(cacheWrite1hInputTokens !== undefined && { cacheWrite1hInputTokens }),
-    ...(reasoningTokens !== undefined && { reasoningTokens }),
   };
 }
 

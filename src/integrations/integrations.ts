@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { auditEntry, type AuditedKind, type Author } from '../audit/author.ts';
 import { changeTime, requireMatch, type Precondition } from '../editing/edits.ts';
-import type { Locations } from '../catalog/locations/locations.ts';
 import { refuseFindings } from '../errors/findings.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createEditQueue } from '../editing/edit-queue.ts';
@@ -83,9 +82,15 @@ export interface Integrations {
   headersOf(integration: Integration): Record<string, string>;
 }
 
+/** The locations that an integration can be for. */
+export interface LocationIds {
+  /** Of these ids, those of locations. */
+  existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
 export interface IntegrationsOptions {
   readonly store: IntegrationStore;
-  readonly locations: Pick<Locations, 'existing'>;
+  readonly locations: LocationIds;
   readonly secrets: SecretBox;
   /** Checks where events are sent. A mistake is a sentence that begins with "The URL ". */
   readonly checkUrl: (url: string) => { readonly url: string } | { readonly mistake: string };

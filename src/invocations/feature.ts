@@ -5,8 +5,7 @@ import type { Budgeting } from '../budgets/budgets.ts';
 import type { Prices } from '../costs/prices.ts';
 import { record } from '../db/audit.ts';
 import type { Span } from '../db/pages.ts';
-import type { Basis } from '../feature.ts';
-import type { Prompts } from '../prompts/prompts.ts';
+import type { Basis } from '../db/basis.ts';
 import type { Statistics } from '../statistics/statistics.ts';
 import type { Chore } from '../runtime/maintenance.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
@@ -19,6 +18,7 @@ import { invocationOperations } from './invocation-operations.ts';
 import { createInvocationStore } from './invocation-store.ts';
 import { createJournalStore } from './journal-store.ts';
 import { createJournals } from './journals.ts';
+import type { PromptIds } from './prompt-ids.ts';
 import { createRecordWriter } from './record-writer.ts';
 import { createRecovery } from './recovery.ts';
 import { createRetention } from './retention.ts';
@@ -118,7 +118,7 @@ export function createInvocationFeature(all: InvocationFeatureOptions) {
         return times.length === 0 ? undefined : Math.min(...times);
       },
     },
-    operations: (prompts: Pick<Prompts, 'get'>, statistics: Pick<Statistics, 'rated'>) =>
+    operations: (prompts: Pick<PromptIds, 'recordedId'>, statistics: Pick<Statistics, 'rated'>) =>
       invocationOperations({
         ...{ store, contents, prompts, statistics, clock, retentionMs },
         feedback: createFeedbackStore(database),

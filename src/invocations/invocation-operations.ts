@@ -11,10 +11,10 @@ import { createTurns } from '../runtime/turns.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { SecretUnreadableError } from '../secrets/secret-box.ts';
 import type { Statistics } from '../statistics/statistics.ts';
-import { recordedPromptId, type Prompts } from '../prompts/prompts.ts';
 import type { ContentStore } from './content-store.ts';
 import type { Feedback, FeedbackStore } from './feedback-store.ts';
 import type { InvocationDocument, InvocationFilter } from './invocation.ts';
+import type { PromptIds } from './prompt-ids.ts';
 import { dayMs } from './invocation-id.ts';
 import { toFeedback, toInvocation, toInvocationWithFeedback } from './invocation-representation.ts';
 import type { InvocationStore } from './invocation-store.ts';
@@ -40,7 +40,7 @@ export interface InvocationOperationsDependencies {
   readonly retentionMs: number;
   /** Writes a record of the audit log. */
   readonly recordAccess: (entry: AuditEntry) => Promise<void>;
-  readonly prompts: Pick<Prompts, 'get'>;
+  readonly prompts: Pick<PromptIds, 'recordedId'>;
   /** Stores the records of this process that are not stored yet, so that a caller finds what it has just done. */
   readonly flush: () => Promise<void>;
 }
@@ -62,7 +62,7 @@ export function invocationOperations({
   const toFilter = async (query: Query, { principal: { reach } }: RequestContext): Promise<InvocationFilter> => {
     const { since, until, prompt, key_id: keyId, version, label, provider, model, status, problem, tag } = query;
     const { request_id: requestId } = query;
-    const promptId = prompt === undefined ? undefined : await recordedPromptId(prompts, prompt, reach);
+    const promptId = prompt === undefined ? undefined : await prompts.recordedId(prompt, reach);
     return {
       since: toInstant(since),
       until: toInstant(until),

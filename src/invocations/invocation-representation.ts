@@ -1,6 +1,6 @@
 import type { components } from '../../generated/types.ts';
 import { fromStored, showMoney, type StoredMoney } from '../costs/money.ts';
-import { toUsage } from '../generation/invocation-result.ts';
+import { toUsage } from '../providers/usage-representation.ts';
 import { defined } from '../runtime/objects.ts';
 import type { Feedback } from './feedback-store.ts';
 import type { AttemptDocument, InvocationDocument } from './invocation.ts';

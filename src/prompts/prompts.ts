@@ -69,6 +69,11 @@ export interface Prompts {
   /** @param reach of the caller: a prompt beyond it is not found */
   get(slugOrId: string, reach?: Reach): Promise<Prompt>;
   /**
+   * The id of a prompt whose records a caller reads. A prompt that was deleted still has its records, by its id.
+   * @param reach of the caller
+   */
+  recordedId(slugOrId: string, reach: Reach | undefined): Promise<string>;
+  /**
    * The most recently updated first, within the caller's reach.
    * @param text only those whose name, slug or description contains it
    */
@@ -331,6 +336,11 @@ export function createPrompts({
       if (sent.slug !== '') throw slugTaken(sent.slug);
       return await insertNumbered(prompt, author);
     },
+    async recordedId(slugOrId, reach) {
+      const id = isPromptId(slugOrId) ? slugOrId : (await get(slugOrId, reach)).id;
+      if (!mayReachPrompt(reach, id)) throw promptNotFound(id);
+      return id;
+    },
     list: (text, reach) => store.list(text, reach?.prompts),
     listNames: (most, reach) => store.listNames(most, reach?.prompts),
     async remove(slugOrId, precondition, author) {
@@ -371,21 +381,6 @@ export function createPrompts({
     sweep: () => finishDeletions(store, cascades),
     sweepVersions: () => removeOrphans(store.archived, store),
   };
-}
-
-/**
- * The id of a prompt whose records a caller reads. A prompt that was deleted still has its records, by its id.
- *
- * @throws {ProblemError} prompt-not-found
- */
-export async function recordedPromptId(
-  prompts: Pick<Prompts, 'get'>,
-  slugOrId: string,
-  reach: Reach | undefined,
-): Promise<string> {
-  const id = isPromptId(slugOrId) ? slugOrId : (await prompts.get(slugOrId, reach)).id;
-  if (!mayReachPrompt(reach, id)) throw promptNotFound(id);
-  return id;
 }
 
 export function promptNotFound(slugOrId: string): ProblemError {

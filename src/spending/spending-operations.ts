@@ -1,8 +1,8 @@
 import type { components, operations } from '../../generated/types.ts';
 import { showMoney } from '../costs/money.ts';
 import type { OperationHandlers } from '../http/operation.ts';
+import type { PromptIds } from '../invocations/prompt-ids.ts';
 import { createFairQueue } from '../limits/fair-queue.ts';
-import { recordedPromptId, type Prompts } from '../prompts/prompts.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { toInstant } from '../runtime/instants.ts';
 import { defined } from '../runtime/objects.ts';
@@ -15,7 +15,7 @@ type Costs = operations['getCosts']['responses'][200]['content']['application/js
 
 export interface SpendingOperationsDependencies {
   readonly spending: Pick<Spending, 'get'>;
-  readonly prompts: Pick<Prompts, 'get'>;
+  readonly prompts: Pick<PromptIds, 'recordedId'>;
   readonly clock: Pick<Clock, 'now'>;
   /** Stores the records of this process that are not stored yet, so that a caller finds what it has just done. */
   readonly flush: () => Promise<void>;
@@ -37,8 +37,7 @@ export function spendingOperations({
     async getCosts({ query, context }) {
       const { by = 'day', prompt, key_id: keyId, provider, model, tag } = query;
       const { reach } = context.principal;
-      const promptIds =
-        prompt === undefined ? reach?.prompts : new Set([await recordedPromptId(prompts, prompt, reach)]);
+      const promptIds = prompt === undefined ? reach?.prompts : new Set([await prompts.recordedId(prompt, reach)]);
       const now = clock.now().getTime();
       const since = toInstant(query.since)?.getTime() ?? floorTo(dayMs, now - usualDays * dayMs);
       const until = toInstant(query.until)?.getTime() ?? now + quarterMs;

@@ -2,7 +2,7 @@ import type { components, operations } from '../../generated/types.ts';
 import { showMoney } from '../costs/money.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import type { Integrations } from '../integrations/integrations.ts';
-import type { Prompts } from '../prompts/prompts.ts';
+import type { PromptIds } from '../invocations/prompt-ids.ts';
 import type { Kind } from './counts.ts';
 import type { Backlog, Counted, Series, Statistics } from './statistics.ts';
 
@@ -16,7 +16,7 @@ type StatisticsOperations = Pick<
 export interface StatisticsOperationsDependencies {
   readonly statistics: Pick<Statistics, 'ofService' | 'backlog' | 'ofIntegration' | 'ofPrompt'>;
   readonly integrations: Pick<Integrations, 'get'>;
-  readonly prompts: Pick<Prompts, 'get'>;
+  readonly prompts: Pick<PromptIds, 'get'>;
 }
 
 /** Versions of a prompt that an answer has at most. */

@@ -208,7 +208,10 @@ it('is not answered if its reading cannot be recorded', async () => {
     content: { mode: 'all', retentionMs: 1, secrets },
     addedUpUntil: async () => undefined,
   });
-  const { getInvocationContent } = operations({ get: () => Promise.reject(new Error()) }, { rated: () => undefined });
+  const { getInvocationContent } = operations(
+    { recordedId: () => Promise.reject(new Error()) },
+    { rated: () => undefined },
+  );
   const context = { operationId: 'getInvocationContent', principal: { keyId: 'k', name: 'K' }, caller: {} };
   const reading = getInvocationContent({ path: { id }, context } as never);
   await expect(reading).rejects.toThrow('the audit log is away');
