@@ -1,10 +1,26 @@
 /** Which part of the service may import which. `npm run check` holds it. */
 
-/** What knows nothing of this service's domain, or of HTTP. */
-const base = '^src/(runtime|errors|fields|limits|editing|lists|secrets|templates|json-schema|outbound|blobs|db)/';
-const features =
-  'api-keys|audit|budgets|catalog|events|generation|integrations|invocations|invoke|openai|orders|prompts|providers|service|sessions|statistics|test-runs|webhooks';
-const wiring = '^src/(app|start|main|server)\\.ts$';
+/**
+ * From the ground up: a wing imports itself and those before it. Above them are `observability/`, `config/` and the files
+ * of `src/` itself.
+ */
+const wings = ['base', 'storage', 'http', 'access', 'webhooks', 'orders', 'models', 'accounting', 'prompts'];
+const wiring = '^src/(app|start|start-database|main|server)\\.ts$';
+const features = '^src/(access|webhooks|orders|models|accounting|prompts)/';
+
+/** Rooms with stores. Files of a wing that are in no room of it are its first room. */
+const rooms = [
+  '^src/http/idempotency/',
+  ...['api-keys', 'sessions', 'audit'].map((room) => `^src/access/${room}/`),
+  ...homeAndRooms('webhooks', ['integrations']),
+  ...homeAndRooms('orders', ['catalog']),
+  ...['prices', 'invocations', 'budgets', 'costs', 'statistics'].map((room) => `^src/accounting/${room}/`),
+  ...homeAndRooms('prompts', ['generation', 'invoke', 'openai', 'templates', 'test-runs']),
+];
+
+function homeAndRooms(wing, names) {
+  return [`^src/${wing}/(?!(${names.join('|')})/)`, ...names.map((name) => `^src/${wing}/${name}/`)];
+}
 
 export default {
   forbidden: [
@@ -15,32 +31,38 @@ export default {
       from: {},
       to: { circular: true },
     },
-    {
-      name: 'base-is-below',
-      comment: 'The base imports no feature, no HTTP and no configuration.',
+    ...wings.map((wing, floor) => ({
+      name: `${wing}-is-below`,
+      comment: 'A wing imports only itself and the wings below it.',
       severity: 'error',
-      from: { path: base },
-      to: { path: '^src/', pathNot: base },
-    },
+      from: { path: `^src/${wing}/` },
+      to: { path: '^src/', pathNot: `^src/(${wings.slice(0, floor + 1).join('|')})/` },
+    })),
     {
       name: 'runtime-is-at-the-bottom',
       comment: 'runtime/ and errors/ import only each other.',
       severity: 'error',
-      from: { path: '^src/(runtime|errors)/' },
-      to: { path: '^src/', pathNot: '^src/(runtime|errors)/' },
+      from: { path: '^src/base/(runtime|errors)/' },
+      to: { path: '^src/', pathNot: '^src/base/(runtime|errors)/' },
     },
     {
       name: 'rules-know-no-http',
       comment: 'In a feature, only operations and representations import HTTP.',
       severity: 'error',
-      from: { path: `^src/(${features}|idempotency)/`, pathNot: '(-(operations|representation)|/entity-tag)\\.ts$' },
-      to: { path: '^src/http/' },
+      from: { path: features, pathNot: '(-(operations|representation)|/entity-tag)\\.ts$' },
+      to: { path: '^src/http/', pathNot: '^src/http/idempotency/' },
+    },
+    {
+      name: 'idempotency-knows-no-http',
+      severity: 'error',
+      from: { path: '^src/http/idempotency/' },
+      to: { path: '^src/http/', pathNot: '^src/http/idempotency/' },
     },
     {
       name: 'operations-are-on-top',
       comment: 'Only app.ts, and the file that connects a feature, import operations.',
       severity: 'error',
-      from: { pathNot: '^src/(app|[^/]+/feature)\\.ts$' },
+      from: { pathNot: '^src/(app|.+/feature)\\.ts$' },
       to: { path: '^src/.*-operations\\.ts$' },
     },
     {
@@ -48,36 +70,29 @@ export default {
       comment: 'The file that connects a feature is for app.ts.',
       severity: 'error',
       from: { path: '^src/', pathNot: wiring },
-      to: { path: '^src/[^/]+/feature\\.ts$' },
-    },
-    {
-      name: 'http-knows-no-feature',
-      comment: 'app.ts passes to the pipeline what it needs from features.',
-      severity: 'error',
-      from: { path: '^src/http/' },
-      to: { path: `^src/(${features})/` },
+      to: { path: '^src/.+/feature\\.ts$' },
     },
     {
       name: 'generation-is-below-its-callers',
       comment: 'Invocations, test runs and the OpenAI-compatible endpoints get their answers in one way.',
       severity: 'error',
-      from: { path: '^src/generation/' },
-      to: { path: '^src/(invoke|openai|test-runs)/' },
+      from: { path: '^src/prompts/generation/' },
+      to: { path: '^src/prompts/(invoke|openai|test-runs)/' },
     },
     {
       name: 'providers-are-called-in-one-place',
       comment: 'Only generation/ plans and makes calls, so that no caller has rules of its own for them.',
       severity: 'error',
-      from: { path: '^src/(invoke|openai|test-runs)/' },
-      to: { path: '^src/providers/(call/(?!failures)|transport|twin)/' },
+      from: { path: '^src/prompts/(invoke|openai|test-runs)/' },
+      to: { path: '^src/models/(call/(?!failures)|transport|twin)/' },
     },
-    {
+    ...rooms.map((room) => ({
       name: 'stores-are-private',
       comment: "A feature calls another feature's rules, never its store.",
       severity: 'error',
-      from: { path: '^src/([^/]+)/', pathNot: wiring },
-      to: { path: '^src/.+-(store|documents)\\.ts$', pathNot: '^src/($1|blobs)/' },
-    },
+      from: { path: '^src/', pathNot: [room, wiring] },
+      to: { path: `${room}.*-(store|documents)\\.ts$` },
+    })),
     {
       name: 'wiring-is-on-top',
       comment: 'Only app.ts, start.ts and main.ts import each other.',
@@ -126,15 +141,15 @@ export default {
     },
     {
       name: 'mongodb-is-behind-stores',
-      comment: 'Only src/db and *-store.ts files talk to MongoDB.',
+      comment: 'Only src/storage/db and *-store.ts files talk to MongoDB.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(db/|.+-store\\.ts$)' },
+      from: { path: '^src/', pathNot: '^src/(storage/db/|.+-store\\.ts$)' },
       to: { path: '^node_modules/mongodb/' },
     },
     {
       name: 'object-storage-is-behind-blobs',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/blobs/' },
+      from: { path: '^src/', pathNot: '^src/storage/blobs/' },
       to: { path: '^node_modules/@aws-sdk/' },
     },
     {

@@ -1,13 +1,13 @@
 import packageJson from '../package.json' with { type: 'json' };
 import { ConfigError, dropBlankVariables, helpText, loadConfig, readArguments, type Config } from './config/config.ts';
-import { DataDirError } from './runtime/data-dir.ts';
-import { DatabaseStartError } from './db/client.ts';
-import { EmbeddedDatabaseError } from './db/embedded/folder.ts';
+import { DataDirError } from './base/runtime/data-dir.ts';
+import { DatabaseStartError } from './storage/db/client.ts';
+import { EmbeddedDatabaseError } from './storage/db/embedded/folder.ts';
 import { ListenError } from './http/listening.ts';
-import { SecretKeyError } from './secrets/open-secret-box.ts';
+import { SecretKeyError } from './base/secrets/open-secret-box.ts';
 import { createLogger } from './observability/logger.ts';
 import { startService, type RunningService } from './start.ts';
-import { hasCode } from './runtime/system-error.ts';
+import { hasCode } from './base/runtime/system-error.ts';
 
 /** Prints a line for people, to standard error. Standard output is the log, with one JSON object in each line. */
 function print(line: string): void {

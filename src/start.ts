@@ -1,28 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
-import { firstKeyId } from './api-keys/api-keys.ts';
-import { allScopes } from './api-keys/feature.ts';
-import { ensureFirstKey } from './api-keys/first-key.ts';
+import { firstKeyId } from './access/api-keys/api-keys.ts';
+import { allScopes } from './access/api-keys/feature.ts';
+import { ensureFirstKey } from './access/api-keys/first-key.ts';
 import { createApp, indexes, type AppOverrides } from './app.ts';
-import { createBlobStore, tellingChecks, watchedBlobStore } from './blobs/create-blob-store.ts';
+import { createBlobStore, tellingChecks, watchedBlobStore } from './storage/blobs/create-blob-store.ts';
 import type { Config } from './config/config.ts';
 import { createHttpServer, type ConnectionLimits, type HttpServer } from './http/listener.ts';
 import { checkAddress, closeServer, listen } from './http/listening.ts';
 import { pageAddress } from './http/pages/page-files.ts';
 import { createMetrics } from './observability/metrics.ts';
-import { createLookUp } from './outbound/look-up.ts';
-import { createStreamWatch } from './providers/call/stream-watch.ts';
-import { createProviderRegistry } from './providers/registry.ts';
-import { createProviderHttp } from './providers/transport/http.ts';
-import { abortable } from './runtime/abortable.ts';
-import { prepareDataDir } from './runtime/data-dir.ts';
-import { startMaintenance } from './runtime/maintenance.ts';
-import { scrub } from './runtime/scrub.ts';
-import { system } from './runtime/system.ts';
-import { checkKeys } from './secrets/check-keys.ts';
-import { openSecretBox } from './secrets/open-secret-box.ts';
-import type { Telemetry } from './telemetry/telemetry.ts';
+import { createLookUp } from './base/outbound/look-up.ts';
+import { createStreamWatch } from './models/call/stream-watch.ts';
+import { createProviderRegistry } from './models/registry.ts';
+import { createProviderHttp } from './models/transport/http.ts';
+import { abortable } from './base/runtime/abortable.ts';
+import { prepareDataDir } from './base/runtime/data-dir.ts';
+import { startMaintenance } from './base/runtime/maintenance.ts';
+import { scrub } from './base/runtime/scrub.ts';
+import { system } from './base/runtime/system.ts';
+import { checkKeys } from './base/secrets/check-keys.ts';
+import { openSecretBox } from './base/secrets/open-secret-box.ts';
+import type { Telemetry } from './observability/telemetry/telemetry.ts';
 import { startDatabase, type DatabaseStartOptions } from './start-database.ts';
 
 export interface StartOptions extends DatabaseStartOptions, AppOverrides {
@@ -194,7 +194,7 @@ async function startTelemetry(
   log: Logger,
 ): Promise<Telemetry | undefined> {
   if (endpoint === undefined) return undefined;
-  const { createOpenTelemetry } = await import('./telemetry/open-telemetry.ts');
+  const { createOpenTelemetry } = await import('./observability/telemetry/open-telemetry.ts');
   return createOpenTelemetry({ endpoint, ...signals, version: packageJson.version, log });
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { fields, changeable, fixed, hidden, made, type None, type Undeclared } from '../src/fields/fields.ts';
-import { integer, list, moment, object, text } from '../src/fields/kinds.ts';
+import { fields, changeable, fixed, hidden, made, type None, type Undeclared } from '../src/base/fields/fields.ts';
+import { integer, list, moment, object, text } from '../src/base/fields/kinds.ts';
 
 const thingFields = fields({
   id: made(text),

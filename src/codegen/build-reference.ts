@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { hasCode } from '../runtime/system-error.ts';
+import { hasCode } from '../base/runtime/system-error.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 /** Redoc in one file, from Redocly's command line package. */

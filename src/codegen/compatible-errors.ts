@@ -1,4 +1,4 @@
-import { toCompatibleError, type ProblemFacts } from '../errors/compatible-error.ts';
+import { toCompatibleError, type ProblemFacts } from '../base/errors/compatible-error.ts';
 import { listOperations, resolve, type OpenApiDocument, type ResponseObject, type Schema } from './contract.ts';
 
 /**

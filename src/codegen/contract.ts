@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import { fromStep } from '../runtime/json-pointer.ts';
+import { fromStep } from '../base/runtime/json-pointer.ts';
 
 const run = promisify(execFile);
 

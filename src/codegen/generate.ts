@@ -26,7 +26,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const clientFolder = 'clients/typescript/src/generated';
 const clientSchemas = 'clients/typescript/schemas';
 const dashboardFolder = 'clients/dashboard/src/generated';
-const templates = 'src/templates';
+const templates = 'src/prompts/templates';
 /** Folders that contain only generated files. */
 const generatedFolders = ['generated', clientFolder, clientSchemas, dashboardFolder];
 

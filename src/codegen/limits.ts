@@ -1,7 +1,7 @@
-import { reservedHeaders } from '../integrations/custom-headers.ts';
+import { reservedHeaders } from '../webhooks/integrations/custom-headers.ts';
 import { longestTestSettings } from '../prompts/test-settings.ts';
 import { listOperations, type OpenApiDocument, type Schema } from './contract.ts';
-import { isObject } from '../runtime/objects.ts';
+import { isObject } from '../base/runtime/objects.ts';
 
 /**
  * Renders what the schemas of requests limit, for forms: `promptName.maxLength`, `toolsInput.items.name.pattern`. Each

@@ -5,7 +5,7 @@
  */
 import { findProvider, type ModelInfo, type ModelPrice, type Provider } from '@pydantic/genai-prices';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { PriceTable, TableMatch, TableRate } from '../costs/price-table.ts';
+import type { PriceTable, TableMatch, TableRate } from '../accounting/prices/price-table.ts';
 
 /** The ids of the service's providers, and those of the package. */
 const providerIds = {

@@ -30,7 +30,7 @@ async function ofNpm(...options: string[]): Promise<Bom> {
 
 /** The packages of the embedded database, which runs as a process of its own. */
 async function ofEngine(): Promise<Component[]> {
-  const text = await readFile(path.join(root, 'src/db/embedded/secantus-requirements.txt'), 'utf8');
+  const text = await readFile(path.join(root, 'src/storage/db/embedded/secantus-requirements.txt'), 'utf8');
   return [...text.matchAll(/^([\w.-]+)==(\S+)/gm)].map(([, name = '', version = '']) => {
     const purl = `pkg:pypi/${name}@${version}`;
     return { 'bom-ref': purl, type: 'library', name, version, purl, scope: 'optional' };

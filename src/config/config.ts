@@ -1,13 +1,13 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { BlobStorage } from '../blobs/create-blob-store.ts';
+import type { BlobStorage } from '../storage/blobs/create-blob-store.ts';
 import { findNearMisses } from './near-misses.ts';
 import { readSettings, variableText, type Environment } from './read-settings.ts';
 import { allSettings, type SettingValues } from './settings.ts';
-import { defaultCacheDir } from '../db/embedded/cache-dir.ts';
-import { findSettingsMistakes, providerVariables, type ProviderSettings } from '../providers/provider-settings.ts';
-import type { VendorId } from '../providers/vendors/index.ts';
-import type { VendorSettings } from '../providers/vendors/vendor.ts';
+import { defaultCacheDir } from '../storage/db/embedded/cache-dir.ts';
+import { findSettingsMistakes, providerVariables, type ProviderSettings } from '../models/provider-settings.ts';
+import type { VendorId } from '../models/vendors/index.ts';
+import type { VendorSettings } from '../models/vendors/vendor.ts';
 
 export { readArguments } from './arguments.ts';
 export { helpText } from './help.ts';

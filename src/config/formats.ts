@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { parseSecretKey } from '../secrets/secret-key-file.ts';
-import { parseNetwork } from '../outbound/address-rules.ts';
-import { messageOf } from '../runtime/system-error.ts';
+import { parseSecretKey } from '../base/secrets/secret-key-file.ts';
+import { parseNetwork } from '../base/outbound/address-rules.ts';
+import { messageOf } from '../base/runtime/system-error.ts';
 
 /** Reads the text of an environment variable. Issues describe what was expected and never quote the text. */
 export type Format<Value> = z.ZodType<Value, string>;

@@ -1,4 +1,4 @@
-import { editDistance } from '../fields/similar-names.ts';
+import { editDistance } from '../base/fields/similar-names.ts';
 import { variableText, type Environment } from './read-settings.ts';
 
 /** Shorter names are similar to too many others. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { CompatibleProviderSettings } from '../providers/vendors/compatible.ts';
+import type { CompatibleProviderSettings } from '../models/vendors/compatible.ts';
 import { httpAddress, json, visibleText, type Format } from './formats.ts';
-import { defined } from '../runtime/objects.ts';
+import { defined } from '../base/runtime/objects.ts';
 
 const headers = z.record(
   z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, 'expected the name of a header field'),

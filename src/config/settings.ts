@@ -3,7 +3,7 @@ import {
   compatibleProvidersVariable,
   defaultProviderConcurrency,
   providerVariables,
-} from '../providers/provider-settings.ts';
+} from '../models/provider-settings.ts';
 import {
   choice,
   httpAddress,

@@ -1,7 +1,7 @@
 /** What a handler returns, as HTTP. */
 import type { Request, Response } from 'express';
 import type { OperationRow } from '../../generated/operations.ts';
-import { JsonText } from '../runtime/json-text.ts';
+import { JsonText } from '../base/runtime/json-text.ts';
 import {
   discardStream,
   eventStreamType,

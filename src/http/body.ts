@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseContentType } from 'content-type';
 import type { OperationRow } from '../../generated/operations.ts';
-import { ProblemError } from '../errors/problem-error.ts';
-import type { Budget, RequestMemory } from '../limits/memory-budget.ts';
-import type { Turns } from '../runtime/turns.ts';
+import { ProblemError } from '../base/errors/problem-error.ts';
+import type { Budget, RequestMemory } from '../base/limits/memory-budget.ts';
+import type { Turns } from '../base/runtime/turns.ts';
 import { BodyScanner } from './body-scanner.ts';
 import { CallerGoneError, hangUpSignal } from './caller-gone.ts';
 import { parseJson } from './parse-json.ts';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import type { ProblemError } from '../errors/problem-error.ts';
-import type { Budget } from '../limits/memory-budget.ts';
-import { within } from '../runtime/within.ts';
+import type { ProblemError } from '../base/errors/problem-error.ts';
+import type { Budget } from '../base/limits/memory-budget.ts';
+import { within } from '../base/runtime/within.ts';
 import { eventStreamType, type EventStream, type StreamEnd } from './answer-stream.ts';
 import { CallerGoneError } from './caller-gone.ts';
 import { toProblem, type ProblemDetails } from './problem-response.ts';

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
-import type { ProblemError } from '../errors/problem-error.ts';
+import type { ProblemError } from '../base/errors/problem-error.ts';
 import type { StreamEnd } from './answer-stream.ts';
 import type { RequestNotes } from './operation.ts';
 import type { RawAnswer } from './problem-response.ts';

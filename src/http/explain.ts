@@ -1,9 +1,9 @@
 import type { ErrorObject } from 'ajv';
-import type { ProblemDetail } from '../errors/problem-error.ts';
+import type { ProblemDetail } from '../base/errors/problem-error.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import { exclusionWords, formatWords, inUrl, limitWords, patternWords } from './contract-words.ts';
 import { didYouMean, meantMember } from './known-members.ts';
-import { fromStep, toStep } from '../runtime/json-pointer.ts';
+import { fromStep, toStep } from '../base/runtime/json-pointer.ts';
 
 /** The most errors of an answer. More do not help, and hostile input could create large answers. */
 const maxErrors = 20;

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { createFairQueue } from '../limits/fair-queue.ts';
+import { createFairQueue } from '../base/limits/fair-queue.ts';
 import type { RequestContext } from './operation.ts';
 
 interface ExportAnswer {

@@ -1,8 +1,8 @@
 /** Answers that are kept for an `Idempotency-Key`. */
 import type { OperationRow } from '../../generated/operations.ts';
-import { ProblemError } from '../errors/problem-error.ts';
-import type { BegunAnswer, Idempotency, KeptAnswer } from '../idempotency/idempotency.ts';
-import { SecretUnreadableError, type Sealed, type SecretBox } from '../secrets/secret-box.ts';
+import { ProblemError } from '../base/errors/problem-error.ts';
+import type { BegunAnswer, Idempotency, KeptAnswer } from './idempotency/idempotency.ts';
+import { SecretUnreadableError, type Sealed, type SecretBox } from '../base/secrets/secret-box.ts';
 import { serialise, streamed, type HandlerResult } from './answer.ts';
 import type { EventStream, StreamedAnswer } from './answer-stream.ts';
 import type { RawAnswer } from './problem-response.ts';

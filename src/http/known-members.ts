@@ -1,5 +1,5 @@
 import document from '../../generated/openapi.json' with { type: 'json' };
-import { nearestName } from '../fields/similar-names.ts';
+import { nearestName } from '../base/fields/similar-names.ts';
 import type { OperationId } from '../../generated/operations.ts';
 
 interface Schema {

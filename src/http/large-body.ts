@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isAscii, isUtf8 } from 'node:buffer';
-import type { Turns } from '../runtime/turns.ts';
+import type { Turns } from '../base/runtime/turns.ts';
 import type { LongString } from './body-scanner.ts';
 import {
   checkValues,

@@ -1,7 +1,7 @@
 import type { components } from '../../generated/types.ts';
-import type { ProblemError } from '../errors/problem-error.ts';
-import { decodeCursor, encodeCursor } from '../lists/cursor.ts';
-import { readPage, type Listing } from '../lists/listing.ts';
+import type { ProblemError } from '../base/errors/problem-error.ts';
+import { decodeCursor, encodeCursor } from '../base/lists/cursor.ts';
+import { readPage, type Listing } from '../base/lists/listing.ts';
 import type { RequestContext } from './operation.ts';
 import { invalidParameters } from './parameters.ts';
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { ProblemError } from '../errors/problem-error.ts';
-import { shareReads } from '../runtime/shared-reads.ts';
-import { createFairQueue, CrowdedError, type Entrant, type FairQueue } from '../limits/fair-queue.ts';
+import { ProblemError } from '../base/errors/problem-error.ts';
+import { shareReads } from '../base/runtime/shared-reads.ts';
+import { createFairQueue, CrowdedError, type Entrant, type FairQueue } from '../base/limits/fair-queue.ts';
 import type { RawAnswer } from './problem-response.ts';
 
 /** Limits the number of lists in progress. One list can read thousands of documents, and its answer can have 8 MiB. */

@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { ProblemError } from '../errors/problem-error.ts';
+import { ProblemError } from '../base/errors/problem-error.ts';
 import { Connection } from './connection.ts';
 import { findAmbiguity } from './ambiguity.ts';
 import { expressMessages } from './express-messages.ts';

@@ -1,6 +1,6 @@
 import type { OperationRow } from '../../generated/operations.ts';
-import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
-import { nearestName } from '../fields/similar-names.ts';
+import { ProblemError, type ProblemDetail } from '../base/errors/problem-error.ts';
+import { nearestName } from '../base/fields/similar-names.ts';
 import { didYouMean } from './known-members.ts';
 
 /** Parsed parameters by place. They are not yet validated against the contract. */

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { ProblemError } from '../errors/problem-error.ts';
+import { ProblemError } from '../base/errors/problem-error.ts';
 import { maxNesting } from './body-scanner.ts';
-import { findInexactNumber } from '../runtime/inexact-numbers.ts';
-import { toStep } from '../runtime/json-pointer.ts';
+import { findInexactNumber } from '../base/runtime/inexact-numbers.ts';
+import { toStep } from '../base/runtime/json-pointer.ts';
 
 /** Parses the bytes of a small JSON body. @throws {ProblemError} malformed-body */
 export function parseJson(bytes: Buffer): unknown {

@@ -1,7 +1,12 @@
 import { operationTable, type OperationRow } from '../../generated/operations.ts';
 import { problems } from '../../generated/problems.ts';
-import { toCompatibleError } from '../errors/compatible-error.ts';
-import { ProblemError, saidByProvider, type ProblemDetail, type ProblemExtensions } from '../errors/problem-error.ts';
+import { toCompatibleError } from '../base/errors/compatible-error.ts';
+import {
+  ProblemError,
+  saidByProvider,
+  type ProblemDetail,
+  type ProblemExtensions,
+} from '../base/errors/problem-error.ts';
 
 /** A complete HTTP answer with its body. */
 export interface RawAnswer {

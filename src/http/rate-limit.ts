@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { ProblemError } from '../errors/problem-error.ts';
-import type { KeyRate } from '../limits/reach.ts';
+import { ProblemError } from '../base/errors/problem-error.ts';
+import type { KeyRate } from '../base/limits/reach.ts';
 
 export interface RateLimitPolicy {
   /** Requests allowed in a window. */

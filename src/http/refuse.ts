@@ -1,6 +1,6 @@
 /** Why a request does not match the contract. */
 import type { Request } from 'express';
-import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
+import { ProblemError, type ProblemDetail } from '../base/errors/problem-error.ts';
 import type { ReadBody } from './body.ts';
 import { explainBody, explainParameters, isSmall } from './explain.ts';
 import type { OperationRoute } from './operation.ts';

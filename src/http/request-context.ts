@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { RequestMemory } from '../limits/memory-budget.ts';
+import type { RequestMemory } from '../base/limits/memory-budget.ts';
 import { hangUpSignal } from './caller-gone.ts';
 import type { EventSource, EventStreams, StartedStream } from './event-streams.ts';
 import type { OperationId } from '../../generated/operations.ts';

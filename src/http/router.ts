@@ -2,7 +2,7 @@ import express, { type Express, type RequestHandler, type Request, type Response
 import type { ValidateFunction } from 'ajv';
 import * as validators from '../../generated/validators.js';
 import { operationTable, type OperationId, type OperationRow } from '../../generated/operations.ts';
-import { ProblemError } from '../errors/problem-error.ts';
+import { ProblemError } from '../base/errors/problem-error.ts';
 import type { OperationHandler, OperationHandlers } from './operation.ts';
 import { sendAnswer } from './answer.ts';
 import { createOperationHandler, type PipelineDependencies } from './pipeline.ts';

@@ -1,4 +1,4 @@
-import { JsonText } from '../runtime/json-text.ts';
+import { JsonText } from '../base/runtime/json-text.ts';
 
 /**
  * Server-Sent Events as text (WHATWG HTML, section 9.2).

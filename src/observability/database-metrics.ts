@@ -1,4 +1,4 @@
-import type { DatabaseFailure, DatabaseObserver, PoolUse } from '../db/pool-watch.ts';
+import type { DatabaseFailure, DatabaseObserver, PoolUse } from '../storage/db/pool-watch.ts';
 import type { MetricSet } from './metric-set.ts';
 
 const commandBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];

@@ -1,5 +1,5 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
-import { scrub } from '../runtime/scrub.ts';
+import { scrub } from '../base/runtime/scrub.ts';
 
 /** JSON lines on standard output. Log calls choose their fields; the redaction below is a second safeguard. */
 export function createLogger(level: string, destination?: DestinationStream): Logger {

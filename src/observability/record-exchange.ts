@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { traceparentOf } from '../http/request-context.ts';
 import type { StreamEnd } from '../http/answer-stream.ts';
-import { saidByProvider } from '../errors/problem-error.ts';
+import { saidByProvider } from '../base/errors/problem-error.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { scrub } from '../runtime/scrub.ts';
+import { scrub } from '../base/runtime/scrub.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Operations that supervisors of the process call every few seconds. */

@@ -1,5 +1,5 @@
-import type { Installation } from '../db/installation.ts';
-import type { Basis } from '../db/basis.ts';
+import type { Installation } from '../storage/db/installation.ts';
+import type { Basis } from '../storage/db/basis.ts';
 import { createFiscalDayStore, fiscalDayIndexes } from './fiscal-days/fiscal-day-store.ts';
 import { fiscalDayOperations } from './fiscal-days/fiscal-day-operations.ts';
 import { createFiscalDays, type FiscalDaysOptions } from './fiscal-days/fiscal-days.ts';

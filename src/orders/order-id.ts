@@ -1,5 +1,5 @@
-import type { Installation } from '../db/installation.ts';
-import { deriveUuid } from '../runtime/derived-id.ts';
+import type { Installation } from '../storage/db/installation.ts';
+import { deriveUuid } from '../base/runtime/derived-id.ts';
 
 /** The ids of the order that an API key creates under an idempotency key. */
 export interface DerivedOrderIds {

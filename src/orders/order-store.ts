@@ -1,12 +1,12 @@
 import type { Collection } from 'mongodb';
-import { gatherInserts } from '../db/bulk-writes.ts';
-import type { CollectionIndexes } from '../db/indexes.ts';
-import type { PagedDatabase, Source } from '../db/pages.ts';
-import { compareAndSet, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
-import type { OutboxEntry } from '../events/event.ts';
-import { outboxIndex, pushEvents, toOutboxDocuments, type WithOutbox } from '../events/outbox.ts';
-import type { Document } from '../fields/fields.ts';
-import type { Listing } from '../lists/listing.ts';
+import { gatherInserts } from '../storage/db/bulk-writes.ts';
+import type { CollectionIndexes } from '../storage/db/indexes.ts';
+import type { PagedDatabase, Source } from '../storage/db/pages.ts';
+import { compareAndSet, read, writeIdempotently, type StampedDocument } from '../storage/db/writes.ts';
+import type { OutboxEntry } from '../webhooks/events/event.ts';
+import { outboxIndex, pushEvents, toOutboxDocuments, type WithOutbox } from '../webhooks/events/outbox.ts';
+import type { Document } from '../base/fields/fields.ts';
+import type { Listing } from '../base/lists/listing.ts';
 import { orderFields, summaryFields, type Order, type OrderStatus, type OrderSummary } from './order.ts';
 
 /** Filters of a list of orders. */

@@ -1,7 +1,7 @@
 import type { components } from '../../generated/types.ts';
-import { fields, fixed, hidden, made } from '../fields/fields.ts';
-import type { Difference, New, None, SentNew, Shown, Thing } from '../fields/fields.ts';
-import { integer, list, moment, object, same, text, type Kind, type ValueOf } from '../fields/kinds.ts';
+import { fields, fixed, hidden, made } from '../base/fields/fields.ts';
+import type { Difference, New, None, SentNew, Shown, Thing } from '../base/fields/fields.ts';
+import { integer, list, moment, object, same, text, type Kind, type ValueOf } from '../base/fields/kinds.ts';
 
 export type OrderStatus = 'open' | 'completed' | 'canceled';
 

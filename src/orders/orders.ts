@@ -1,21 +1,21 @@
-import { changeTime, requireMatch, type Precondition } from '../editing/edits.ts';
-import type { Categories } from '../catalog/categories/categories.ts';
-import type { Location } from '../catalog/locations/location.ts';
-import type { Products } from '../catalog/products/products.ts';
-import { requireLocation, type Locations } from '../catalog/locations/locations.ts';
-import { ProblemError } from '../errors/problem-error.ts';
-import { orderEnded, orderPlaced, type EndedStatus } from '../events/announcements.ts';
-import type { OutboxEntry } from '../events/event.ts';
-import type { Relay } from '../events/outbox.ts';
-import { idempotencyKeyReused } from '../idempotency/idempotency.ts';
-import { retryLostRaces } from '../editing/edit-queue.ts';
-import type { Listing } from '../lists/listing.ts';
+import { changeTime, requireMatch, type Precondition } from '../base/editing/edits.ts';
+import type { Categories } from './catalog/categories/categories.ts';
+import type { Location } from './catalog/locations/location.ts';
+import type { Products } from './catalog/products/products.ts';
+import { requireLocation, type Locations } from './catalog/locations/locations.ts';
+import { ProblemError } from '../base/errors/problem-error.ts';
+import { orderEnded, orderPlaced, type EndedStatus } from '../webhooks/events/announcements.ts';
+import type { OutboxEntry } from '../webhooks/events/event.ts';
+import type { Relay } from '../webhooks/events/outbox.ts';
+import { idempotencyKeyReused } from '../http/idempotency/idempotency.ts';
+import { retryLostRaces } from '../base/editing/edit-queue.ts';
+import type { Listing } from '../base/lists/listing.ts';
 import { asPlaced, type NewOrder, type Order, type OrderSummary } from './order.ts';
 import { priceOrder, type OrderTotals } from './pricing.ts';
 import { snapshotOrder, type RequestedItem, type UnpricedItem } from './snapshot.ts';
 import type { OrderFilter, OrderStore } from './order-store.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Random } from '../runtime/random.ts';
+import type { Clock } from '../base/runtime/clock.ts';
+import type { Random } from '../base/runtime/random.ts';
 
 /** An order as a caller asks for it. */
 export interface RequestedOrder {

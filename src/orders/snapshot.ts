@@ -1,9 +1,9 @@
-import type { Category } from '../catalog/categories/category.ts';
-import type { Location } from '../catalog/locations/location.ts';
-import { findSpot } from '../catalog/locations/location.ts';
-import type { Product } from '../catalog/products/product.ts';
-import { refuseFindings } from '../errors/findings.ts';
-import type { ProblemDetail } from '../errors/problem-error.ts';
+import type { Category } from './catalog/categories/category.ts';
+import type { Location } from './catalog/locations/location.ts';
+import { findSpot } from './catalog/locations/location.ts';
+import type { Product } from './catalog/products/product.ts';
+import { refuseFindings } from '../base/errors/findings.ts';
+import type { ProblemDetail } from '../base/errors/problem-error.ts';
 import type { OrderItem, OrderModifier, OrderSpot } from './order.ts';
 
 /** A line of an order as a caller asks for it. */

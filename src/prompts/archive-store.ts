@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
-import type { Pages, Stored } from '../db/pages.ts';
-import type { Entry, PageStart } from '../lists/listing.ts';
+import type { Pages, Stored } from '../storage/db/pages.ts';
+import type { Entry, PageStart } from '../base/lists/listing.ts';
 
 /** What belongs to prompts and never changes: earlier versions, earlier moves of labels. */
 export interface Archive {

@@ -1,9 +1,9 @@
-import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
-import { findSchemaMistakes, newSchemaAllowance } from '../json-schema/schema-mistakes.ts';
-import { isLongerAsJson } from '../runtime/json-size.ts';
-import { findProviderOptionMistakes } from '../providers/provider-options.ts';
+import { ProblemError, type ProblemDetail } from '../base/errors/problem-error.ts';
+import { findSchemaMistakes, newSchemaAllowance } from '../base/json-schema/schema-mistakes.ts';
+import { isLongerAsJson } from '../base/runtime/json-size.ts';
+import { findProviderOptionMistakes } from '../models/provider-options.ts';
 import type { PromptGeneration } from './prompt.ts';
-import { toStep } from '../runtime/json-pointer.ts';
+import { toStep } from '../base/runtime/json-pointer.ts';
 
 /** The most places that a problem lists. */
 const maxPlaces = 100;

@@ -1,5 +1,5 @@
-import { createEditQueue } from '../editing/edit-queue.ts';
-import type { Basis } from '../db/basis.ts';
+import { createEditQueue } from '../base/editing/edit-queue.ts';
+import type { Basis } from '../storage/db/basis.ts';
 import { labelOperations } from './labels/label-operations.ts';
 import { createLabelMoveStore, labelIndexes } from './labels/label-store.ts';
 import { createLabels } from './labels/labels.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { changed } from '../editing/edits.ts';
+import { changed } from '../base/editing/edits.ts';
 import { contentFields, type Prompt, type PromptChange, type PromptContent, type PromptVersion } from './prompt.ts';
 
 /**

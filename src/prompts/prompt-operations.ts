@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { components } from '../../generated/types.ts';
-import type { Precondition } from '../editing/edits.ts';
-import { requireUnchanged } from '../editing/read-only-fields.ts';
-import { requireEveryPrompt } from '../errors/beyond-limits.ts';
+import type { Precondition } from '../base/editing/edits.ts';
+import { requireUnchanged } from '../base/editing/read-only-fields.ts';
+import { requireEveryPrompt } from '../base/errors/beyond-limits.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { answerPage } from '../http/list-answer.ts';
-import { defined } from '../runtime/objects.ts';
-import { contentWarnings } from '../templates/warnings.ts';
+import { defined } from '../base/runtime/objects.ts';
+import { contentWarnings } from './templates/warnings.ts';
 import { ifMatchPrompt, promptTag } from './entity-tag.ts';
 import { contentFields, promptFields, type Prompt, type PromptChange, type PromptVersion } from './prompt.ts';
 import type { Prompts } from './prompts.ts';

@@ -1,15 +1,22 @@
 import { LRUCache } from 'lru-cache';
 import { BSON, type Collection, type Db, type Filter } from 'mongodb';
-import { auditIndex, firstAudit, handOver, pushAudit, type AuditEntry } from '../db/audit.ts';
-import type { CollectionIndexes } from '../db/indexes.ts';
-import type { PagedDatabase } from '../db/pages.ts';
-import { readByValue } from '../db/raw-reads.ts';
-import { compareAndSet, insertOnce, read, upsertOnce, writeIdempotently, type StampedDocument } from '../db/writes.ts';
-import type { Document } from '../fields/fields.ts';
-import type { Listing } from '../lists/listing.ts';
-import { gatherReads } from '../runtime/gathered-reads.ts';
-import { defined } from '../runtime/objects.ts';
-import { oncePerObject } from '../runtime/once-per-object.ts';
+import { auditIndex, firstAudit, handOver, pushAudit, type AuditEntry } from '../storage/db/audit.ts';
+import type { CollectionIndexes } from '../storage/db/indexes.ts';
+import type { PagedDatabase } from '../storage/db/pages.ts';
+import { readByValue } from '../storage/db/raw-reads.ts';
+import {
+  compareAndSet,
+  insertOnce,
+  read,
+  upsertOnce,
+  writeIdempotently,
+  type StampedDocument,
+} from '../storage/db/writes.ts';
+import type { Document } from '../base/fields/fields.ts';
+import type { Listing } from '../base/lists/listing.ts';
+import { gatherReads } from '../base/runtime/gathered-reads.ts';
+import { defined } from '../base/runtime/objects.ts';
+import { oncePerObject } from '../base/runtime/once-per-object.ts';
 import { createArchive, numberedEntries, type Archive } from './archive-store.ts';
 import { contentFields, currentVersion, promptFields } from './prompt.ts';
 import type { ListedVersion, Prompt, PromptName, PromptVersion } from './prompt.ts';

@@ -1,10 +1,21 @@
 import type { components } from '../../generated/types.ts';
-import { changeable, fields, hidden, made } from '../fields/fields.ts';
-import type { Change, Difference, New, None, Shown, Thing, Undeclared } from '../fields/fields.ts';
-import { flag, integer, json, list, moment, object, same, text, type Kind, type ValueOf } from '../fields/kinds.ts';
-import type { JsonObject, Parameters, ResponseFormat, Tool, ToolChoice } from '../providers/language-model.ts';
-import type { Message, VariableDefinition, VariableDefinitions } from '../templates/render.ts';
-import { oncePerObject } from '../runtime/once-per-object.ts';
+import { changeable, fields, hidden, made } from '../base/fields/fields.ts';
+import type { Change, Difference, New, None, Shown, Thing, Undeclared } from '../base/fields/fields.ts';
+import {
+  flag,
+  integer,
+  json,
+  list,
+  moment,
+  object,
+  same,
+  text,
+  type Kind,
+  type ValueOf,
+} from '../base/fields/kinds.ts';
+import type { JsonObject, Parameters, ResponseFormat, Tool, ToolChoice } from '../models/language-model.ts';
+import type { Message, VariableDefinition, VariableDefinitions } from './templates/render.ts';
+import { oncePerObject } from '../base/runtime/once-per-object.ts';
 import { labelDeletion, labelList } from './labels/label.ts';
 import { testSettings } from './test-settings.ts';
 

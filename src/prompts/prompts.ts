@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { auditEntry, keyOf, type AuditedKind, type Author } from '../audit/author.ts';
-import { requireMatch, type Precondition } from '../editing/edits.ts';
-import { ProblemError } from '../errors/problem-error.ts';
-import { createEditQueue, type EditQueue } from '../editing/edit-queue.ts';
-import { mayReachPrompt, type Reach } from '../limits/reach.ts';
-import type { Listing } from '../lists/listing.ts';
+import { auditEntry, keyOf, type AuditedKind, type Author } from '../access/audit/author.ts';
+import { requireMatch, type Precondition } from '../base/editing/edits.ts';
+import { ProblemError } from '../base/errors/problem-error.ts';
+import { createEditQueue, type EditQueue } from '../base/editing/edit-queue.ts';
+import { mayReachPrompt, type Reach } from '../base/limits/reach.ts';
+import type { Listing } from '../base/lists/listing.ts';
 import { requireUsable } from './content-rules.ts';
 import { applyChange } from './prompt-changes.ts';
 import { findLabel } from './labels/label.ts';
@@ -28,8 +28,8 @@ import type {
 import { freeSlug, isPromptAlias, isPromptId, isReserved, slugFromName, withSuffix } from './slug.ts';
 import type { PromptStore } from './prompt-store.ts';
 import { createVersionCache, type VersionCache } from './version-cache.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Random } from '../runtime/random.ts';
+import type { Clock } from '../base/runtime/clock.ts';
+import type { Random } from '../base/runtime/random.ts';
 
 /** What an invocation runs: one version of a prompt. */
 export interface ResolvedPrompt {

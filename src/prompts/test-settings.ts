@@ -1,6 +1,6 @@
-import { ProblemError } from '../errors/problem-error.ts';
-import { isLongerAsJson } from '../runtime/json-size.ts';
-import { json, type Kind } from '../fields/kinds.ts';
+import { ProblemError } from '../base/errors/problem-error.ts';
+import { isLongerAsJson } from '../base/runtime/json-size.ts';
+import { json, type Kind } from '../base/fields/kinds.ts';
 
 /** The largest test settings, in bytes of JSON text without blanks. */
 export const longestTestSettings: number = 16 * 1024;

@@ -1,7 +1,7 @@
-import type { IntegrationDirectory } from '../integrations/directory.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Random } from '../runtime/random.ts';
-import { within } from '../runtime/within.ts';
+import type { IntegrationDirectory } from './integrations/directory.ts';
+import type { Clock } from '../base/runtime/clock.ts';
+import type { Random } from '../base/runtime/random.ts';
+import { within } from '../base/runtime/within.ts';
 import { newDelivery, type CreateDeliveries, type DeliveryWithBody } from './deliveries/delivery.ts';
 import type { DeliveryStore } from './deliveries/delivery-store.ts';
 import type { Settlements } from './deliveries/settlements.ts';

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { IntegrationDirectory } from '../integrations/directory.ts';
+import type { IntegrationDirectory } from './integrations/directory.ts';
 import type { DeliveryStore } from './deliveries/delivery-store.ts';
 import type { HealthStore } from './lanes/health-store.ts';
 import type { WebhookObserver } from './observer.ts';
 import type { ReplayStore } from './replays/replay-store.ts';
 import type { WebhookTiming } from './timing.ts';
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock } from '../base/runtime/clock.ts';
 
 /** Deletes data that is no longer needed. Finished documents expire (db/expiry.ts). */
 export interface Retention {

@@ -1,12 +1,12 @@
-import { ProblemError } from '../errors/problem-error.ts';
+import { ProblemError } from '../base/errors/problem-error.ts';
 import { revisionTag } from '../http/conditional.ts';
 import type { OperationHandlers, OperationInput } from '../http/operation.ts';
 import { answerPage } from '../http/list-answer.ts';
-import type { Condition } from '../integrations/condition.ts';
-import type { Integration } from '../integrations/integration.ts';
-import type { Integrations } from '../integrations/integrations.ts';
-import { emptyListing, listingOf, withLookUp, type Listing } from '../lists/listing.ts';
-import { toInstant } from '../runtime/instants.ts';
+import type { Condition } from './integrations/condition.ts';
+import type { Integration } from './integrations/integration.ts';
+import type { Integrations } from './integrations/integrations.ts';
+import { emptyListing, listingOf, withLookUp, type Listing } from '../base/lists/listing.ts';
+import { toInstant } from '../base/runtime/instants.ts';
 import type { Deliveries } from './deliveries/deliveries.ts';
 import type { Delivery, DeliveryWithBody } from './deliveries/delivery.ts';
 import type { DeliveryFilter } from './deliveries/delivery-lists.ts';
@@ -21,7 +21,7 @@ import {
   storedStatus,
   type ShownStatus,
 } from './webhook-representation.ts';
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock } from '../base/runtime/clock.ts';
 
 type WebhookOperations = Pick<
   OperationHandlers,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { components } from '../../generated/types.ts';
-import type { Integration } from '../integrations/integration.ts';
+import type { Integration } from './integrations/integration.ts';
 import type { Attempt, Delivery, DeliveryWithBody } from './deliveries/delivery.ts';
 import type { DeliveryFilter } from './deliveries/delivery-lists.ts';
 import type { Replay } from './replays/replay.ts';

@@ -1,10 +1,10 @@
-import type { PagedDatabase } from '../db/pages.ts';
-import type { CollectionIndexes } from '../db/indexes.ts';
-import type { LookUp } from '../outbound/look-up.ts';
-import type { EventContent } from '../events/event.ts';
-import type { IntegrationDirectory } from '../integrations/directory.ts';
-import { soundCondition, type Condition } from '../integrations/condition.ts';
-import type { Integration } from '../integrations/integration.ts';
+import type { PagedDatabase } from '../storage/db/pages.ts';
+import type { CollectionIndexes } from '../storage/db/indexes.ts';
+import type { LookUp } from '../base/outbound/look-up.ts';
+import type { EventContent } from './events/event.ts';
+import type { IntegrationDirectory } from './integrations/directory.ts';
+import { soundCondition, type Condition } from './integrations/condition.ts';
+import type { Integration } from './integrations/integration.ts';
 import { createDeliveries, type Deliveries } from './deliveries/deliveries.ts';
 import { createSettlements } from './deliveries/settlements.ts';
 import type { CreateDeliveries } from './deliveries/delivery.ts';
@@ -20,14 +20,14 @@ import { createOutboxStore } from './relay/outbox-store.ts';
 import { createRetention, type Retention } from './retention.ts';
 import { createReplays, type Replays } from './replays/replays.ts';
 import { createReplayStore, replayIndexes } from './replays/replay-store.ts';
-import type { AddressRule } from '../outbound/address-rules.ts';
+import type { AddressRule } from '../base/outbound/address-rules.ts';
 import { createSender } from './sending/sender.ts';
 import { defaultLimits, defaultTiming, type WebhookLimits, type WebhookTiming } from './timing.ts';
 import { measureBacklog } from './waiting/backlog.ts';
 import { representFailing } from './webhook-representation.ts';
 import { createWaitingStore } from './waiting/waiting-store.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Random } from '../runtime/random.ts';
+import type { Clock } from '../base/runtime/clock.ts';
+import type { Random } from '../base/runtime/random.ts';
 
 export interface WebhookDependencies {
   readonly database: PagedDatabase;

@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../src/db/embedded/server-process.ts';
+import { freePort } from '../../src/storage/db/embedded/server-process.ts';
 import { percentile } from '../faults/webhooks/percentile.ts';
 import { fastEngine, startDatabaseServer } from '../support/database-server.ts';
 import { silentLog } from '../support/log.ts';

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
-import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
+import { defaultCacheDir } from '../../src/storage/db/embedded/cache-dir.ts';
 import { startFlags } from '../support/start-flags.ts';
-import { startEmbeddedDatabase } from '../../src/db/embedded/embedded-database.ts';
+import { startEmbeddedDatabase } from '../../src/storage/db/embedded/embedded-database.ts';
 import { silentLog } from '../support/log.ts';
-import { freePort } from '../../src/db/embedded/server-process.ts';
+import { freePort } from '../../src/storage/db/embedded/server-process.ts';
 import { startProgram, stopProgram } from './processes.ts';
 import { median } from './statistics.ts';
 

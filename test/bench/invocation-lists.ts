@@ -4,10 +4,10 @@
  * service would start, and reads through the store of the log.
  */
 import { randomUUID } from 'node:crypto';
-import { createInvocationId, dayMs, dayOf } from '../../src/invocations/invocation-id.ts';
-import { dayIndexes } from '../../src/invocations/invocation-lists.ts';
-import { createInvocationStore } from '../../src/invocations/invocation-store.ts';
-import type { InvocationDocument, InvocationFilter } from '../../src/invocations/invocation.ts';
+import { createInvocationId, dayMs, dayOf } from '../../src/accounting/invocations/invocation-id.ts';
+import { dayIndexes } from '../../src/accounting/invocations/invocation-lists.ts';
+import { createInvocationStore } from '../../src/accounting/invocations/invocation-store.ts';
+import type { InvocationDocument, InvocationFilter } from '../../src/accounting/invocations/invocation.ts';
 import { fillLists } from './measure-lists.ts';
 
 const size = Number(process.argv[2] ?? 1_000_000);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CollectionIndexes } from '../../src/db/indexes.ts';
-import type { PagedDatabase, Stored } from '../../src/db/pages.ts';
-import { ProblemError } from '../../src/errors/problem-error.ts';
-import { readPage, type Listing } from '../../src/lists/listing.ts';
+import type { CollectionIndexes } from '../../src/storage/db/indexes.ts';
+import type { PagedDatabase, Stored } from '../../src/storage/db/pages.ts';
+import { ProblemError } from '../../src/base/errors/problem-error.ts';
+import { readPage, type Listing } from '../../src/base/lists/listing.ts';
 import { silentLog } from '../support/log.ts';
 import { createIndexes, openDatabase } from '../support/database.ts';
 import { fastEngine, startDatabaseServer, testEngineSchema } from '../support/database-server.ts';

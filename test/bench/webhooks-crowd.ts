@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { read } from '../../src/db/writes.ts';
+import { read } from '../../src/storage/db/writes.ts';
 import { percentile } from '../faults/webhooks/percentile.ts';
 import { openDatabase } from '../support/database.ts';
 import type { Arrival } from './webhooks-crowd-receivers.ts';

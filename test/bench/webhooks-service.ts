@@ -2,12 +2,12 @@
  * The service of the benchmark, in a process of its own and with its ordinary times: HTTP intake, relay and delivery
  * engine. On request it also places orders itself, directly through the rules of orders.
  */
-import { createCategories } from '../../src/catalog/categories/categories.ts';
-import { createCategoryStore } from '../../src/catalog/categories/category-store.ts';
-import { createLocations } from '../../src/catalog/locations/locations.ts';
-import { createLocationStore } from '../../src/catalog/locations/location-store.ts';
-import { createProducts } from '../../src/catalog/products/products.ts';
-import { createProductStore } from '../../src/catalog/products/product-store.ts';
+import { createCategories } from '../../src/orders/catalog/categories/categories.ts';
+import { createCategoryStore } from '../../src/orders/catalog/categories/category-store.ts';
+import { createLocations } from '../../src/orders/catalog/locations/locations.ts';
+import { createLocationStore } from '../../src/orders/catalog/locations/location-store.ts';
+import { createProducts } from '../../src/orders/catalog/products/products.ts';
+import { createProductStore } from '../../src/orders/catalog/products/product-store.ts';
 import { randomUUID } from 'node:crypto';
 import { loadConfig } from '../../src/config/config.ts';
 import { createLogger } from '../../src/observability/logger.ts';
@@ -15,12 +15,12 @@ import { orderFields } from '../../src/orders/order.ts';
 import { createOrders } from '../../src/orders/orders.ts';
 import { createOrderStore } from '../../src/orders/order-store.ts';
 import { startService } from '../../src/start.ts';
-import { createAddressRule, loopbackNetworks } from '../../src/outbound/address-rules.ts';
+import { createAddressRule, loopbackNetworks } from '../../src/base/outbound/address-rules.ts';
 import { silentObserver } from '../../src/webhooks/observer.ts';
 import { createWebhooks, type Webhooks } from '../../src/webhooks/webhooks.ts';
 import { pace, type Acknowledged, type PaceOptions } from './webhooks-pace.ts';
 import { preciseNow } from './webhooks-sink.ts';
-import { system } from '../../src/runtime/system.ts';
+import { system } from '../../src/base/runtime/system.ts';
 import { openDatabase } from '../support/database.ts';
 
 /** The requests of the parent process. */

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
-import { serialiseEvent } from '../../src/events/serialise.ts';
+import { serialiseEvent } from '../../src/webhooks/events/serialise.ts';
 import { deliveryHeaders } from '../../src/webhooks/sending/delivery-headers.ts';
 import { defaultLimits } from '../../src/webhooks/timing.ts';
 import { percentile } from '../faults/webhooks/percentile.ts';

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { NotFoundError, ProviderError, UnexpectedAnswerError } from '../../clients/typescript/src/index.ts';
 import type { GatewayOptions } from '../../clients/typescript/src/gateway-options.ts';
-import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
+import { startInvokeHarness, type InvokeHarness } from '../prompts/invoke/invoke-harness.ts';
 import { mockUsage } from '../support/mock-vendors.ts';
 import { problem } from '../support/per-operation.ts';
 import { createImpatientGateway, type ImpatientGateway } from './harness.ts';

@@ -16,7 +16,7 @@ import {
   type InvocationEvent,
   type InvocationStream,
 } from '../../clients/typescript/src/index.ts';
-import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
+import { startInvokeHarness, type InvokeHarness } from '../prompts/invoke/invoke-harness.ts';
 import { mockUsage } from '../support/mock-vendors.ts';
 import { problem } from '../support/per-operation.ts';
 import { startReceiver, type Reaction, type Receiver } from '../support/receiver.ts';

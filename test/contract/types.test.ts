@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import type { OperationHandler, OperationHandlers, OperationInput, OperationResult } from '../../src/http/operation.ts';
-import { ProblemError } from '../../src/errors/problem-error.ts';
+import { ProblemError } from '../../src/base/errors/problem-error.ts';
 
 /** Lines that the compiler must refuse. `tsc` fails when it accepts one of them. */
 describe('operation types', () => {

@@ -4,7 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import type { Exchange } from '../../src/http/exchange.ts';
-import { createIntegration, eventually, type CreatedIntegration } from '../integrations/integrations-harness.ts';
+import {
+  createIntegration,
+  eventually,
+  type CreatedIntegration,
+} from '../webhooks/integrations/integrations-harness.ts';
 import { openShop, placeOrder } from '../orders/orders-harness.ts';
 import { useBrowser } from '../support/browser.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';

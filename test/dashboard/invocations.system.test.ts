@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
-import { setBudget, usd } from '../budgets/budgets-harness.ts';
+import { startInvokeHarness, type InvokeHarness } from '../prompts/invoke/invoke-harness.ts';
+import { setBudget, usd } from '../accounting/budgets/budgets-harness.ts';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
 import { until } from '../support/until.ts';
 import { openSignedIn } from './support/sign-in.ts';

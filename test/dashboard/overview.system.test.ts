@@ -2,8 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { defaultTiming } from '../../src/webhooks/timing.ts';
 import { createWebhooks, type Webhooks } from '../../src/webhooks/webhooks.ts';
-import { createIntegration, eventually, sendTest } from '../integrations/integrations-harness.ts';
-import { counting, createGreeting, greet, statisticsPath, untilTotals } from '../statistics/statistics-harness.ts';
+import { createIntegration, eventually, sendTest } from '../webhooks/integrations/integrations-harness.ts';
+import {
+  counting,
+  createGreeting,
+  greet,
+  statisticsPath,
+  untilTotals,
+} from '../accounting/statistics/statistics-harness.ts';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startTestService, type TestService } from '../support/service.ts';

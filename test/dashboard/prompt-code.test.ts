@@ -89,7 +89,7 @@ describe('the call as code', () => {
 
 describe('the places of placeholders', () => {
   it('are those of the language, for every template of the test vectors', async () => {
-    const file = path.join(import.meta.dirname, '../templates/vectors.json');
+    const file = path.join(import.meta.dirname, '../prompts/templates/vectors.json');
     const { cases } = JSON.parse(await readFile(file, 'utf8')) as { cases: { template: string }[] };
     // The rules as one regular expression, as the tests of the renderer have them.
     const grammar = /\\\{\{|\{\{[ \t]*([A-Za-z_][A-Za-z0-9_.-]{0,63})[ \t]*(?:\}\}|\|([\s\S]*?)\}\})/g;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { createIntegration, sendTest } from '../integrations/integrations-harness.ts';
+import { createIntegration, sendTest } from '../webhooks/integrations/integrations-harness.ts';
 import { openShop, placeOrder } from '../orders/orders-harness.ts';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
 import { startAnother } from '../support/per-operation.ts';

@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Locator, Page } from 'playwright-core';
 import { defaultTiming, type WebhookTiming } from '../../src/webhooks/timing.ts';
 import { createWebhooks } from '../../src/webhooks/webhooks.ts';
-import { createIntegration, sendTest, type CreatedIntegration } from '../integrations/integrations-harness.ts';
+import { createIntegration, sendTest, type CreatedIntegration } from '../webhooks/integrations/integrations-harness.ts';
 import { openShop, placeOrder, type Shop } from '../orders/orders-harness.ts';
-import { counting } from '../statistics/statistics-harness.ts';
+import { counting } from '../accounting/statistics/statistics-harness.ts';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startTestService, type TestService } from '../support/service.ts';

@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
-import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
-import type { EngineId } from '../../src/db/embedded/engines.ts';
-import { startEmbeddedDatabase } from '../../src/db/embedded/embedded-database.ts';
+import { defaultCacheDir } from '../../src/storage/db/embedded/cache-dir.ts';
+import type { EngineId } from '../../src/storage/db/embedded/engines.ts';
+import { startEmbeddedDatabase } from '../../src/storage/db/embedded/embedded-database.ts';
 import { silentLog } from '../support/log.ts';
 
 /** A data folder of its own for a service process. */

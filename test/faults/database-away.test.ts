@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OperationId } from '../../generated/operations.ts';
-import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
+import { startInvokeHarness, type InvokeHarness } from '../prompts/invoke/invoke-harness.ts';
 import { testDatabaseUri } from '../support/database.ts';
 import { createMovableClock } from '../support/clock.ts';
 import { LossyProxy } from '../support/lossy-proxy.ts';
 import { until } from '../support/until.ts';
 import type { Answer, TestService } from '../support/service.ts';
-import { callWith, cookieFor } from '../sessions/sessions-harness.ts';
+import { callWith, cookieFor } from '../access/sessions/sessions-harness.ts';
 import {
   callEveryOperation,
   environmentOfEveryOperation,

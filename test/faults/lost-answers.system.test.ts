@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
+import { startInvokeHarness, type InvokeHarness } from '../prompts/invoke/invoke-harness.ts';
 import { openDatabaseOf } from '../support/per-operation.ts';
-import type { Database } from '../../src/db/client.ts';
+import type { Database } from '../../src/storage/db/client.ts';
 import { testDatabaseUri } from '../support/database.ts';
 import { LossyProxy, writeLosses } from '../support/lossy-proxy.ts';
 import type { Answer, TestService } from '../support/service.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { loadConfig } from '../../src/config/config.ts';
-import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
+import { defaultCacheDir } from '../../src/storage/db/embedded/cache-dir.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { startService } from '../../src/start.ts';
 import { chosenGenerators, type Generator } from './generators.ts';

@@ -1,4 +1,4 @@
-import type { EngineId } from '../../src/db/embedded/engines.ts';
+import type { EngineId } from '../../src/storage/db/embedded/engines.ts';
 import { residentMemory } from '../bench/processes.ts';
 import { createDataFolder, type DataFolder } from '../faults/data-folder.ts';
 import { percentile } from '../faults/webhooks/percentile.ts';

@@ -12,7 +12,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { engineIdSchema } from '../../src/db/embedded/engines.ts';
+import { engineIdSchema } from '../../src/storage/db/embedded/engines.ts';
 import { createWorld, type Figure, type Scenario } from './hostile-world.ts';
 
 const folder = path.join(import.meta.dirname, 'scenarios');

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
-import { connectDatabase } from '../../src/db/client.ts';
-import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
-import { startEmbeddedDatabase } from '../../src/db/embedded/embedded-database.ts';
-import { openPages } from '../../src/db/open-pages.ts';
-import type { PagedDatabase } from '../../src/db/pages.ts';
+import { connectDatabase } from '../../src/storage/db/client.ts';
+import { defaultCacheDir } from '../../src/storage/db/embedded/cache-dir.ts';
+import { startEmbeddedDatabase } from '../../src/storage/db/embedded/embedded-database.ts';
+import { openPages } from '../../src/storage/db/open-pages.ts';
+import type { PagedDatabase } from '../../src/storage/db/pages.ts';
 import { silentLog } from '../support/log.ts';
 import type { Target, World } from './hostile-world.ts';
 

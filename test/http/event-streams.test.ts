@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { ProblemError } from '../../src/errors/problem-error.ts';
+import { ProblemError } from '../../src/base/errors/problem-error.ts';
 import type { StreamEnd } from '../../src/http/answer-stream.ts';
 import {
   createEventStreams,
@@ -13,7 +13,7 @@ import {
 } from '../../src/http/event-streams.ts';
 import { problemDetails } from '../../src/http/problem-response.ts';
 import { heartbeat, serverSentEvent } from '../../src/http/server-sent-events.ts';
-import { createBudget } from '../../src/limits/memory-budget.ts';
+import { createBudget } from '../../src/base/limits/memory-budget.ts';
 import { until } from '../support/until.ts';
 
 /** Texts, of which the last is `end`. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { isExact } from '../../src/runtime/inexact-numbers.ts';
+import { isExact } from '../../src/base/runtime/inexact-numbers.ts';
 import { startTestService, type Answer, type TestService } from '../support/service.ts';
 
 const prompts = '/api/v1/prompts';

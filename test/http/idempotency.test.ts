@@ -1,28 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createBudget } from '../../src/limits/memory-budget.ts';
-import { ProblemError } from '../../src/errors/problem-error.ts';
+import { createBudget } from '../../src/base/limits/memory-budget.ts';
+import { ProblemError } from '../../src/base/errors/problem-error.ts';
 import {
   createIdempotency,
   largestKeptBody,
   type Idempotency,
   type KeptAnswer,
-} from '../../src/idempotency/idempotency.ts';
-import { writeTermMs } from '../../src/idempotency/record-lease.ts';
+} from '../../src/http/idempotency/idempotency.ts';
+import { writeTermMs } from '../../src/http/idempotency/record-lease.ts';
 import {
   createIdempotencyStore,
   idempotencyIndexes,
   type IdempotencyStore,
-} from '../../src/idempotency/idempotency-store.ts';
-import { ensureIndexes, expiryIndex } from '../../src/db/indexes.ts';
-import { problemOf, startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
-import { createKeptBytes } from '../../src/limits/kept-bytes.ts';
+} from '../../src/http/idempotency/idempotency-store.ts';
+import { ensureIndexes, expiryIndex } from '../../src/storage/db/indexes.ts';
+import { problemOf, startInvokeHarness, type InvokeHarness } from '../prompts/invoke/invoke-harness.ts';
+import { createKeptBytes } from '../../src/base/limits/kept-bytes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import type { Answer } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { system } from '../../src/runtime/system.ts';
+import { systemClock } from '../../src/base/runtime/clock.ts';
+import { system } from '../../src/base/runtime/system.ts';
 
 describe('over HTTP', () => {
   let harness: InvokeHarness;

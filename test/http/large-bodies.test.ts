@@ -6,7 +6,7 @@ import { BodyScanner, longStringBytes, maxNesting, maxPlainBytes, maxValues } fr
 import { parseLargeBody } from '../../src/http/large-body.ts';
 import { openConnection } from '../support/raw-connection.ts';
 import { startTestService, type Answer, type TestService } from '../support/service.ts';
-import { createTurns } from '../../src/runtime/turns.ts';
+import { createTurns } from '../../src/base/runtime/turns.ts';
 
 let service: TestService;
 let path: string;

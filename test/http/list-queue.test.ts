@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as soon } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { ProblemError } from '../../src/errors/problem-error.ts';
+import { ProblemError } from '../../src/base/errors/problem-error.ts';
 import { CallerGoneError } from '../../src/http/caller-gone.ts';
 import { createListQueue, type ListQueue, type ListQueueOptions } from '../../src/http/list-queue.ts';
 import type { RawAnswer } from '../../src/http/problem-response.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { allScopes } from '../../src/api-keys/feature.ts';
+import { allScopes } from '../../src/access/api-keys/feature.ts';
 import { openConnection, type RawConnection } from '../support/raw-connection.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';

@@ -3,7 +3,7 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { hasCode } from '../../src/runtime/system-error.ts';
+import { hasCode } from '../../src/base/runtime/system-error.ts';
 import { createDataFolder } from '../faults/data-folder.ts';
 import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
 import { adminKey, createPrompt, send, setUpProcesses } from './operation-harness.ts';

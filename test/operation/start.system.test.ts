@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import packageJson from '../../package.json' with { type: 'json' };
 import { allSettings } from '../../src/config/settings.ts';
-import { findOnPath } from '../../src/db/embedded/find-on-path.ts';
+import { findOnPath } from '../../src/storage/db/embedded/find-on-path.ts';
 import { startDatabaseServer } from '../support/database-server.ts';
 import { silentLog } from '../support/log.ts';
 import { runServiceProgram } from '../support/service-process.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { isRunning } from '../../src/db/embedded/processes.ts';
+import { isRunning } from '../../src/storage/db/embedded/processes.ts';
 import { testDatabaseUri } from '../support/database.ts';
 import { fakeProgram } from '../support/fake-programs.ts';
 import { LossyProxy } from '../support/lossy-proxy.ts';

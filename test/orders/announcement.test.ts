@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { locationFields, type Location } from '../../src/catalog/locations/location.ts';
-import { productFields, type Product } from '../../src/catalog/products/product.ts';
-import type { OutboxEntry } from '../../src/events/event.ts';
-import { fromOutboxDocuments, type WithOutbox } from '../../src/events/outbox.ts';
-import { InvalidEventError, serialiseEvent, toPayload } from '../../src/events/serialise.ts';
+import { locationFields, type Location } from '../../src/orders/catalog/locations/location.ts';
+import { productFields, type Product } from '../../src/orders/catalog/products/product.ts';
+import type { OutboxEntry } from '../../src/webhooks/events/event.ts';
+import { fromOutboxDocuments, type WithOutbox } from '../../src/webhooks/events/outbox.ts';
+import { InvalidEventError, serialiseEvent, toPayload } from '../../src/webhooks/events/serialise.ts';
 import { orderFields } from '../../src/orders/order.ts';
 import { createOrders, type Orders, type RequestedOrder } from '../../src/orders/orders.ts';
 import { createOrderStore } from '../../src/orders/order-store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { system } from '../../src/runtime/system.ts';
+import { systemClock } from '../../src/base/runtime/clock.ts';
+import { system } from '../../src/base/runtime/system.ts';
 
 const at = new Date('2026-11-06T12:31:08.214Z');
 const spot = { id: randomUUID(), name: 'Table 4' };

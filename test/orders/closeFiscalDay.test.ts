@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { dayAfter, fiscalDateAt } from '../../src/catalog/locations/fiscal-calendar.ts';
-import { unknownId } from '../catalog/catalog-harness.ts';
+import { dayAfter, fiscalDateAt } from '../../src/orders/catalog/locations/fiscal-calendar.ts';
+import { unknownId } from './catalog/catalog-harness.ts';
 import { problem, setUp, startAnother } from '../support/per-operation.ts';
 import type { Answer } from '../support/service.ts';
 import { middayClock, openShop, placeOrder, type Shop } from './orders-harness.ts';

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createOrderIds } from '../../src/orders/order-id.ts';
-import { createCatalog, createProduct, describeIdempotency, unknownId, uuidForm } from '../catalog/catalog-harness.ts';
+import { createCatalog, createProduct, describeIdempotency, unknownId, uuidForm } from './catalog/catalog-harness.ts';
 import { problem, setUp, startAnother } from '../support/per-operation.ts';
 import type { Answer, CallOptions } from '../support/service.ts';
 import { openShop, orderBody, placeOrder, type Shop } from './orders-harness.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { unknownId } from '../catalog/catalog-harness.ts';
+import { unknownId } from './catalog/catalog-harness.ts';
 import { problem, setUp } from '../support/per-operation.ts';
 import type { Answer, CallOptions } from '../support/service.ts';
 import { openShop, placeOrder, type Shop } from './orders-harness.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { fiscalDateAt } from '../../src/catalog/locations/fiscal-calendar.ts';
-import { unknownId } from '../catalog/catalog-harness.ts';
+import { fiscalDateAt } from '../../src/orders/catalog/locations/fiscal-calendar.ts';
+import { unknownId } from './catalog/catalog-harness.ts';
 import { problem, setUp } from '../support/per-operation.ts';
 import type { Answer } from '../support/service.ts';
 import { middayClock, openShop, placeOrder } from './orders-harness.ts';

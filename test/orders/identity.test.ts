@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ensureInstallation } from '../../src/db/installation.ts';
+import { ensureInstallation } from '../../src/storage/db/installation.ts';
 import { packIds, unpackIds } from '../../src/orders/fiscal-days/packed-ids.ts';
 import { createOrderIds } from '../../src/orders/order-id.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

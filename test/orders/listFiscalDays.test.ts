@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FiscalDay } from '../../src/orders/fiscal-days/fiscal-day.ts';
 import { createFiscalDayStore } from '../../src/orders/fiscal-days/fiscal-day-store.ts';
-import { unknownId } from '../catalog/catalog-harness.ts';
+import { unknownId } from './catalog/catalog-harness.ts';
 import { problem, setUp } from '../support/per-operation.ts';
 import { openShop } from './orders-harness.ts';
 

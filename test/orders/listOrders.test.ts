@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { problem, setUp } from '../support/per-operation.ts';
-import type { Created } from '../catalog/catalog-harness.ts';
+import type { Created } from './catalog/catalog-harness.ts';
 import type { Answer } from '../support/service.ts';
 import { openShop, placeOrder, type Shop } from './orders-harness.ts';
 

@@ -4,7 +4,7 @@ import { setUp, startAnother } from '../support/per-operation.ts';
 import { testDatabaseUri } from '../support/database.ts';
 import { LossyProxy, writeLosses } from '../support/lossy-proxy.ts';
 import type { TestService } from '../support/service.ts';
-import { fiscalDateAt } from '../../src/catalog/locations/fiscal-calendar.ts';
+import { fiscalDateAt } from '../../src/orders/catalog/locations/fiscal-calendar.ts';
 import { middayClock, openShop, orderBody, placeOrder, type Shop } from './orders-harness.ts';
 
 /** `setup.service` reaches the database directly, `service` through a proxy that loses messages on request. */

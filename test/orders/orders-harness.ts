@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { createCatalog, createProduct, type Created } from '../catalog/catalog-harness.ts';
+import { createCatalog, createProduct, type Created } from './catalog/catalog-harness.ts';
 import type { TestService } from '../support/service.ts';
 
 /** A location where orders can be placed. */

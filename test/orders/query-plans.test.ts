@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Document } from 'mongodb';
-import { cut, matching } from '../../src/db/narrow/narrow-pages.ts';
-import { sorts } from '../../src/db/open-pages.ts';
-import { pageQuery } from '../../src/db/plain-pages.ts';
-import type { Source } from '../../src/db/pages.ts';
-import type { Position } from '../../src/lists/listing.ts';
+import { cut, matching } from '../../src/storage/db/narrow/narrow-pages.ts';
+import { sorts } from '../../src/storage/db/open-pages.ts';
+import { pageQuery } from '../../src/storage/db/plain-pages.ts';
+import type { Source } from '../../src/storage/db/pages.ts';
+import type { Position } from '../../src/base/lists/listing.ts';
 import type { OrderDocument } from '../../src/orders/order-store.ts';
 import type { OrderStatus } from '../../src/orders/order.ts';
 import { listSource, orderIndexes } from '../../src/orders/order-store.ts';

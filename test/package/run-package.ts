@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { defaultCacheDir, makeCacheFolder } from '../../src/db/embedded/cache-dir.ts';
-import { installerEnvironment } from '../../src/db/embedded/processes.ts';
+import { defaultCacheDir, makeCacheFolder } from '../../src/storage/db/embedded/cache-dir.ts';
+import { installerEnvironment } from '../../src/storage/db/embedded/processes.ts';
 import { startServiceProcess } from '../support/service-process.ts';
 import { buildPackage, expectedOutput, installPackage } from './stranger.ts';
 

@@ -4,7 +4,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { installerEnvironment } from '../../src/db/embedded/processes.ts';
+import { installerEnvironment } from '../../src/storage/db/embedded/processes.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const client = path.join(root, 'clients/typescript');

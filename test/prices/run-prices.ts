@@ -10,10 +10,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import table from '../../generated/prices.json' with { type: 'json' };
-import { fromRate } from '../../src/costs/money.ts';
-import { findTablePrice } from '../../src/costs/price-table.ts';
-import { rateOf, type Rate } from '../../src/costs/rates.ts';
-import { vendors } from '../../src/providers/vendors/index.ts';
+import { fromRate } from '../../src/base/runtime/money.ts';
+import { findTablePrice } from '../../src/accounting/prices/price-table.ts';
+import { rateOf, type Rate } from '../../src/accounting/prices/rates.ts';
+import { vendors } from '../../src/models/vendors/index.ts';
 
 const run = promisify(execFile);
 

@@ -4,7 +4,7 @@ import { createPromptStore } from '../../src/prompts/prompt-store.ts';
 import type { Answer } from '../support/service.ts';
 import { create, createVersions, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
 import { problem, setUp } from '../support/per-operation.ts';
-import { system } from '../../src/runtime/system.ts';
+import { system } from '../../src/base/runtime/system.ts';
 
 const setup = setUp();
 const remove = (key: string, headers: Record<string, string> = {}): Promise<Answer> =>

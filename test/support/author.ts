@@ -1,5 +1,5 @@
-import { auditEntry, type Author } from '../../src/audit/author.ts';
-import type { AuditEntry } from '../../src/db/audit.ts';
+import { auditEntry, type Author } from '../../src/access/audit/author.ts';
+import type { AuditEntry } from '../../src/storage/db/audit.ts';
 
 /** Who changes something in a test without requests. */
 export const someone: Author = {

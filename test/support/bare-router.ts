@@ -1,14 +1,14 @@
 import type { Express, RequestHandler } from 'express';
 import { operationTable } from '../../generated/operations.ts';
-import { allScopes } from '../../src/api-keys/feature.ts';
+import { allScopes } from '../../src/access/api-keys/feature.ts';
 import { createEventStreams } from '../../src/http/event-streams.ts';
 import type { OperationHandlers } from '../../src/http/operation.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import type { PipelineDependencies } from '../../src/http/pipeline.ts';
 import { createRouter } from '../../src/http/router.ts';
-import { createBudget, type Budget } from '../../src/limits/memory-budget.ts';
+import { createBudget, type Budget } from '../../src/base/limits/memory-budget.ts';
 import { createLogger } from '../../src/observability/logger.ts';
-import { createTurns } from '../../src/runtime/turns.ts';
+import { createTurns } from '../../src/base/runtime/turns.ts';
 
 /** The API key of every request to a bare router. */
 export const bareKeyId = 'test';

@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { identify } from '../../src/db/embedded/identity.ts';
-import { isRunning } from '../../src/db/embedded/processes.ts';
-import { secantusArgs } from '../../src/db/embedded/secantus.ts';
-import { freePort, launchServer, stopServer } from '../../src/db/embedded/server-process.ts';
+import { identify } from '../../src/storage/db/embedded/identity.ts';
+import { isRunning } from '../../src/storage/db/embedded/processes.ts';
+import { secantusArgs } from '../../src/storage/db/embedded/secantus.ts';
+import { freePort, launchServer, stopServer } from '../../src/storage/db/embedded/server-process.ts';
 
 /** Milliseconds between two looks whether the server still runs. */
 const lookEveryMs = 100;

@@ -5,10 +5,10 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress } from 'node:zlib';
-import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
-import { withFileLock } from '../../src/db/embedded/file-lock.ts';
-import { findOnPath } from '../../src/db/embedded/find-on-path.ts';
-import { runCommand } from '../../src/db/embedded/run-command.ts';
+import { defaultCacheDir } from '../../src/storage/db/embedded/cache-dir.ts';
+import { withFileLock } from '../../src/storage/db/embedded/file-lock.ts';
+import { findOnPath } from '../../src/storage/db/embedded/find-on-path.ts';
+import { runCommand } from '../../src/storage/db/embedded/run-command.ts';
 
 /** The command that starts a browser. */
 export interface BrowserProgram {

@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../../src/runtime/clock.ts';
+import { systemClock, type Clock } from '../../src/base/runtime/clock.ts';
 
 /** A clock whose wall time is `ahead` milliseconds ahead. */
 export function clockAhead(milliseconds: number): Clock {

@@ -1,11 +1,11 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
+import { defaultCacheDir } from '../../src/storage/db/embedded/cache-dir.ts';
 import { z } from 'zod';
-import { engineIdSchema, type EngineId } from '../../src/db/embedded/engines.ts';
-import { startEmbeddedDatabase } from '../../src/db/embedded/embedded-database.ts';
-import { findOnPath } from '../../src/db/embedded/find-on-path.ts';
+import { engineIdSchema, type EngineId } from '../../src/storage/db/embedded/engines.ts';
+import { startEmbeddedDatabase } from '../../src/storage/db/embedded/embedded-database.ts';
+import { findOnPath } from '../../src/storage/db/embedded/find-on-path.ts';
 import { startBenchServer } from './bench-server.ts';
 import { consoleLog } from './log.ts';
 

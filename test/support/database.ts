@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { connectDatabase } from '../../src/db/client.ts';
-import { ensureIndexes, type CollectionIndexes } from '../../src/db/indexes.ts';
-import { openPages } from '../../src/db/open-pages.ts';
-import type { PagedDatabase } from '../../src/db/pages.ts';
+import { connectDatabase } from '../../src/storage/db/client.ts';
+import { ensureIndexes, type CollectionIndexes } from '../../src/storage/db/indexes.ts';
+import { openPages } from '../../src/storage/db/open-pages.ts';
+import type { PagedDatabase } from '../../src/storage/db/pages.ts';
 import { silentLog } from './log.ts';
 
 export interface TestDatabase extends PagedDatabase {

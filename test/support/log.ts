@@ -1,4 +1,4 @@
-import type { DatabaseLog } from '../../src/db/log.ts';
+import type { DatabaseLog } from '../../src/storage/db/log.ts';
 
 /** Writes each message to standard error, where Jest shows its progress. */
 export const consoleLog: DatabaseLog = {

@@ -1,7 +1,7 @@
 import type { AnyBulkWriteOperation, Collection, Db, Document } from 'mongodb';
-import type { Database } from '../../src/db/client.ts';
-import { withNarrowPages } from '../../src/db/narrow/narrow-pages.ts';
-import type { PagedDatabase } from '../../src/db/pages.ts';
+import type { Database } from '../../src/storage/db/client.ts';
+import { withNarrowPages } from '../../src/storage/db/narrow/narrow-pages.ts';
+import type { PagedDatabase } from '../../src/storage/db/pages.ts';
 
 /** Counts the documents that commands make a server read. */
 export interface MatchedDocuments {
@@ -13,7 +13,7 @@ export interface MatchedDocuments {
 
 /**
  * Counts the documents that each command makes a server read, for a server that reads everything that a filter matches,
- * whatever the limit, and that uses an index only for equalities followed by one range (see `src/db/narrow/narrow-pages.ts`).
+ * whatever the limit, and that uses an index only for equalities followed by one range (see `src/storage/db/narrow/narrow-pages.ts`).
  */
 export function countMatchedDocuments(database: Database): MatchedDocuments {
   let counts: Promise<{ documents: number; filter: string }>[] = [];

@@ -1,5 +1,5 @@
 import { startFauxqs, type FauxqsServer } from 'fauxqs';
-import type { S3BlobStoreOptions } from '../../src/blobs/s3-blob-store.ts';
+import type { S3BlobStoreOptions } from '../../src/storage/blobs/s3-blob-store.ts';
 import { reservePort } from './ports.ts';
 
 /** An S3-protocol server in this process, with one empty bucket. */

@@ -1,6 +1,6 @@
 /** The set-up for tests of operations. */
 import { afterAll, beforeAll } from '@jest/globals';
-import type { PagedDatabase } from '../../src/db/pages.ts';
+import type { PagedDatabase } from '../../src/storage/db/pages.ts';
 import { openDatabase, testDatabaseUri } from './database.ts';
 import { startTestService, type TestService, type TestServiceOptions } from './service.ts';
 

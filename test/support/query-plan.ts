@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import type { Document } from 'mongodb';
-import { stagesOf } from '../../src/db/open-pages.ts';
+import { stagesOf } from '../../src/storage/db/open-pages.ts';
 
 /** The steps that read an index, as MongoDB and PostgreSQL name them. */
 const indexReads = ['IXSCAN', 'Index Scan', 'Index Only Scan', 'Bitmap Index Scan'];

@@ -1,12 +1,12 @@
 import { Binary } from 'mongodb';
-import { categoryFields } from '../../src/catalog/categories/category.ts';
-import { locationFields } from '../../src/catalog/locations/location.ts';
-import { productFields } from '../../src/catalog/products/product.ts';
-import { integrationFields } from '../../src/integrations/integration.ts';
+import { categoryFields } from '../../src/orders/catalog/categories/category.ts';
+import { locationFields } from '../../src/orders/catalog/locations/location.ts';
+import { productFields } from '../../src/orders/catalog/products/product.ts';
+import { integrationFields } from '../../src/webhooks/integrations/integration.ts';
 import { orderFields } from '../../src/orders/order.ts';
 import { contentFields, promptFields } from '../../src/prompts/prompt.ts';
-import { testRunFields } from '../../src/test-runs/test-run.ts';
-import type { PagedDatabase } from '../../src/db/pages.ts';
+import { testRunFields } from '../../src/prompts/test-runs/test-run.ts';
+import type { PagedDatabase } from '../../src/storage/db/pages.ts';
 import { openDatabase } from './database.ts';
 import type { TestService } from './service.ts';
 

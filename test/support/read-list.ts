@@ -1,4 +1,4 @@
-import { readPage, type Listing } from '../../src/lists/listing.ts';
+import { readPage, type Listing } from '../../src/base/lists/listing.ts';
 
 /** The entries of a list from an offset, and their total number. */
 export async function readList<Item>(

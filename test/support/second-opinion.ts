@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { Request, Response } from 'express';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { operationTable } from '../../generated/operations.ts';
-import { ProblemError } from '../../src/errors/problem-error.ts';
+import { ProblemError } from '../../src/base/errors/problem-error.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { createReferee } from '../../src/http/referee.ts';
 import { createBareRouter } from './bare-router.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { migrations } from '../../src/db/migrations/migrations.ts';
-import { connectDatabase } from '../../src/db/client.ts';
+import { migrations } from '../../src/storage/db/migrations/migrations.ts';
+import { connectDatabase } from '../../src/storage/db/client.ts';
 import { clockAhead } from '../support/clock.ts';
 import { testDatabaseUri } from '../support/database.ts';
 import { silentLog } from '../support/log.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Binary } from 'mongodb';
-import { sorts } from '../../src/db/open-pages.ts';
-import { pageQuery } from '../../src/db/plain-pages.ts';
-import { deriveUuid } from '../../src/runtime/derived-id.ts';
+import { sorts } from '../../src/storage/db/open-pages.ts';
+import { pageQuery } from '../../src/storage/db/plain-pages.ts';
+import { deriveUuid } from '../../src/base/runtime/derived-id.ts';
 import type { DeliveryDocument } from '../../src/webhooks/deliveries/delivery-documents.ts';
 import { deliverySource } from '../../src/webhooks/deliveries/delivery-lists.ts';
 import { createDeliveryStore, deliveryIndexes } from '../../src/webhooks/deliveries/delivery-store.ts';

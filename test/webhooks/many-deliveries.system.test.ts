@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { withNarrowPages } from '../../src/db/narrow/narrow-pages.ts';
-import type { PagedDatabase } from '../../src/db/pages.ts';
+import { withNarrowPages } from '../../src/storage/db/narrow/narrow-pages.ts';
+import type { PagedDatabase } from '../../src/storage/db/pages.ts';
 import { newDelivery } from '../../src/webhooks/deliveries/delivery.ts';
 import { firstDue } from '../../src/webhooks/deliveries/delivery-documents.ts';
 import { createDeliveryStore, type DeliveryStore } from '../../src/webhooks/deliveries/delivery-store.ts';

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from 'mongodb';
 import { randomUUID } from 'node:crypto';
-import { withNarrowPages } from '../../src/db/narrow/narrow-pages.ts';
-import type { PagedDatabase } from '../../src/db/pages.ts';
+import { withNarrowPages } from '../../src/storage/db/narrow/narrow-pages.ts';
+import type { PagedDatabase } from '../../src/storage/db/pages.ts';
 import { newDelivery } from '../../src/webhooks/deliveries/delivery.ts';
 import { createDeliveryStore } from '../../src/webhooks/deliveries/delivery-store.ts';
 import { createAgenda } from '../../src/webhooks/lanes/agenda.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { findHeaderMistakes, looksLikeCredential } from '../../src/integrations/custom-headers.ts';
-import { readRetryAfter } from '../../src/outbound/retry-after.ts';
-import { generateSecret, keyOf, toStandardSecret } from '../../src/integrations/signing-secret.ts';
+import { findHeaderMistakes, looksLikeCredential } from '../../src/webhooks/integrations/custom-headers.ts';
+import { readRetryAfter } from '../../src/base/outbound/retry-after.ts';
+import { generateSecret, keyOf, toStandardSecret } from '../../src/webhooks/integrations/signing-secret.ts';
 import { deliveryId } from '../../src/webhooks/deliveries/delivery.ts';
 import { nextAttemptIn } from '../../src/webhooks/deliveries/retry-schedule.ts';
 import { partitionOf, spansOf } from '../../src/webhooks/partitions/partition.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createLookUp } from '../../src/outbound/look-up.ts';
-import { createAddressRule, loopbackNetworks } from '../../src/outbound/address-rules.ts';
+import { createLookUp } from '../../src/base/outbound/look-up.ts';
+import { createAddressRule, loopbackNetworks } from '../../src/base/outbound/address-rules.ts';
 import { createSender, type Sender } from '../../src/webhooks/sending/sender.ts';
 import { defaultLimits } from '../../src/webhooks/timing.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';

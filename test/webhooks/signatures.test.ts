@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { toStandardSecret } from '../../src/integrations/signing-secret.ts';
+import { toStandardSecret } from '../../src/webhooks/integrations/signing-secret.ts';
 import { deliveryHeaders } from '../../src/webhooks/sending/delivery-headers.ts';
 import { signatureHeaders } from '../../src/webhooks/sending/signatures.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createLookUp, type LookUp } from '../../src/outbound/look-up.ts';
-import { createAddressRule, loopbackNetworks } from '../../src/outbound/address-rules.ts';
+import { createLookUp, type LookUp } from '../../src/base/outbound/look-up.ts';
+import { createAddressRule, loopbackNetworks } from '../../src/base/outbound/address-rules.ts';
 import { createSender, type Sender } from '../../src/webhooks/sending/sender.ts';
 import { checkTarget } from '../../src/webhooks/sending/target.ts';
 import { defaultLimits } from '../../src/webhooks/timing.ts';

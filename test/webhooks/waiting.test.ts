@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Integration } from '../../src/integrations/integration.ts';
+import type { Integration } from '../../src/webhooks/integrations/integration.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { newDelivery } from '../../src/webhooks/deliveries/delivery.ts';
 import { defaultTiming } from '../../src/webhooks/timing.ts';

@@ -1,8 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { createLookUp } from '../../src/outbound/look-up.ts';
-import { toStandardSecret } from '../../src/integrations/signing-secret.ts';
+import { createLookUp } from '../../src/base/outbound/look-up.ts';
+import { toStandardSecret } from '../../src/webhooks/integrations/signing-secret.ts';
 import { silentObserver } from '../../src/webhooks/observer.ts';
 import type { WebhookTiming } from '../../src/webhooks/timing.ts';
 import type { Webhooks } from '../../src/webhooks/webhooks.ts';

@@ -1,24 +1,24 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Collection } from 'mongodb';
-import type { PagedDatabase } from '../../src/db/pages.ts';
-import { createLookUp } from '../../src/outbound/look-up.ts';
-import type { OutboxEntry } from '../../src/events/event.ts';
-import { serialiseEvent } from '../../src/events/serialise.ts';
-import { outboxIndex, toOutboxDocuments, type WithOutbox } from '../../src/events/outbox.ts';
-import { createIntegrationDirectory, type IntegrationDirectory } from '../../src/integrations/directory.ts';
+import type { PagedDatabase } from '../../src/storage/db/pages.ts';
+import { createLookUp } from '../../src/base/outbound/look-up.ts';
+import type { OutboxEntry } from '../../src/webhooks/events/event.ts';
+import { serialiseEvent } from '../../src/webhooks/events/serialise.ts';
+import { outboxIndex, toOutboxDocuments, type WithOutbox } from '../../src/webhooks/events/outbox.ts';
+import { createIntegrationDirectory, type IntegrationDirectory } from '../../src/webhooks/integrations/directory.ts';
 import { deliveryId } from '../../src/webhooks/deliveries/delivery.ts';
-import { headerRecord, secretRecord, type Integration } from '../../src/integrations/integration.ts';
-import { createSecretBox, type Sealed } from '../../src/secrets/secret-box.ts';
+import { headerRecord, secretRecord, type Integration } from '../../src/webhooks/integrations/integration.ts';
+import { createSecretBox, type Sealed } from '../../src/base/secrets/secret-box.ts';
 import {
   createIntegrationStore,
   integrationIndexes,
   type IntegrationStore,
-} from '../../src/integrations/integration-store.ts';
+} from '../../src/webhooks/integrations/integration-store.ts';
 import type { Attempt, Delivery, DeliveryStatus, StampedAttempt } from '../../src/webhooks/deliveries/delivery.ts';
 import { createDeliveryStore, type DeliveryStore } from '../../src/webhooks/deliveries/delivery-store.ts';
 import type { LaneHealth } from '../../src/webhooks/lanes/health.ts';
 import { createHealthStore } from '../../src/webhooks/lanes/health-store.ts';
-import { createAddressRule, loopbackNetworks } from '../../src/outbound/address-rules.ts';
+import { createAddressRule, loopbackNetworks } from '../../src/base/outbound/address-rules.ts';
 import { defaultTiming, type WebhookTiming } from '../../src/webhooks/timing.ts';
 import {
   createWebhooks,
@@ -30,8 +30,8 @@ import { createIndexes, createTestDatabase, type TestDatabase } from '../support
 import { silentLog } from '../support/log.ts';
 import { until } from '../support/until.ts';
 import { readList } from '../support/read-list.ts';
-import { systemClock, type Clock } from '../../src/runtime/clock.ts';
-import { system } from '../../src/runtime/system.ts';
+import { systemClock, type Clock } from '../../src/base/runtime/clock.ts';
+import { system } from '../../src/base/runtime/system.ts';
 import { someEntry } from '../support/author.ts';
 
 /**

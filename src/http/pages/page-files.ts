@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Request, Response } from 'express';
-import { hasCode } from '../../runtime/system-error.ts';
+import { hasCode } from '../../base/runtime/system-error.ts';
 import { sendBody } from '../answer-stream.ts';
 import { createStaticBody, type StaticBody } from '../static-body.ts';
 

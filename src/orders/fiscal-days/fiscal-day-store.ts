@@ -1,11 +1,11 @@
 import { Binary, type Collection } from 'mongodb';
-import type { CollectionIndexes } from '../../db/indexes.ts';
-import type { PagedDatabase } from '../../db/pages.ts';
-import { insertOnce, read, type StampedDocument } from '../../db/writes.ts';
-import type { OutboxEntry } from '../../events/event.ts';
-import { outboxIndex, toOutboxDocuments, type WithOutbox } from '../../events/outbox.ts';
-import type { Document } from '../../fields/fields.ts';
-import type { Listing } from '../../lists/listing.ts';
+import type { CollectionIndexes } from '../../storage/db/indexes.ts';
+import type { PagedDatabase } from '../../storage/db/pages.ts';
+import { insertOnce, read, type StampedDocument } from '../../storage/db/writes.ts';
+import type { OutboxEntry } from '../../webhooks/events/event.ts';
+import { outboxIndex, toOutboxDocuments, type WithOutbox } from '../../webhooks/events/outbox.ts';
+import type { Document } from '../../base/fields/fields.ts';
+import type { Listing } from '../../base/lists/listing.ts';
 import { fiscalDayFields, type FiscalDay } from './fiscal-day.ts';
 import { packIds, unpackIds } from './packed-ids.ts';
 

@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/types.ts';
-import { fields, made, type Difference, type None, type Shown, type Thing } from '../../fields/fields.ts';
-import { integer, moment, same, text } from '../../fields/kinds.ts';
+import { fields, made, type Difference, type None, type Shown, type Thing } from '../../base/fields/fields.ts';
+import { integer, moment, same, text } from '../../base/fields/kinds.ts';
 
 export const fiscalDayFields = fields({
   locationId: made(text),

@@ -8,19 +8,19 @@
  * next day, every order that an earlier day counted is marked. An order that reached the database after the list was
  * made is not marked, whatever its time is, and the next day counts it.
  */
-import { beginOfFiscalDay } from '../../catalog/locations/fiscal-calendar.ts';
-import type { Location } from '../../catalog/locations/location.ts';
-import type { Locations } from '../../catalog/locations/locations.ts';
-import { ProblemError } from '../../errors/problem-error.ts';
-import { fiscalDayEnded } from '../../events/announcements.ts';
-import type { Relay } from '../../events/outbox.ts';
-import type { Listing } from '../../lists/listing.ts';
+import { beginOfFiscalDay } from '../catalog/locations/fiscal-calendar.ts';
+import type { Location } from '../catalog/locations/location.ts';
+import type { Locations } from '../catalog/locations/locations.ts';
+import { ProblemError } from '../../base/errors/problem-error.ts';
+import { fiscalDayEnded } from '../../webhooks/events/announcements.ts';
+import type { Relay } from '../../webhooks/events/outbox.ts';
+import type { Listing } from '../../base/lists/listing.ts';
 import type { OrderStore } from '../order-store.ts';
 import { countOrders } from './count-orders.ts';
 import type { FiscalDay } from './fiscal-day.ts';
 import { fiscalDayId, type FiscalDayStore } from './fiscal-day-store.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Random } from '../../runtime/random.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
+import type { Random } from '../../base/runtime/random.ts';
 
 /** Fiscal days. Every method that takes a location's id throws `location-not-found`. */
 export interface FiscalDays {

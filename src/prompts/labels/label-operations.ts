@@ -1,4 +1,4 @@
-import { ProblemError } from '../../errors/problem-error.ts';
+import { ProblemError } from '../../base/errors/problem-error.ts';
 import { ifMatch } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { answerPage } from '../../http/list-answer.ts';

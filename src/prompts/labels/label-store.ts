@@ -1,8 +1,8 @@
 import type { Collection } from 'mongodb';
-import type { CollectionIndexes } from '../../db/indexes.ts';
-import type { PagedDatabase } from '../../db/pages.ts';
-import { read, upsertOnce } from '../../db/writes.ts';
-import type { Listing } from '../../lists/listing.ts';
+import type { CollectionIndexes } from '../../storage/db/indexes.ts';
+import type { PagedDatabase } from '../../storage/db/pages.ts';
+import { read, upsertOnce } from '../../storage/db/writes.ts';
+import type { Listing } from '../../base/lists/listing.ts';
 import { createArchive, numberedEntries, type Archive } from '../archive-store.ts';
 import type { LabelMove } from './label.ts';
 

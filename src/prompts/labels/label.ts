@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/types.ts';
-import { integer, list, moment, object, text, type Kind, type StoredOf } from '../../fields/kinds.ts';
+import { integer, list, moment, object, text, type Kind, type StoredOf } from '../../base/fields/kinds.ts';
 
 /** The API key that moved a label. */
 const mover = object({ id: text, name: text });

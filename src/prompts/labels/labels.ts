@@ -1,10 +1,10 @@
-import { auditEntry, keyOf, type AuditedKind, type Author } from '../../audit/author.ts';
-import { createEditQueue, type EditQueue } from '../../editing/edit-queue.ts';
-import { changeTime } from '../../editing/edits.ts';
-import { ProblemError } from '../../errors/problem-error.ts';
-import { listingOf, type Listing } from '../../lists/listing.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Random } from '../../runtime/random.ts';
+import { auditEntry, keyOf, type AuditedKind, type Author } from '../../access/audit/author.ts';
+import { createEditQueue, type EditQueue } from '../../base/editing/edit-queue.ts';
+import { changeTime } from '../../base/editing/edits.ts';
+import { ProblemError } from '../../base/errors/problem-error.ts';
+import { listingOf, type Listing } from '../../base/lists/listing.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
+import type { Random } from '../../base/runtime/random.ts';
 import { removeOrphans } from '../prompt-deletion.ts';
 import type { PromptStore } from '../prompt-store.ts';
 import type { Prompt } from '../prompt.ts';

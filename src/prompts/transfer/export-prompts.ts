@@ -1,7 +1,7 @@
 import type { components } from '../../../generated/types.ts';
-import type { Reach } from '../../limits/reach.ts';
-import { defined } from '../../runtime/objects.ts';
-import { createTurns } from '../../runtime/turns.ts';
+import type { Reach } from '../../base/limits/reach.ts';
+import { defined } from '../../base/runtime/objects.ts';
+import { createTurns } from '../../base/runtime/turns.ts';
 import type { PromptStore, VersionName } from '../prompt-store.ts';
 import { contentFields, currentVersion, promptFields, type Prompt, type PromptVersion } from '../prompt.ts';
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { components } from '../../../generated/types.ts';
-import type { Author } from '../../audit/author.ts';
-import { ProblemError } from '../../errors/problem-error.ts';
-import type { Random } from '../../runtime/random.ts';
-import { createTurns } from '../../runtime/turns.ts';
+import type { Author } from '../../access/audit/author.ts';
+import { ProblemError } from '../../base/errors/problem-error.ts';
+import type { Random } from '../../base/runtime/random.ts';
+import { createTurns } from '../../base/runtime/turns.ts';
 import { sameContent } from '../prompt-changes.ts';
 import type { PromptStore } from '../prompt-store.ts';
 import { contentFields, promptFields } from '../prompt.ts';

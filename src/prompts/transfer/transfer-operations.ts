@@ -1,9 +1,9 @@
 import type { components } from '../../../generated/types.ts';
-import { requireEveryPrompt } from '../../errors/beyond-limits.ts';
-import { insufficientScope } from '../../errors/insufficient-scope.ts';
+import { requireEveryPrompt } from '../../base/errors/beyond-limits.ts';
+import { insufficientScope } from '../../base/errors/insufficient-scope.ts';
 import { createExportAnswers } from '../../http/export-answer.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
-import { defined } from '../../runtime/objects.ts';
+import { defined } from '../../base/runtime/objects.ts';
 import type { ExportPrompts } from './export-prompts.ts';
 import type { ImportedPrompt, Imports } from './import-prompts.ts';
 

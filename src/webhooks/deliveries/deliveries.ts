@@ -1,9 +1,9 @@
-import { ProblemError } from '../../errors/problem-error.ts';
-import type { EventContent } from '../../events/event.ts';
+import { ProblemError } from '../../base/errors/problem-error.ts';
+import type { EventContent } from '../events/event.ts';
 import type { EventStore } from '../events/event-store.ts';
 import type { Replays } from '../replays/replays.ts';
 import type { WebhookTiming } from '../timing.ts';
-import { emptyListing, type Listing } from '../../lists/listing.ts';
+import { emptyListing, type Listing } from '../../base/lists/listing.ts';
 import {
   deliveryId,
   deliveryOf,
@@ -14,7 +14,7 @@ import {
 } from './delivery.ts';
 import type { DeliveryFilter } from './delivery-lists.ts';
 import type { DeliveryStore } from './delivery-store.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
 
 /** Reads deliveries, and creates deliveries on request. */
 export interface Deliveries {

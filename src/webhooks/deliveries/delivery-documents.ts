@@ -1,5 +1,5 @@
-import type { EventType } from '../../events/event.ts';
-import { fromTargetFields, type TargetFields } from '../../events/target.ts';
+import type { EventType } from '../events/event.ts';
+import { fromTargetFields, type TargetFields } from '../events/target.ts';
 import type { SendError } from '../sending/send-error.ts';
 import type { Attempt, Delivery, DeliveryStatus, Outcome } from './delivery.ts';
 

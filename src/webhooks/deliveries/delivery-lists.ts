@@ -1,7 +1,7 @@
-import type { CollectionIndexes } from '../../db/indexes.ts';
-import type { Source } from '../../db/pages.ts';
-import type { EventType } from '../../events/event.ts';
-import { toTargetFields } from '../../events/target.ts';
+import type { CollectionIndexes } from '../../storage/db/indexes.ts';
+import type { Source } from '../../storage/db/pages.ts';
+import type { EventType } from '../events/event.ts';
+import { toTargetFields } from '../events/target.ts';
 import type { DeliveryStatus, Outcome } from './delivery.ts';
 import type { DeliveryDocument } from './delivery-documents.ts';
 

@@ -1,10 +1,10 @@
 import { Binary, type AnyBulkWriteOperation, type Collection, type Document, type Filter } from 'mongodb';
-import { insertMissing } from '../../db/bulk-writes.ts';
-import { expiryIndex, type CollectionIndexes } from '../../db/indexes.ts';
-import type { PagedDatabase, Source, ValueSpan } from '../../db/pages.ts';
-import { read, writeIdempotently } from '../../db/writes.ts';
-import type { Listing } from '../../lists/listing.ts';
-import { toTargetFields } from '../../events/target.ts';
+import { insertMissing } from '../../storage/db/bulk-writes.ts';
+import { expiryIndex, type CollectionIndexes } from '../../storage/db/indexes.ts';
+import type { PagedDatabase, Source, ValueSpan } from '../../storage/db/pages.ts';
+import { read, writeIdempotently } from '../../storage/db/writes.ts';
+import type { Listing } from '../../base/lists/listing.ts';
+import { toTargetFields } from '../events/target.ts';
 import type { Attempt, Delivery, DeliveryStatus, DeliveryWithBody, Outcome, StampedAttempt } from './delivery.ts';
 import {
   attemptId,

@@ -1,5 +1,5 @@
-import { deriveUuid } from '../../runtime/derived-id.ts';
-import type { EventType } from '../../events/event.ts';
+import { deriveUuid } from '../../base/runtime/derived-id.ts';
+import type { EventType } from '../events/event.ts';
 import type { StoredEvent } from '../events/event-store.ts';
 import type { SendError } from '../sending/send-error.ts';
 

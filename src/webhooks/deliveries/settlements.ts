@@ -4,7 +4,7 @@ import type { WebhookLog } from '../observer.ts';
 import type { WebhookTiming } from '../timing.ts';
 import type { StampedAttempt } from './delivery.ts';
 import type { DeliveryStore, FailureSettlement } from './delivery-store.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
 
 /** The result of an attempt. */
 export interface Settlement {

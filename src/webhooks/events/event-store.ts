@@ -1,10 +1,10 @@
 import { Binary, type Collection } from 'mongodb';
-import { insertMissing } from '../../db/bulk-writes.ts';
-import { expiryIndex, type CollectionIndexes } from '../../db/indexes.ts';
-import type { PagedDatabase, Source } from '../../db/pages.ts';
-import { read } from '../../db/writes.ts';
-import type { EventContent, EventType } from '../../events/event.ts';
-import { fromTargetFields, toTargetFields, type TargetFields } from '../../events/target.ts';
+import { insertMissing } from '../../storage/db/bulk-writes.ts';
+import { expiryIndex, type CollectionIndexes } from '../../storage/db/indexes.ts';
+import type { PagedDatabase, Source } from '../../storage/db/pages.ts';
+import { read } from '../../storage/db/writes.ts';
+import type { EventContent, EventType } from './event.ts';
+import { fromTargetFields, toTargetFields, type TargetFields } from './target.ts';
 
 /** A relayed event: the bytes and the recipients. */
 export interface StoredEvent extends Omit<EventContent, 'data' | 'targetId'> {

@@ -1,7 +1,7 @@
-import type { ReceiverSettings } from '../../integrations/directory.ts';
-import { readRetryAfter } from '../../outbound/retry-after.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Random } from '../../runtime/random.ts';
+import type { ReceiverSettings } from '../integrations/directory.ts';
+import { readRetryAfter } from '../../base/outbound/retry-after.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
+import type { Random } from '../../base/runtime/random.ts';
 import { outcomeOf, type DeliveryWithBody } from '../deliveries/delivery.ts';
 import { nextAttemptIn } from '../deliveries/retry-schedule.ts';
 import type { Settlements } from '../deliveries/settlements.ts';

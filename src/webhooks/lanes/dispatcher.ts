@@ -1,5 +1,5 @@
-import type { ReceiverSettings } from '../../integrations/directory.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { ReceiverSettings } from '../integrations/directory.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
 import type { DeliveryWithBody } from '../deliveries/delivery.ts';
 import type { DeliveryStore } from '../deliveries/delivery-store.ts';
 import type { WebhookLog } from '../observer.ts';

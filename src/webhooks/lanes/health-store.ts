@@ -1,7 +1,7 @@
 import type { Collection } from 'mongodb';
-import { insertMissing } from '../../db/bulk-writes.ts';
-import type { Database } from '../../db/client.ts';
-import { read, writeIdempotently } from '../../db/writes.ts';
+import { insertMissing } from '../../storage/db/bulk-writes.ts';
+import type { Database } from '../../storage/db/client.ts';
+import { read, writeIdempotently } from '../../storage/db/writes.ts';
 import type { SendError } from '../sending/send-error.ts';
 import type { Failure, LaneHealth } from './health.ts';
 

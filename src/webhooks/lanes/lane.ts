@@ -1,4 +1,4 @@
-import type { ReceiverSettings } from '../../integrations/directory.ts';
+import type { ReceiverSettings } from '../integrations/directory.ts';
 import type { DeliveryWithBody } from '../deliveries/delivery.ts';
 import { partitionOf } from '../partitions/partition.ts';
 import type { WebhookTiming } from '../timing.ts';

@@ -1,5 +1,5 @@
-import type { IntegrationDirectory, ReceiverSettings } from '../../integrations/directory.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { IntegrationDirectory, ReceiverSettings } from '../integrations/directory.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
 import type { WebhookLog } from '../observer.ts';
 import type { WebhookTiming } from '../timing.ts';
 import type { HealthStore } from './health-store.ts';

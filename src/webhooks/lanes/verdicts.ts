@@ -1,5 +1,5 @@
-import type { IntegrationDirectory, ReceiverSettings } from '../../integrations/directory.ts';
-import type { Random } from '../../runtime/random.ts';
+import type { IntegrationDirectory, ReceiverSettings } from '../integrations/directory.ts';
+import type { Random } from '../../base/runtime/random.ts';
 import type { WebhookLog, WebhookObserver } from '../observer.ts';
 import type { WebhookTiming } from '../timing.ts';
 import { afterFailure, afterSuccess, decide, type Failure } from './health.ts';

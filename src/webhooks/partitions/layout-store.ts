@@ -1,6 +1,6 @@
 import type { Collection, Filter, UpdateFilter } from 'mongodb';
-import type { Database } from '../../db/client.ts';
-import { read, upsertOnce, writeIdempotently } from '../../db/writes.ts';
+import type { Database } from '../../storage/db/client.ts';
+import { read, upsertOnce, writeIdempotently } from '../../storage/db/writes.ts';
 import { partitionCount } from './partition.ts';
 
 /** A process that holds partitions or wants some. */

@@ -1,4 +1,4 @@
-import type { ValueSpan } from '../../db/pages.ts';
+import type { ValueSpan } from '../../storage/db/pages.ts';
 
 /**
  * A partition is a 64th of all integrations: those whose ids, which are random, begin with the same six bits. Each is

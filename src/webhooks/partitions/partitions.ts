@@ -3,9 +3,9 @@
  * layout. It measures the end of its lease from before each beat, on its own monotonic clock. Another process frees its
  * partitions only after it has itself seen the beat unchanged for the full term, so the lease has ended by then.
  */
-import type { Clock } from '../../runtime/clock.ts';
-import type { Random } from '../../runtime/random.ts';
-import { createStalenessWatch } from '../../runtime/staleness-watch.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
+import type { Random } from '../../base/runtime/random.ts';
+import { createStalenessWatch } from '../../base/runtime/staleness-watch.ts';
 import type { WebhookLog } from '../observer.ts';
 import { repeat, type Repetition } from '../repeat.ts';
 import type { WebhookTiming } from '../timing.ts';

@@ -1,8 +1,8 @@
 import type { Collection, Filter, UpdateFilter } from 'mongodb';
-import type { Database } from '../../db/client.ts';
-import { read, writeIdempotently } from '../../db/writes.ts';
-import type { OutboxEntry } from '../../events/event.ts';
-import { fromOutboxDocuments, waitingFilter, type OutboxCollection, type WithOutbox } from '../../events/outbox.ts';
+import type { Database } from '../../storage/db/client.ts';
+import { read, writeIdempotently } from '../../storage/db/writes.ts';
+import type { OutboxEntry } from '../events/event.ts';
+import { fromOutboxDocuments, waitingFilter, type OutboxCollection, type WithOutbox } from '../events/outbox.ts';
 
 /** A document with its waiting events. */
 export interface Outbox {

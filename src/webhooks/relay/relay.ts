@@ -1,6 +1,6 @@
-import type { OutboxEntry } from '../../events/event.ts';
-import { outboxCollections, type OutboxCollection, type Relay } from '../../events/outbox.ts';
-import type { IntegrationDirectory } from '../../integrations/directory.ts';
+import type { OutboxEntry } from '../events/event.ts';
+import { outboxCollections, type OutboxCollection, type Relay } from '../events/outbox.ts';
+import type { IntegrationDirectory } from '../integrations/directory.ts';
 import { createBatcher, type Batcher } from '../batcher.ts';
 import { deliveryOf, type NewDelivery } from '../deliveries/delivery.ts';
 import type { WebhookEngine } from '../engine.ts';
@@ -9,7 +9,7 @@ import type { WebhookLog, WebhookObserver } from '../observer.ts';
 import { repeat, type Repetition } from '../repeat.ts';
 import type { WebhookTiming } from '../timing.ts';
 import type { OutboxStore } from './outbox-store.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
 
 export interface RelayDependencies {
   readonly outboxes: OutboxStore;

@@ -1,9 +1,9 @@
 import type { Collection } from 'mongodb';
-import { expiryIndex, type CollectionIndexes } from '../../db/indexes.ts';
-import type { PagedDatabase } from '../../db/pages.ts';
-import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../../db/writes.ts';
-import type { EventType } from '../../events/event.ts';
-import type { Listing } from '../../lists/listing.ts';
+import { expiryIndex, type CollectionIndexes } from '../../storage/db/indexes.ts';
+import type { PagedDatabase } from '../../storage/db/pages.ts';
+import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../../storage/db/writes.ts';
+import type { EventType } from '../events/event.ts';
+import type { Listing } from '../../base/lists/listing.ts';
 import type { EventPosition } from '../events/event-store.ts';
 import type { Replay } from './replay.ts';
 

@@ -1,4 +1,4 @@
-import type { EventType } from '../../events/event.ts';
+import type { EventType } from '../events/event.ts';
 import type { EventPosition } from '../events/event-store.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { EventType } from '../../events/event.ts';
-import { receivesFrom, type IntegrationDirectory } from '../../integrations/directory.ts';
+import type { EventType } from '../events/event.ts';
+import { receivesFrom, type IntegrationDirectory } from '../integrations/directory.ts';
 import {
   deliveryId,
   deliveryOf,
@@ -11,12 +11,12 @@ import {
   type NewDelivery,
 } from '../deliveries/delivery.ts';
 import type { DeliveryStore } from '../deliveries/delivery-store.ts';
-import type { Listing } from '../../lists/listing.ts';
+import type { Listing } from '../../base/lists/listing.ts';
 import type { EventPosition, EventStore, StoredEvent } from '../events/event-store.ts';
 import type { WebhookTiming } from '../timing.ts';
 import type { Replay } from './replay.ts';
 import type { ReplayStore } from './replay-store.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
 
 /** Sends events to an integration again. */
 export interface Replays {

@@ -1,4 +1,4 @@
-import { targetUuidOf } from '../../events/target.ts';
+import { targetUuidOf } from '../events/target.ts';
 import { signatureHeaders, type SigningSecrets } from './signatures.ts';
 
 /** The data for the headers of an attempt. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
 import type { WebhookLimits } from '../timing.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { maskUrl } from '../../integrations/url-credentials.ts';
+import { maskUrl } from '../integrations/url-credentials.ts';
 
 /** Limits of the response headers that are stored. */
 const maxHeaders = 50;

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { Pool } from 'undici';
-import type { LookUp } from '../../outbound/look-up.ts';
+import type { LookUp } from '../../base/outbound/look-up.ts';
 import type { WebhookLimits, WebhookTiming } from '../timing.ts';
-import type { AddressRule } from '../../outbound/address-rules.ts';
+import type { AddressRule } from '../../base/outbound/address-rules.ts';
 import { AttemptRequest, AttemptEndedError, type SendResult } from './attempt-request.ts';
 import { guardedConnector } from './target.ts';
 

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type Hmac } from 'node:crypto';
-import { keyOf } from '../../integrations/signing-secret.ts';
+import { keyOf } from '../integrations/signing-secret.ts';
 
 /** A message to sign. */
 export interface SignedMessage {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { buildConnector } from 'undici';
-import { toLookupFunction, type LookUp } from '../../outbound/look-up.ts';
-import type { AddressRule } from '../../outbound/address-rules.ts';
+import { toLookupFunction, type LookUp } from '../../base/outbound/look-up.ts';
+import type { AddressRule } from '../../base/outbound/address-rules.ts';
 import { limitAnswers } from './answer-limit.ts';
 
 /** The most characters of an integration's address. */

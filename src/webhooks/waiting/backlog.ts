@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Condition } from '../../integrations/condition.ts';
-import type { IntegrationDirectory } from '../../integrations/directory.ts';
-import type { Integration } from '../../integrations/integration.ts';
+import type { Condition } from '../integrations/condition.ts';
+import type { IntegrationDirectory } from '../integrations/directory.ts';
+import type { Integration } from '../integrations/integration.ts';
 import { waitingStatuses, type WaitingStatus, type WebhookObserver } from '../observer.ts';
 import type { WaitingStore } from './waiting-store.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
 
 export interface BacklogDependencies {
   readonly integrations: Pick<IntegrationDirectory, 'find'>;

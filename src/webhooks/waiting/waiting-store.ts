@@ -1,7 +1,7 @@
 import type { Collection } from 'mongodb';
-import type { DueGroups, PagedDatabase } from '../../db/pages.ts';
-import type { Waiting } from '../../integrations/condition.ts';
-import { shareReads } from '../../runtime/shared-reads.ts';
+import type { DueGroups, PagedDatabase } from '../../storage/db/pages.ts';
+import type { Waiting } from '../integrations/condition.ts';
+import { shareReads } from '../../base/runtime/shared-reads.ts';
 import type { DeliveryDocument } from '../deliveries/delivery-documents.ts';
 
 /** Finds waiting deliveries. */

@@ -14,16 +14,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { fromAmount, showMoney, type StoredMoney, fromStored } from '../../../src/costs/money.ts';
-import { createPeriodStore, type PeriodStore } from '../../../src/budgets/period-store.ts';
-import type { PagedDatabase } from '../../../src/db/pages.ts';
-import { createJournalStore } from '../../../src/invocations/journal-store.ts';
+import { fromAmount, showMoney, type StoredMoney, fromStored } from '../../../src/base/runtime/money.ts';
+import { createPeriodStore, type PeriodStore } from '../../../src/accounting/budgets/period-store.ts';
+import type { PagedDatabase } from '../../../src/storage/db/pages.ts';
+import { createJournalStore } from '../../../src/accounting/invocations/journal-store.ts';
 import { checkSetting, fastEngine, startDatabaseServer } from '../../support/database-server.ts';
 import { openDatabase } from '../../support/database.ts';
 import { startMockProvider } from '../../support/mock-provider.ts';
 import { mockUsage } from '../../support/mock-vendors.ts';
 import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
-import { randomOf } from '../../budgets/simulated-world.ts';
+import { randomOf } from '../../accounting/budgets/simulated-world.ts';
 
 const { values } = parseArgs({
   options: {

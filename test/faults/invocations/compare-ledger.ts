@@ -1,4 +1,4 @@
-import { fromAmount } from '../../../src/costs/money.ts';
+import { fromAmount } from '../../../src/base/runtime/money.ts';
 import { absurd, costOf, excessive, type LoggedUsage } from './ledger.ts';
 
 /** A request that a caller sent, with its own trace id. */

@@ -2,7 +2,7 @@
 import { loadConfig } from '../../../src/config/config.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { startService } from '../../../src/start.ts';
-import { createAddressRule, loopbackNetworks } from '../../../src/outbound/address-rules.ts';
+import { createAddressRule, loopbackNetworks } from '../../../src/base/outbound/address-rules.ts';
 import { defaultTiming, type WebhookTiming } from '../../../src/webhooks/timing.ts';
 import { createWebhooks } from '../../../src/webhooks/webhooks.ts';
 import { timingVariable } from './timing.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fromAmount } from '../../../src/costs/money.ts';
+import { fromAmount } from '../../../src/base/runtime/money.ts';
 import { startMockProvider } from '../../support/mock-provider.ts';
 import type { CallResult, Figure, Scenario, Target, World } from '../hostile-world.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { createFsBlobStore } from '../../../src/blobs/fs-blob-store.ts';
+import { createFsBlobStore } from '../../../src/storage/blobs/fs-blob-store.ts';
 import { checkSetting } from '../../support/database-server.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
 import type { CallResult, Figure, Scenario, Target, World } from '../hostile-world.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fromAmount } from '../../../src/costs/money.ts';
-import { findTablePrice } from '../../../src/costs/price-table.ts';
-import { vendors } from '../../../src/providers/vendors/index.ts';
+import { fromAmount } from '../../../src/base/runtime/money.ts';
+import { findTablePrice } from '../../../src/accounting/prices/price-table.ts';
+import { vendors } from '../../../src/models/vendors/index.ts';
 import { startMockProvider } from '../../support/mock-provider.ts';
 import type { Scenario, Target } from '../hostile-world.ts';
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Binary } from 'mongodb';
-import type { PagedDatabase } from '../../../src/db/pages.ts';
+import type { PagedDatabase } from '../../../src/storage/db/pages.ts';
 import { deliveryId, newDelivery, type NewDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import type { DeliveryDocument } from '../../../src/webhooks/deliveries/delivery-documents.ts';
 import { createDeliveryStore } from '../../../src/webhooks/deliveries/delivery-store.ts';

@@ -3,7 +3,7 @@ import { createLabelMoveStore } from '../../../src/prompts/labels/label-store.ts
 import { createLabels, type Labels } from '../../../src/prompts/labels/labels.ts';
 import { createPromptStore } from '../../../src/prompts/prompt-store.ts';
 import { createPrompts } from '../../../src/prompts/prompts.ts';
-import { system } from '../../../src/runtime/system.ts';
+import { system } from '../../../src/base/runtime/system.ts';
 import { problem, setUp } from '../../support/per-operation.ts';
 import type { Answer } from '../../support/service.ts';
 import { create, createVersions, promptsPath, type RawDocument } from '../prompts-harness.ts';

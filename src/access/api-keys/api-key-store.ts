@@ -1,0 +1,141 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Collection, Filter } from 'mongodb';
+import { auditIndex, firstAudit, pushAudit, type AuditEntry } from '../../storage/db/audit.ts';
+import type { CollectionIndexes } from '../../storage/db/indexes.ts';
+import type { PagedDatabase } from '../../storage/db/pages.ts';
+import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../../storage/db/writes.ts';
+import type { Document } from '../../base/fields/fields.ts';
+import type { Listing } from '../../base/lists/listing.ts';
+import { requireMatch, type Precondition } from '../../base/editing/edits.ts';
+import { apiKeyFields, type ApiKeyChange, type ApiKeyStatus, type NewApiKey, type StoredApiKey } from './api-key.ts';
+
+export interface ApiKeyStore {
+  /** False if a key with this id already exists. @param entry undefined for the key that the first start creates */
+  insert(key: NewApiKey, entry: AuditEntry | undefined): Promise<boolean>;
+  find(id: string): Promise<StoredApiKey | undefined>;
+  /** Newest first. @param status only those that have it at this time */
+  list(status: ApiKeyStatus | undefined, at: Date): Listing<StoredApiKey>;
+  isEmpty(): Promise<boolean>;
+  /** @throws {ProblemError} precondition-failed */
+  change(
+    id: string,
+    change: ApiKeyChange,
+    precondition: Precondition<StoredApiKey>,
+    record: RecordChange,
+  ): Promise<StoredApiKey | undefined>;
+  /** Sets the time of revocation, once. @throws {ProblemError} precondition-failed unless it is already revoked */
+  revoke(
+    id: string,
+    at: Date,
+    record: RecordChange,
+    precondition?: Precondition<StoredApiKey>,
+  ): Promise<StoredApiKey | undefined>;
+  /** Revokes some of a key's descendants. @returns their ids; empty if all are revoked */
+  revokeDescendants(id: string, at: Date, record: RecordChange): Promise<string[]>;
+  /** Number of a key's descendants that are neither revoked nor expired. */
+  countActiveDescendants(id: string, at: Date): Promise<number>;
+  /** Moves the last use forward; never creates a deleted key again. */
+  touch(id: string, at: Date): Promise<void>;
+}
+
+/** Creates the record of a change. */
+export type RecordChange = (before: StoredApiKey, after: StoredApiKey) => AuditEntry;
+
+type ApiKeyDocument = StampedDocument & Document<typeof apiKeyFields.table>;
+
+const collectionName = 'api_keys';
+
+export const apiKeyIndexes: CollectionIndexes = {
+  collection: collectionName,
+  indexes: [
+    { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
+    { key: { ancestors: 1, _id: 1 }, name: 'ancestors_1__id_1' },
+    auditIndex,
+  ],
+};
+
+/** Number of keys that one command revokes, so that each command is short. */
+const revokedAtOnce = 250;
+
+export function createApiKeyStore(database: PagedDatabase): ApiKeyStore {
+  const keys: Collection<ApiKeyDocument> = database.db.collection(collectionName);
+  const listByTime = database.pages.listsOf(fromDocument);
+  const find = async (id: string): Promise<StoredApiKey | undefined> => {
+    const document = await read(() => keys.findOne({ _id: id }));
+    return document === null ? undefined : fromDocument(document);
+  };
+
+  return {
+    find,
+    async insert(key, entry) {
+      const document = apiKeyFields.toDocument({ ...key, lastUsedAt: undefined, revokedAt: undefined });
+      return (await insertOnce(keys, { ...document, ...firstAudit(entry) })).outcome === 'done';
+    },
+    list: (status, at) =>
+      listByTime({
+        collection: keys,
+        where: {},
+        time: 'created_at',
+        ...(status !== undefined && { rest: having(status, at) }),
+      }),
+    async isEmpty() {
+      return (await read(() => keys.findOne({}, { projection: { _id: 1 } }))) === null;
+    },
+    async change(id, change, precondition, record) {
+      for (;;) {
+        const key = await find(id);
+        if (key === undefined) return undefined;
+        requireMatch(key, precondition);
+        const next = { ...key, ...change };
+        if (isDeepStrictEqual(next, key)) return key;
+        const update = { ...apiKeyFields.toUpdate(change), $push: pushAudit(record(key, next)) };
+        const changed = await compareAndSet(keys, { id, revision: key.revision, change: update });
+        if (changed.outcome === 'done') return { ...next, revision: changed.revision };
+      }
+    },
+    async revoke(id, at, record, precondition = () => true) {
+      for (;;) {
+        const key = await find(id);
+        if (key === undefined || key.revokedAt !== undefined) return key;
+        requireMatch(key, precondition);
+        const next = { ...key, revokedAt: at };
+        const change = { $set: { revoked_at: at }, $push: pushAudit(record(key, next)) };
+        const revoked = await compareAndSet(keys, { id, revision: key.revision, change });
+        if (revoked.outcome === 'done') return { ...next, revision: revoked.revision };
+      }
+    },
+    async revokeDescendants(id, at, record) {
+      const active: Filter<ApiKeyDocument> = { ancestors: id, revoked_at: { $exists: false } };
+      const found = await read(() => keys.find(active, { limit: revokedAtOnce }).toArray());
+      const [first] = found.map(fromDocument);
+      if (first === undefined) return [];
+      const ids = found.map(({ _id }) => _id);
+      // A repetition matches nothing, so each is revoked and recorded once.
+      const unrevoked: Filter<ApiKeyDocument> = { _id: { $in: ids }, revoked_at: { $exists: false } };
+      // The records differ in the key. No other record has its id.
+      const template = { $literal: record(first, { ...first, revokedAt: at }) };
+      const entry = { $mergeObjects: [template, { id: '$_id', resource_id: '$_id' }] };
+      const audit = { $concatArrays: [{ $ifNull: ['$audit', []] }, [entry]] };
+      const change = [{ $set: { revoked_at: at, revision: { $add: ['$revision', 1] }, audit } }];
+      await writeIdempotently(() => keys.updateMany(unrevoked, change));
+      return ids;
+    },
+    async countActiveDescendants(id, at) {
+      return await read(() => keys.countDocuments({ ancestors: id, ...having('active', at) }));
+    },
+    async touch(id, at) {
+      await writeIdempotently(() => keys.updateOne({ _id: id }, { $max: { last_used_at: at } }));
+    },
+  };
+}
+
+function having(status: ApiKeyStatus, at: Date): Filter<ApiKeyDocument> {
+  if (status === 'revoked') return { revoked_at: { $exists: true } };
+  const unrevoked = { revoked_at: { $exists: false } };
+  if (status === 'expired') return { ...unrevoked, expires_at: { $lte: at } };
+  return { ...unrevoked, $or: [{ expires_at: { $exists: false } }, { expires_at: { $gt: at } }] };
+}
+
+function fromDocument(document: ApiKeyDocument): StoredApiKey {
+  return { ...apiKeyFields.fromDocument(document), revision: document.revision };
+}

@@ -1,0 +1,51 @@
+import type { components } from '../../../generated/types.ts';
+import { inBoth, type Reach } from '../../base/limits/reach.ts';
+
+/** The limits of a key, as its document and its answers have them. */
+export type ApiKeyLimits = components['schemas']['ApiKeyLimits'];
+
+/** Tags of everything that a key invokes, by name. */
+export type BoundTags = Readonly<Record<string, string>>;
+
+/** A key with limits of its own. */
+interface Limited {
+  readonly id: string;
+  readonly limits: ApiKeyLimits | undefined;
+}
+
+/** What a key may reach. @param chain the keys that led to it, the first of them first, and the key itself */
+export function reachOf(chain: readonly Limited[]): Reach | undefined {
+  const limited = chain.flatMap(({ id, limits }) => (limits === undefined ? [] : [{ id, limits }]));
+  if (limited.length === 0) return undefined;
+  return limited.reduce<Reach>(
+    (reach, { id, limits: { prompts, models, max_output_tokens: most, requests_per_minute: rate } }) => ({
+      prompts:
+        prompts === undefined ? reach.prompts : new Set(prompts.filter((one) => reach.prompts?.has(one) ?? true)),
+      models: inBoth(reach.models, models),
+      maxOutputTokens: most === undefined ? reach.maxOutputTokens : Math.min(most, reach.maxOutputTokens ?? most),
+      rates: rate === undefined ? reach.rates : [...reach.rates, { keyId: id, requestsPerMinute: rate }],
+    }),
+    { prompts: undefined, models: undefined, maxOutputTokens: undefined, rates: [] },
+  );
+}
+
+/** The tags of a key. It cannot replace those of the keys that led to it. @param chain as in {@link reachOf} */
+export function tagsOf(chain: readonly Limited[]): BoundTags | undefined {
+  const tags = Object.assign({}, ...chain.map(({ limits }) => limits?.tags).reverse()) as BoundTags;
+  return Object.keys(tags).length === 0 ? undefined : tags;
+}
+
+/** What holds for a key, in the form of its own limits. */
+export function toLimits(reach: Reach | undefined, tags: BoundTags | undefined): ApiKeyLimits | undefined {
+  if (reach === undefined) return undefined;
+  const { prompts, models, maxOutputTokens, rates } = reach;
+  return {
+    ...(prompts && { prompts: [...prompts] }),
+    ...(models && { models: [...models] }),
+    ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),
+    ...(rates.length > 0 && {
+      requests_per_minute: Math.min(...rates.map(({ requestsPerMinute }) => requestsPerMinute)),
+    }),
+    ...(tags && { tags: { ...tags } }),
+  };
+}

@@ -1,0 +1,62 @@
+import type { components } from '../../../generated/types.ts';
+import type { AuditDocument } from '../../storage/db/audit.ts';
+import { requireEveryPrompt } from '../../base/errors/beyond-limits.ts';
+import { answerPage } from '../../http/list-answer.ts';
+import type { OperationHandlers } from '../../http/operation.ts';
+import { toInstant } from '../../base/runtime/instants.ts';
+import { defined } from '../../base/runtime/objects.ts';
+import type { AuditStore } from './audit-store.ts';
+
+/** @param drain hands over the records that wait, so that a caller finds every change that was made before */
+export function auditOperations(
+  store: AuditStore,
+  drain: () => Promise<void>,
+): Pick<OperationHandlers, 'listAuditLog'> {
+  return {
+    async listAuditLog(input) {
+      requireEveryPrompt(input.context.principal.reach, 'read who changed others');
+      const {
+        since,
+        until,
+        key_id: keyId,
+        operation,
+        resource_type: resourceType,
+        resource_id: resourceId,
+        request_id: requestId,
+      } = input.query;
+      return await answerPage(
+        input,
+        async () => {
+          await drain();
+          return store.list({
+            since: toInstant(since),
+            until: toInstant(until),
+            ...{ keyId, operation, resourceType, resourceId, requestId },
+          });
+        },
+        showRecord,
+      );
+    },
+  };
+}
+
+function showRecord(document: AuditDocument): components['schemas']['AuditRecord'] {
+  const { before, after } = document;
+  return defined({
+    id: document._id,
+    created_at: document.at.toISOString(),
+    operation: document.operation,
+    key_id: document.key_id,
+    key_name: document.key_name,
+    session_id: document.session_id,
+    // What this release wrote, or a later one.
+    resource_type: document.resource_type as components['schemas']['AuditRecord']['resource_type'],
+    resource_id: document.resource_id,
+    before: before === undefined ? undefined : (JSON.parse(before) as Record<string, unknown>),
+    after: after === undefined ? undefined : (JSON.parse(after) as Record<string, unknown>),
+    withheld: document.withheld,
+    cut: document.cut,
+    request_id: document.request_id,
+    address: document.address,
+  });
+}

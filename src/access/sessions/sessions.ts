@@ -1,0 +1,234 @@
+import { randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { auditEntry, type AuditedKind, type Author } from '../audit/author.ts';
+import type { AuthenticatedKey, Authentication, CurrentKey } from '../api-keys/authentication.ts';
+import { hashSecret } from '../api-keys/api-keys.ts';
+import type { RefusedKeys } from '../api-keys/refused-keys.ts';
+import { unauthenticated } from '../api-keys/unauthenticated.ts';
+import { ProblemError } from '../../base/errors/problem-error.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
+import type { Random } from '../../base/runtime/random.ts';
+import type { SecretBox } from '../../base/secrets/secret-box.ts';
+import { pageOrigin, type PageRequest } from './page-origin.ts';
+import { openSession, readCookies, sealSession, writeCookie, type Session } from './session-cookie.ts';
+import type { SessionStore } from './session-store.ts';
+
+/** The parts of a request that sessions read. */
+export interface SessionRequest extends PageRequest {
+  /** The client's address. */
+  readonly ip?: string | undefined;
+}
+
+/** The caller of a request with a session: its key, with what concerns the session. */
+export interface SessionCaller extends AuthenticatedKey {
+  readonly sessionId?: string;
+  /** `Set-Cookie` of the answer, if the session is renewed. */
+  readonly renewedCookie?: string;
+}
+
+/** A request that signs in or out. */
+interface SessionAuthor extends Author {
+  readonly caller: SessionRequest;
+}
+
+/** What signs in: one of both. */
+export interface Credentials {
+  readonly apiKey?: string | undefined;
+  readonly signInToken?: string | undefined;
+}
+
+export interface NewSession {
+  readonly key: AuthenticatedKey;
+  readonly expiresAt: Date;
+  /** `Set-Cookie` of the answer. */
+  readonly cookie: string;
+}
+
+/**
+ * Sessions of browsers on pages of the service's own origin.
+ *
+ * A session is not stored. It is in its cookie, so any process can read it, with a hash of the key's hash: it ends with
+ * its key, and a key of a new database with the same id does not continue it. Signing out stores the session's id, which
+ * also ends copies of the cookie and cookies that renewed it.
+ */
+export interface Sessions {
+  /**
+   * Authenticates the caller of a request: by its session if it has a cookie, comes from a page of the same origin and
+   * has no API key; otherwise by its API key.
+   * @throws {ProblemError} as {@link Authentication.authenticate}; unauthenticated if the session has ended
+   */
+  authenticate(request: SessionRequest): Promise<SessionCaller>;
+  /**
+   * Exchanges an API key or the token of a sign-in link for a session.
+   * @throws {ProblemError} cross-origin for a page of another origin; unauthenticated; rate-limited if too many keys and
+   *   tokens from the caller's address were refused
+   */
+  create(credentials: Credentials, author: SessionAuthor): Promise<NewSession>;
+  /** Ends the session of a request, also for copies of its cookie. @returns `Set-Cookie`, which removes the cookie */
+  end(author: SessionAuthor): Promise<string>;
+  /** Creates a link that signs in with a key once, within ten minutes. @returns its token, the only copy */
+  createLink(keyId: string): Promise<string>;
+  /** Removes the sessions of keys, and of the keys that they led to, from the cache. */
+  forget(keyIds: ReadonlySet<string>): void;
+}
+
+export interface SessionsOptions {
+  readonly store: SessionStore;
+  readonly authentication: Pick<Authentication, 'authenticate' | 'authenticateKey' | 'findKey'>;
+  /** Undefined if refused keys are not limited. */
+  readonly refusedKeys: RefusedKeys | undefined;
+  readonly secrets: SecretBox;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** A session that is not used for this long ends, in milliseconds. */
+const termMs = 12 * 3_600_000;
+/** A session is renewed if this makes it longer by at least so many milliseconds. */
+const renewalMs = 30 * 60_000;
+/** How long a link signs in, in milliseconds. */
+const linkTermMs = 10 * 60_000;
+/** Allowance for clocks of other processes and for what they have cached, in milliseconds. */
+const marginMs = 10 * 60_000;
+
+/** A session that was verified recently. */
+interface Verified {
+  readonly session: Session;
+  readonly caller: SessionCaller;
+  readonly key: CurrentKey;
+}
+
+const audited: AuditedKind<Pick<Session, 'id'>> = { type: 'session', show: () => ({}) };
+
+export function createSessions(options: SessionsOptions): Sessions {
+  const { store, authentication, refusedKeys, secrets, clock, random } = options;
+  /** By the hash of the cookie, so that neither memory nor timing reveals the cookie. */
+  const verified = new LRUCache<string, Verified>({ max: 10_000 });
+  /** Number of removals from the cache. */
+  let forgotten = 0;
+
+  const verify = async (cookie: string): Promise<Verified> => {
+    const session = openSession(cookie, secrets);
+    if (session === undefined) throw ended();
+    const before = forgotten;
+    const key = await authentication.findKey(session.keyId);
+    const isEnded = await store.isEnded(session.id);
+    // A revocation or the end of a session may have happened since the reads.
+    if (forgotten !== before) return await verify(cookie);
+    if (isEnded || session.keyProof !== proofOf(key)) throw ended();
+    return { session, key, caller: { ...key.principal, sessionId: session.id } };
+  };
+
+  /** Which of several sessions the user wants is not known: another host may have added its own. */
+  const onlyOne = (cookies: readonly string[]): string => {
+    const [first = '', ...others] =
+      cookies.length === 1 ? cookies : cookies.filter((cookie) => openSession(cookie, secrets) !== undefined);
+    if (others.length === 0) return first;
+    const remedy = 'Remove the cookies of this host and its domain, then sign in again.';
+    throw unauthenticated(`The browser sent several sessions. ${remedy}`, false);
+  };
+
+  const identify = async (cookies: readonly string[], request: SessionRequest): Promise<SessionCaller> => {
+    const cookie = onlyOne(cookies);
+    const digest = hashSecret(cookie);
+    let found = verified.get(digest);
+    if (found === undefined || found.key.until <= clock.monotonic()) {
+      found = await verify(cookie);
+      verified.set(digest, found);
+    }
+    const { session, caller, key } = found;
+    const now = clock.now().getTime();
+    if (session.endsAt <= now || key.expiresAt <= now) throw ended();
+    key.touch();
+    const endsAt = endOf(key, now);
+    if (endsAt - session.endsAt < renewalMs) return caller;
+    return { ...caller, renewedCookie: cookieOf({ ...session, startedAt: now, endsAt }, request) };
+  };
+
+  const cookieOf = (session: Session, request: PageRequest): string => {
+    const { startedAt, endsAt } = session;
+    return writeCookie(sealSession(session, secrets), Math.ceil((endsAt - startedAt) / 1_000), request);
+  };
+
+  const useLink = async (token: string, request: SessionRequest): Promise<string> => {
+    if (refusedKeys?.isExceeded(request) === true) throw await refusedKeys.problem(request);
+    const keyId = await store.useLink(hashSecret(token), clock.now());
+    if (keyId !== undefined) return keyId;
+    refusedKeys?.count(request);
+    throw unauthenticated('The sign-in link is not valid. It works once, within ten minutes. Use an API key.');
+  };
+
+  return {
+    authenticate(request) {
+      const { cookie } = request.headers;
+      if (cookie === undefined || hasKey(request)) return authentication.authenticate(request);
+      const own = readCookies(request);
+      if (own.length === 0 || pageOrigin(request) !== 'same-origin') return authentication.authenticate(request);
+      return identify(own, request);
+    },
+    async create({ apiKey, signInToken = '' }, author) {
+      const { caller: request } = author;
+      // Another site must not be able to sign the browser in with a key of its own.
+      if (pageOrigin(request) === 'cross-origin') {
+        throw new ProblemError('cross-origin', { detail: 'Only pages of this service can sign in here.' });
+      }
+      const keyId =
+        apiKey === undefined
+          ? await useLink(signInToken, request)
+          : (await authentication.authenticateKey(apiKey, request)).keyId;
+      const key = await authentication.findKey(keyId);
+      const startedAt = clock.now().getTime();
+      const endsAt = endOf(key, startedAt);
+      if (endsAt <= startedAt) throw unauthenticated('The API key has expired.');
+      const session = { id: random.uuid(), keyId, keyProof: proofOf(key), startedAt, endsAt };
+      // Before anyone gets the cookie: a process that ends now leaves the record of a session that nobody has.
+      const { operationId, requestId, traceparent } = author;
+      const principal = { ...key.principal, sessionId: session.id };
+      const signedIn = { operationId, requestId, traceparent, principal, caller: request };
+      await store.recordStart(auditEntry(signedIn, audited, { at: new Date(startedAt), after: session }));
+      return { key: key.principal, expiresAt: new Date(endsAt), cookie: cookieOf(session, request) };
+    },
+    async end(author) {
+      const { sessionId } = author.principal;
+      if (sessionId !== undefined) {
+        const at = clock.now();
+        const entry = auditEntry(author, audited, { at, before: { id: sessionId } });
+        await store.end(sessionId, new Date(at.getTime() + termMs + marginMs), entry);
+        forgotten += 1;
+        for (const [digest, { session }] of verified.entries()) if (session.id === sessionId) verified.delete(digest);
+      }
+      return writeCookie('', 0, author.caller);
+    },
+    async createLink(keyId) {
+      const token = randomBytes(32).toString('base64url');
+      const expiresAt = new Date(clock.now().getTime() + linkTermMs);
+      await store.addLink({ tokenHash: hashSecret(token), keyId, expiresAt });
+      return token;
+    },
+    forget(keyIds) {
+      forgotten += 1;
+      for (const [digest, { key }] of verified.entries()) {
+        if (key.chain.some((id) => keyIds.has(id))) verified.delete(digest);
+      }
+    },
+  };
+}
+
+/** A session ends at the latest with its key. */
+function endOf(key: CurrentKey, startedAt: number): number {
+  return Math.min(startedAt + termMs, key.expiresAt);
+}
+
+function proofOf({ secretHash }: CurrentKey): string {
+  return hashSecret(secretHash);
+}
+
+/** Proxies can require `Authorization: Basic`, which browsers then send, too. It is not an API key. */
+function hasKey({ headers }: PageRequest): boolean {
+  return headers['x-api-key'] !== undefined || /^bearer\b/i.test(headers.authorization ?? '');
+}
+
+/** Not counted as a refused key: open pages go on sending a cookie that has ended. */
+function ended(): ProblemError {
+  return unauthenticated('The session has ended. Sign in again.', false);
+}

@@ -1,0 +1,341 @@
+import type { components } from '../../../generated/types.ts';
+import { auditEntry, keyOf, type AuditedKind, type Author } from '../../access/audit/author.ts';
+import { showMoney } from '../../base/runtime/money.ts';
+import { changeTime } from '../../base/editing/edits.ts';
+import { ProblemError } from '../../base/errors/problem-error.ts';
+import { listingOf, type Listing } from '../../base/lists/listing.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
+import { defined } from '../../base/runtime/objects.ts';
+import type { Random } from '../../base/runtime/random.ts';
+import { periodOf, type Budget, type BudgetScope, type BudgetTerms, type Period } from './budget.ts';
+import { mostBudgets, type BudgetStore } from './budget-store.ts';
+import type { Account, PeriodStore, PeriodTerms } from './period-store.ts';
+import type { Claim } from './shares.ts';
+
+/** What a call is charged to. */
+export interface Charged {
+  readonly keyId: string;
+  /** The key whose calls count together with those of the keys that it led to. */
+  readonly family: string;
+  /** The keys that led to its key. */
+  readonly makers: readonly string[];
+  readonly promptId: string | undefined;
+  /** Those that are bound to the key. */
+  readonly tags: Readonly<Record<string, string>> | undefined;
+}
+
+/** A budget, and its current period. */
+export interface BudgetState {
+  readonly budget: Budget;
+  readonly period: Period;
+  /** In nano-dollars. */
+  readonly spent: number;
+  /** Taken by processes for calls in progress, and for those that begin soon. */
+  readonly held: number;
+}
+
+/** Which budgets hold for a call. Found in memory. */
+export interface Budgeting {
+  /** Reads what other processes have set, if that was long ago. @throws {ProblemError} database-unavailable */
+  refreshed(): Promise<void> | undefined;
+  /**
+   * What a call has to reserve.
+   * @param most that it can cost, in nano-dollars; undefined if that is unknown
+   * @returns undefined without budgets
+   * @throws {ProblemError} cost-unknown
+   */
+  claim(charged: Charged, called: Called, most: number | undefined): Claim | undefined;
+  /** A call was refused because of a budget. @param budget its name */
+  refused(budget: string): void;
+  /** A call has cost more than the most that it could cost: its model is blocked from now on. */
+  exceeded(excess: Excess): void;
+  /** The limit of output tokens for a provider that would get none; undefined if no budget has one. */
+  assumedOutputTokens(charged: Charged): number | undefined;
+  /** The same text for calls with the same budgets; empty without budgets. */
+  payersOf(charged: Charged): string;
+}
+
+/** What a call is made of. */
+export interface Called {
+  readonly provider: string;
+  readonly model: string;
+}
+
+/** A call under budgets that has cost more than the most that it could cost. Amounts are nano-dollars. */
+export interface Excess extends Called {
+  readonly invocationId: string;
+  readonly most: number;
+  readonly cost: number;
+}
+
+export interface Budgets extends Budgeting {
+  get(name: string): Promise<BudgetState>;
+  list(): Promise<Listing<BudgetState>>;
+  /** @throws {ProblemError} too-many-budgets, and what the precondition throws */
+  set(
+    terms: BudgetTerms,
+    precondition: BudgetPrecondition,
+    author: Author,
+  ): Promise<BudgetState & { readonly isNew: boolean }>;
+  /** @throws {ProblemError} budget-not-found, and what the precondition throws */
+  remove(name: string, precondition: BudgetPrecondition, author: Author): Promise<void>;
+  /** Reads what other processes have set. @throws {ProblemError} database-unavailable */
+  refresh(): Promise<void>;
+  /** All, as they were read last. */
+  known(): readonly Budget[];
+}
+
+/** Checks whether a budget is as the caller expects. @throws {ProblemError} precondition-failed */
+export type BudgetPrecondition = (present: Budget | undefined) => void;
+
+export interface BudgetsOptions {
+  readonly store: BudgetStore;
+  readonly periods: Pick<PeriodStore, 'ensure' | 'findAll' | 'expire'>;
+  readonly clock: Clock;
+  readonly random: Pick<Random, 'uuid'>;
+  /** Called for each excess, with the error if its model could not be blocked. */
+  readonly onExcess: (excess: Excess, error?: unknown) => void;
+  /** Called for each call that is refused, with the name of the budget. */
+  readonly onRefused: (budget: string) => void;
+}
+
+/** How often each process reads the budgets that others have set, in milliseconds. */
+export const refreshEveryMs = 3_000;
+/** After which a call waits for it. */
+const staleAfterMs = 4_500;
+/** A clock that goes back by more was wrong before. */
+const correctionMs = 3_600_000;
+
+const audited: AuditedKind<Budget> = { type: 'budget', show: showTerms };
+
+/** A budget in memory, with its current period. */
+interface Current {
+  readonly budget: Budget;
+  terms: PeriodTerms;
+}
+
+export function createBudgets({ store, periods, clock, random, onExcess, onRefused }: BudgetsOptions): Budgets {
+  let all: readonly Current[] = [];
+  let byScope: ReadonlyMap<string, readonly Current[]> = new Map();
+  let readAt = -Infinity;
+  let reading: Promise<void> | undefined;
+
+  const readAll = async (): Promise<void> => {
+    const began = clock.monotonic();
+    const found = await store.all();
+    const known = new Map(all.map((current) => [current.budget.id, current]));
+    all = found
+      .sort((one, other) => (one.name < other.name ? -1 : 1))
+      .map((budget) => {
+        const before = known.get(budget.id);
+        if (before !== undefined && before.budget.revision >= budget.revision) return before;
+        return { budget, terms: termsOf(budget, before?.terms ?? periodOf(budget, clock.now())) };
+      });
+    byScope = Map.groupBy(all, ({ budget: { scope } }) => scopeName(scope));
+    readAt = Math.max(readAt, began);
+  };
+  const refresh = (): Promise<void> =>
+    (reading ??= readAll().finally(() => {
+      reading = undefined;
+    }));
+
+  /**
+   * A period is left for an earlier one only if the clock was wrong for long: small corrections of it would make calls
+   * go back and forth between both.
+   */
+  const currentTerms = (current: Current): PeriodTerms => {
+    const { since, resetsAt } = current.terms;
+    if (resetsAt !== undefined) {
+      const now = clock.now();
+      if (now >= resetsAt || now.getTime() < since.getTime() - correctionMs) {
+        current.terms = termsOf(current.budget, periodOf(current.budget, now));
+      }
+    }
+    return current.terms;
+  };
+  /** A call asks for the budgets of what it is charged to: there may be a thousand others. */
+  const under = (charged: Charged): readonly Current[] =>
+    all.length === 0 ? all : scopesOf(charged).flatMap((scope) => byScope.get(scope) ?? []);
+
+  const withStates = async (budgets: readonly Budget[]): Promise<BudgetState[]> => {
+    const now = clock.now();
+    const placed = budgets.map((budget) => ({ budget, period: periodOf(budget, now) }));
+    const accounts = await periods.findAll(placed.map(({ period }) => period.id));
+    return placed.map(({ budget, period }) => stateOf(budget, period, accounts.get(period.id)));
+  };
+  const stateNow = async (budget: Budget): Promise<BudgetState> => {
+    const [state] = await withStates([budget]);
+    return state ?? stateOf(budget, periodOf(budget, clock.now()), undefined);
+  };
+
+  return {
+    refresh,
+    known: () => all.map(({ budget }) => budget),
+    refreshed: () => (clock.monotonic() - readAt < staleAfterMs ? undefined : refresh()),
+    claim(charged, called, most) {
+      const payers = under(charged);
+      if (payers.length === 0) return undefined;
+      for (const { budget } of payers) {
+        if (budget.unpriced !== 'refuse') continue;
+        const isBlocked = budget.blocked.some(({ model }) => model === nameOf(called));
+        if (most === undefined || isBlocked) throw costUnknown(budget, isBlocked ? nameOf(called) : undefined);
+      }
+      return { periods: payers.map(currentTerms), amount: most ?? 0, payer: charged.family };
+    },
+    refused: onRefused,
+    exceeded(excess) {
+      onExcess(excess);
+      store
+        .block({ model: nameOf(excess), since: clock.now(), invocationId: excess.invocationId })
+        .then(refresh)
+        .catch((error: unknown) => {
+          onExcess(excess, error);
+        });
+    },
+    assumedOutputTokens(charged) {
+      const assumed = under(charged).flatMap(({ budget }) => budget.assumedOutputTokens ?? []);
+      return assumed.length === 0 ? undefined : Math.min(...assumed);
+    },
+    payersOf: (charged) =>
+      under(charged)
+        .map(({ budget }) => budget.id)
+        .join(),
+    async get(name) {
+      const found = await store.find(name);
+      if (found === undefined) throw notFound(name);
+      return await stateNow(found);
+    },
+    async list() {
+      const found = (await store.all()).sort((one, other) => (one.name < other.name ? -1 : 1));
+      return listingOf(await withStates(found), ({ budget }) => ({ at: 0, id: budget.name }));
+    },
+    async set(terms, precondition, author) {
+      for (;;) {
+        const present = await store.find(terms.name);
+        precondition(present);
+        if (present === undefined && (await store.all()).length >= mostBudgets) throw tooMany();
+        const now = clock.now();
+        const setAt = present === undefined ? now : changeTime(present.setAt, now);
+        const isSame = present !== undefined && continues(present, terms);
+        const next = {
+          ...terms,
+          id: isSame ? present.id : random.uuid(),
+          createdAt: isSame ? present.createdAt : setAt,
+          setAt,
+          setBy: keyOf(author),
+          blocked: [],
+        };
+        const after = { ...next, revision: 0 };
+        const entry = auditEntry(author, audited, {
+          at: setAt,
+          after: named(after),
+          ...(present && { before: named(present) }),
+        });
+        const written = await store.put(next, present, entry);
+        if (written === undefined) continue;
+        // The processes that hold a part of it find the new limit there, before they have read the budget again.
+        await periods.ensure(termsOf(written, periodOf(written, now)));
+        await reading?.catch(() => undefined);
+        await refresh();
+        return { ...(await stateNow(written)), isNew: present === undefined };
+      }
+    },
+    async remove(name, precondition, author) {
+      for (let isRemoved = false; !isRemoved;) {
+        const found = await store.find(name);
+        if (found === undefined) throw notFound(name);
+        precondition(found);
+        const at = clock.now();
+        isRemoved = await store.remove(found, auditEntry(author, audited, { at, before: named(found) }));
+        if (isRemoved && found.period === 'once') await periods.expire(periodOf(found, at).id, at);
+      }
+      await reading?.catch(() => undefined);
+      await refresh();
+    },
+  };
+}
+
+function nameOf({ provider, model }: Called): string {
+  return `${provider}/${model}`;
+}
+
+function scopeName({ keyId, promptId, tag }: BudgetScope): string {
+  if (keyId !== undefined) return `key ${keyId}`;
+  if (promptId !== undefined) return `prompt ${promptId}`;
+  return tag === undefined ? 'all' : `tag ${tag}`;
+}
+
+/** The names of the scopes that a call is in. */
+function scopesOf({ keyId, makers, promptId, tags = {} }: Charged): string[] {
+  const scopes = [scopeName({})];
+  for (const id of new Set([keyId, ...makers])) scopes.push(scopeName({ keyId: id }));
+  if (promptId !== undefined) scopes.push(scopeName({ promptId }));
+  for (const name of Object.keys(tags).sort()) scopes.push(scopeName({ tag: `${name}=${tags[name] ?? ''}` }));
+  return scopes;
+}
+
+function continues(present: BudgetTerms, { scope, period, timeZone }: BudgetTerms): boolean {
+  return (
+    present.period === period &&
+    present.timeZone === timeZone &&
+    present.scope.keyId === scope.keyId &&
+    present.scope.promptId === scope.promptId &&
+    present.scope.tag === scope.tag
+  );
+}
+
+function termsOf(budget: Budget, { id: period, since, resetsAt }: Period): PeriodTerms {
+  const { id, name, limit, revision, scope } = budget;
+  const isShared = scope.keyId === undefined;
+  return { id: period, since, resetsAt, budget: name, budgetId: id, limit, revision, isShared };
+}
+
+function stateOf(budget: Budget, period: Period, account: Account | undefined): BudgetState {
+  const { spent = 0, taken = 0 } = account ?? {};
+  return { budget, period, spent, held: taken - spent };
+}
+
+type ShownTerms = Pick<
+  components['schemas']['Budget'],
+  'scope' | 'limit' | 'period' | 'time_zone' | 'unpriced' | 'assume_max_output_tokens' | 'thresholds'
+>;
+
+/** The members of a budget that its operator sets, as answers show them. */
+export function showTerms(terms: BudgetTerms): ShownTerms {
+  const { scope, limit, period, timeZone, unpriced, assumedOutputTokens, thresholds } = terms;
+  const { keyId, promptId, tag } = scope;
+  return {
+    scope: defined({ key_id: keyId, prompt_id: promptId, tag }),
+    limit: showMoney(BigInt(limit)),
+    period,
+    time_zone: timeZone,
+    unpriced,
+    ...(assumedOutputTokens !== undefined && { assume_max_output_tokens: assumedOutputTokens }),
+    thresholds: [...thresholds],
+  };
+}
+
+/** For the audit log, where the name of a budget is its id. */
+function named(budget: Budget): Budget {
+  return { ...budget, id: budget.name };
+}
+
+/** @param blocked the model, if it is blocked */
+function costUnknown({ name }: Budget, blocked: string | undefined): ProblemError {
+  return new ProblemError('cost-unknown', {
+    detail:
+      blocked === undefined
+        ? `The most that the call can cost is unknown, and the budget "${name}" refuses such calls.`
+        : `A call of ${blocked} has cost more than it could cost at most, and the budget "${name}" refuses such calls until it is set again.`,
+    headers: { 'x-should-retry': 'false' },
+    extensions: { budget: name },
+  });
+}
+
+function notFound(name: string): ProblemError {
+  return new ProblemError('budget-not-found', { detail: `No budget has the name "${name}".` });
+}
+
+function tooMany(): ProblemError {
+  return new ProblemError('too-many-budgets', { detail: `There are already ${mostBudgets} budgets.` });
+}

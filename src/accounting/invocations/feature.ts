@@ -1,0 +1,134 @@
+import type { Logger } from 'pino';
+import type { Accounts } from '../budgets/accounts.ts';
+import { tickMs, type Allowance } from '../budgets/allowance.ts';
+import type { Budgeting } from '../budgets/budgets.ts';
+import type { Prices } from '../prices/prices.ts';
+import { record } from '../../storage/db/audit.ts';
+import type { Span } from '../../storage/db/pages.ts';
+import type { Basis } from '../../storage/db/basis.ts';
+import type { Statistics } from '../statistics/statistics.ts';
+import type { Chore } from '../../base/runtime/maintenance.ts';
+import type { SecretBox } from '../../base/secrets/secret-box.ts';
+import type { ContentMode } from './content.ts';
+import { createContentStore } from './content-store.ts';
+import { createFeedbackStore } from './feedback-store.ts';
+import { startOf, timeOf } from './invocation-id.ts';
+import { createInvocationLog } from './invocation-log.ts';
+import { invocationOperations } from './invocation-operations.ts';
+import { createInvocationStore } from './invocation-store.ts';
+import { createJournalStore } from './journal-store.ts';
+import { createJournals } from './journals.ts';
+import type { PromptIds } from './prompt-ids.ts';
+import { createRecordWriter } from './record-writer.ts';
+import { createRecovery } from './recovery.ts';
+import { createRetention } from './retention.ts';
+
+/** Milliseconds. */
+export interface InvocationLogTimes {
+  /** Between two writes of a journal that is in use. */
+  readonly beatMs: number;
+  /** Without a write, after which a process is taken for dead. */
+  readonly termMs: number;
+  /** Between two looks at the journals of others. */
+  readonly recoverEveryMs: number;
+  /** Between two reports of what was spent of budgets. @default a second */
+  readonly reportMs?: number;
+}
+
+const defaultTimes: InvocationLogTimes = { beatMs: 2_000, termMs: 20_000, recoverEveryMs: 5_000 };
+
+export interface InvocationFeatureOptions extends Basis {
+  readonly log: Logger;
+  /** Called with the number of interrupted invocations whose records were stored. */
+  readonly onInterrupted?: (invocations: number) => void;
+  readonly prices: Pick<Prices, 'quote'>;
+  readonly budgets: {
+    readonly budgets: Budgeting;
+    readonly accounts: Accounts;
+    readonly createAllowance: (journal: string) => Allowance;
+  };
+  /** How long records are kept, in milliseconds. */
+  readonly retentionMs: number;
+  readonly content: {
+    /** Of which invocations it is kept, unless their prompt is stricter. */
+    readonly mode: ContentMode;
+    /** How long it is kept, in milliseconds. */
+    readonly retentionMs: number;
+    readonly secrets: SecretBox;
+  };
+  /** Until when all costs are added up, in milliseconds since 1970; undefined if none are. */
+  readonly addedUpUntil: () => Promise<number | undefined>;
+  readonly times?: InvocationLogTimes | undefined;
+}
+
+/** From so many invocations in progress on, a write of the journal waits for others: there always are some soon. */
+const manyActive = 8;
+const gatherMs = 2;
+
+export function createInvocationFeature(all: InvocationFeatureOptions) {
+  const { database, clock, random, log, onInterrupted = () => undefined, content, ...options } = all;
+  const { beatMs, termMs, recoverEveryMs, reportMs = tickMs } = options.times ?? defaultTimes;
+  const { budgets, accounts, createAllowance } = options.budgets;
+  const store = createInvocationStore(database);
+  const contents = createContentStore(database, content.secrets);
+  const journalStore = createJournalStore(database);
+  const records = createRecordWriter({
+    store,
+    contents,
+    onError: (error) => {
+      log.error({ error }, 'records of invocations could not be stored');
+    },
+  });
+  const journals = createJournals({
+    store: journalStore,
+    createAllowance,
+    random,
+    terms: { beatMs, reportMs, gatherMs: () => (invocations.active >= manyActive ? gatherMs : 0) },
+  });
+  const invocations = createInvocationLog({
+    ...{ journals, records, clock, budgets, random },
+    prices: options.prices,
+    contentMode: content.mode,
+  });
+  const { monotonic } = clock;
+  const recover = createRecovery({
+    ...{ store: journalStore, journals, records: store, accounts, log, onInterrupted, monotonic, termMs },
+  });
+  const { retentionMs, addedUpUntil } = options;
+  const retain = createRetention({
+    ...{ store, contents, journals: journalStore, clock },
+    ...{ retentionMs, contentRetentionMs: content.retentionMs, addedUpUntil },
+  });
+  const chores: Chore[] = [
+    { name: 'interrupted invocations', everyMs: recoverEveryMs, run: recover },
+    { name: 'days of the invocation log', everyMs: 3_600_000, run: retain },
+  ];
+  return {
+    invocations,
+    chores,
+    flush: () => records.flush(),
+    records: {
+      called: (span: Required<Span>) => store.called(span),
+      async firstDay(): Promise<number | undefined> {
+        const first = (await store.days()).at(-1);
+        return first === undefined ? undefined : startOf(first);
+      },
+      async oldestOpen(): Promise<number | undefined> {
+        const times = (await journalStore.entryIds()).flatMap((id) => timeOf(id) ?? []);
+        return times.length === 0 ? undefined : Math.min(...times);
+      },
+    },
+    operations: (prompts: Pick<PromptIds, 'recordedId'>, statistics: Pick<Statistics, 'rated'>) =>
+      invocationOperations({
+        ...{ store, contents, prompts, statistics, clock, retentionMs },
+        feedback: createFeedbackStore(database),
+        flush: () => records.flush(),
+        recordAccess: (entry) => record(database.db, [entry]),
+      }),
+    /** Stores what is left, within this time. */
+    async close(limitMs: number): Promise<void> {
+      await records.close(limitMs);
+      await journals.close();
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import type { Budgeting } from '../budgets/budgets.ts';
+import type { Prices } from '../prices/prices.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
+import type { Random } from '../../base/runtime/random.ts';
+import type { ContentMode } from './content.ts';
+import type { InvocationDocument, InvocationOperation } from './invocation.ts';
+import { createInvocationId } from './invocation-id.ts';
+import { InvocationRecord, type InvocationRecordDependencies } from './invocation-record.ts';
+import type { Journals } from './journals.ts';
+import type { RecordWriter } from './record-writer.ts';
+
+/** Who invokes what. */
+export interface Invoked {
+  readonly operation: InvocationOperation;
+  readonly keyId: string;
+  /** Shares with this key what one may hold of a budget. */
+  readonly family: string;
+  readonly keyName: string;
+  /** The keys that led to it. */
+  readonly makers?: readonly string[] | undefined;
+  /** Tags that are bound to the key. */
+  readonly boundTags?: Readonly<Record<string, string>> | undefined;
+  readonly requestId: string;
+  /** W3C trace context. */
+  readonly traceparent: string | undefined;
+  readonly isStreamed: boolean;
+  /** `name=value` */
+  readonly tags: readonly string[];
+}
+
+/** Keeps a record of each invocation. */
+export interface InvocationLog {
+  /** Begins a record. Its `end` must be called. */
+  begin(invoked: Invoked): InvocationRecord;
+}
+
+export interface InvocationLogDependencies {
+  readonly journals: Journals;
+  readonly records: RecordWriter;
+  readonly clock: Clock;
+  readonly prices: Pick<Prices, 'quote'>;
+  readonly budgets: Budgeting;
+  readonly random: Random;
+  /** Of which invocations the content may be kept. */
+  readonly contentMode: ContentMode;
+}
+
+export function createInvocationLog({
+  journals,
+  records,
+  clock,
+  prices,
+  budgets,
+  random,
+  contentMode,
+}: InvocationLogDependencies): InvocationLog & { readonly active: number } {
+  let active = 0;
+  const onFinal: InvocationRecordDependencies['onFinal'] = (document, { isInJournal, isNeeded, content }) => {
+    active -= 1;
+    const onGone = (): void => {
+      if (isInJournal) journals.end(document._id, document.attempts);
+    };
+    records.add(document, isNeeded || (isInJournal && document.attempts.length > 0), onGone, content);
+  };
+  return {
+    get active() {
+      return active;
+    },
+    begin({ operation, keyId, family, keyName, makers = [], boundTags, requestId, traceparent, isStreamed, tags }) {
+      const at = clock.now();
+      active += 1;
+      const document: InvocationDocument = {
+        _id: createInvocationId(at, random.uuid()),
+        created_at: at,
+        operation,
+        status: 'interrupted',
+        key_id: keyId,
+        key_name: keyName,
+        ...(tags.length > 0 && { tags }),
+        request_id: requestId,
+        ...(traceparent !== undefined && { trace_id: traceparent.slice(3, 35) }),
+        streamed: isStreamed,
+        cached: false,
+        attempts: [],
+      };
+      const dependencies = { clock, prices, journals, budgets, family, makers, boundTags, contentMode, onFinal };
+      return new InvocationRecord(document, dependencies);
+    },
+  };
+}

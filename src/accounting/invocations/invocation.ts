@@ -1,0 +1,99 @@
+import type { StoredMoney } from '../../base/runtime/money.ts';
+import type { ProblemError } from '../../base/errors/problem-error.ts';
+import type { FinishReason, Usage } from '../../models/language-model.ts';
+
+export type InvocationOperation = 'invoke' | 'chat-completion' | 'response' | 'test-run';
+export type InvocationStatus = 'succeeded' | 'failed' | 'cancelled' | 'interrupted';
+
+/** A call to a provider, as it is stored. */
+export interface AttemptDocument {
+  provider: string;
+  model: string;
+  status: InvocationStatus;
+  problem?: ProblemError['type'];
+  provider_code?: string;
+  started_at: Date;
+  latency_ms?: number;
+  usage?: Usage;
+  /** Earlier releases stored `partial` for `estimated`. */
+  usage_source?: 'provider' | 'estimated' | 'ceiling' | 'partial';
+  /** In billionths of a dollar; absent if it is unknown. */
+  cost?: StoredMoney;
+  price_match?: 'prefix';
+  /** Beside a ceiling. */
+  estimate?: { usage: Usage; cost?: StoredMoney };
+  answer_model?: string;
+  answer_id?: string;
+  /** The periods of budgets that pay for it. */
+  budgets?: readonly string[];
+}
+
+/**
+ * The record of an invocation, as it is stored: once, when the invocation has ended. Until then it is in the journal of
+ * its process with the status `interrupted`, as it is stored if the process is killed.
+ */
+export interface InvocationDocument {
+  _id: string;
+  created_at: Date;
+  operation: InvocationOperation;
+  status: InvocationStatus;
+  problem?: ProblemError['type'];
+  key_id: string;
+  key_name: string;
+  prompt_id?: string;
+  prompt_slug?: string;
+  prompt_version?: number;
+  label?: string;
+  /** `name=value` */
+  tags?: readonly string[];
+  request_id: string;
+  trace_id?: string;
+  streamed: boolean;
+  cached: boolean;
+  joined?: string;
+  /** The limit of output tokens that a budget gave to providers that would have got none. */
+  assumed_max_output_tokens?: number;
+  /** Absent unless its content was kept. */
+  content_kept?: true;
+  provider?: string;
+  model?: string;
+  latency_ms?: number;
+  first_content_ms?: number;
+  finish_reason?: FinishReason;
+  usage?: Usage;
+  /** In billionths of a dollar; absent if it is unknown. */
+  cost?: StoredMoney;
+  attempts: AttemptDocument[];
+}
+
+/** What is read of a record to add up costs. */
+export type CalledDocument = Pick<
+  InvocationDocument,
+  '_id' | 'created_at' | 'key_id' | 'key_name' | 'prompt_id' | 'prompt_slug' | 'prompt_version' | 'tags'
+> & {
+  readonly attempts: readonly Pick<
+    AttemptDocument,
+    'provider' | 'model' | 'status' | 'usage' | 'usage_source' | 'cost' | 'estimate'
+  >[];
+};
+
+/** Which invocations a list has. */
+export interface InvocationFilter {
+  /** From, inclusive. */
+  readonly since?: Date | undefined;
+  /** Up to, exclusive. */
+  readonly until?: Date | undefined;
+  /** Only those of these prompts. */
+  readonly promptIds?: ReadonlySet<string> | undefined;
+  readonly promptId?: string | undefined;
+  readonly version?: number | undefined;
+  readonly label?: string | undefined;
+  readonly keyId?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
+  readonly status?: InvocationStatus | undefined;
+  readonly problem?: string | undefined;
+  readonly requestId?: string | undefined;
+  /** `name=value` */
+  readonly tag?: string | undefined;
+}

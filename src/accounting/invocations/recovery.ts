@@ -1,0 +1,74 @@
+import type { Logger } from 'pino';
+import { createStalenessWatch } from '../../base/runtime/staleness-watch.ts';
+import type { Accounts } from '../budgets/accounts.ts';
+import { addTotals } from './invocation-record.ts';
+import type { InvocationStore } from './invocation-store.ts';
+import { costsOf, type Journals } from './journals.ts';
+import type { ClosedJournal, JournalStore } from './journal-store.ts';
+
+export interface RecoveryDependencies {
+  readonly store: JournalStore;
+  readonly journals: Pick<Journals, 'owns'>;
+  readonly records: Pick<InvocationStore, 'insert' | 'attemptsOf'>;
+  readonly accounts: Accounts;
+  readonly log: Logger;
+  /** Called with the number of interrupted invocations whose records were stored. */
+  readonly onInterrupted: (invocations: number) => void;
+  /** A clock in milliseconds that never goes back. */
+  readonly monotonic: () => number;
+  /** Milliseconds without a write after which a process is taken for dead; several times its interval. */
+  readonly termMs: number;
+}
+
+/**
+ * Creates the work that finds journals of processes that have ended, and stores the records of what was in them. Any
+ * process may do it, at any time, also several: the first record with an id counts.
+ */
+export function createRecovery(dependencies: RecoveryDependencies): () => Promise<void> {
+  const { store, journals, records, accounts, log, onInterrupted, monotonic, termMs } = dependencies;
+  const watch = createStalenessWatch(monotonic);
+
+  /** What the calls of a journal cost whose records are stored now. Records never change, so it is always the same. */
+  const spentIn = async ({ entries, settled }: ClosedJournal): Promise<Map<string, number>> => {
+    const sums = new Map(settled);
+    const paid = entries.filter(({ attempts }) => attempts.some(({ budgets }) => budgets !== undefined));
+    if (paid.length === 0) return sums;
+    for (const attempts of await records.attemptsOf(paid.map(({ _id }) => _id))) {
+      for (const [period, cost] of costsOf(attempts)) sums.set(period, (sums.get(period) ?? 0) + cost);
+    }
+    return sums;
+  };
+
+  return async () => {
+    const holders = await accounts.holders();
+    const readAt = monotonic();
+    const all = await store.list();
+    const seen = all.filter(({ id }) => !journals.owns(id));
+    watch.keepOnly(new Set(seen.map(({ id }) => id)));
+    for (const journal of seen) {
+      const { unchangedMs } = watch.observe(journal.id, String(journal.seq), readAt);
+      if (!journal.isClosed && unchangedMs < termMs) continue;
+      const closed = await store.close(journal);
+      // Its process lives.
+      if (closed === undefined) continue;
+      const { entries } = closed;
+      for (const entry of entries) addTotals(entry);
+      const taken = new Set(await records.insert(entries));
+      const interrupted = entries.filter(({ _id, status }) => status === 'interrupted' && !taken.has(_id));
+      onInterrupted(interrupted.length);
+      for (const { _id: invocation_id, request_id } of interrupted) {
+        log.warn({ invocation_id, request_id }, 'the process ended before the invocation did');
+      }
+      await accounts.close(journal.id, await spentIn(closed));
+      await store.remove(journal.id, journal.seq);
+      if (entries.length === 0) continue;
+      log.warn(
+        { journal: journal.id, interrupted: interrupted.length },
+        'stored the invocations of a process that has ended',
+      );
+    }
+    // A process that has lost its journal may have taken something for it afterwards.
+    const known = new Set(all.map(({ id }) => id));
+    for (const id of holders) if (!known.has(id)) await accounts.close(id, undefined);
+  };
+}

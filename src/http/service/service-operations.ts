@@ -1,0 +1,138 @@
+import type { components } from '../../../generated/types.ts';
+import eventDocument from '../../../generated/asyncapi.json' with { type: 'json' };
+import document from '../../../generated/openapi.json' with { type: 'json' };
+import type { MigrationProgress } from '../../storage/db/migrator.ts';
+import { ProblemError } from '../../base/errors/problem-error.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
+import { within } from '../../base/runtime/within.ts';
+import type { OperationHandlers } from '../operation.ts';
+import { prepareJson } from '../static-body.ts';
+import type { KeyUse } from '../../base/secrets/secret-box.ts';
+
+export interface ServiceDependencies {
+  readonly version: string;
+  readonly metrics: {
+    /** The text exposition format of Prometheus. */
+    render(): Promise<string>;
+  };
+  readonly isReadOnly: boolean;
+  readonly sendsWebhooks: boolean;
+  readonly checkDatabase: () => Promise<void>;
+  readonly checkStorage: () => Promise<void>;
+  /** The worst key that a stored secret needs. */
+  readonly secretsKey: () => KeyUse;
+  readonly data: {
+    /** The schema version of the data, and the smallest one that a release must know to read it. */
+    schema(): { readonly version: number; readonly oldestReader: number };
+    /** Undefined when nothing is left to migrate. */
+    progress(): MigrationProgress | undefined;
+  };
+  /**
+   * How long all requests share one check of the dependencies, because probes need no key, and one rendering of the
+   * metrics, in milliseconds.
+   */
+  readonly sharedForMs?: number | undefined;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** True after the process was asked to stop. */
+  readonly isStopping: () => boolean;
+}
+
+type Operations = Pick<
+  OperationHandlers,
+  'getServiceInfo' | 'getLiveness' | 'getReadiness' | 'getMetrics' | 'getOpenApiDocument' | 'getAsyncApiDocument'
+>;
+
+const defaultSharedForMs = 1_000;
+/** Time limit of the dependencies, in milliseconds, so that a probe always gets an answer. */
+const checkLimitMs = 2_000;
+
+const links = {
+  api_reference: '/docs',
+  event_reference: '/docs/events',
+  openapi: '/openapi.json',
+  asyncapi: '/asyncapi.json',
+  liveness: '/health/live',
+  readiness: '/health/ready',
+  metrics: '/metrics',
+};
+
+const contract = prepareJson(JSON.stringify(document));
+const eventContract = prepareJson(JSON.stringify(eventDocument));
+
+/** The start page, health, metrics and both contracts. */
+export function serviceOperations(dependencies: ServiceDependencies): Operations {
+  const { version, metrics, data, isStopping, clock, sharedForMs = defaultSharedForMs } = dependencies;
+  const check = shareFor(sharedForMs, clock, async () => {
+    const [database, storage] = await Promise.allSettled([
+      dependencies.checkDatabase(),
+      within(checkLimitMs, dependencies.checkStorage(), () => {
+        throw new Error(`no answer within ${checkLimitMs} ms`);
+      }),
+    ]);
+    return { database, storage };
+  });
+  const render = shareFor(sharedForMs, clock, () => metrics.render());
+  return {
+    getServiceInfo() {
+      const schema = data.schema();
+      const migration = data.progress();
+      return Promise.resolve({
+        status: 200,
+        body: {
+          name: 'prompt-gateway',
+          version,
+          secrets_key: dependencies.secretsKey(),
+          links,
+          schema: { version: schema.version, oldest_reader: schema.oldestReader },
+          ...(migration !== undefined && { migration: showMigration(migration) }),
+        },
+      });
+    },
+    getLiveness: () => Promise.resolve({ status: 200, body: { status: 'ok' } }),
+    async getReadiness() {
+      if (isStopping()) {
+        throw new ProblemError('shutting-down', {
+          detail: 'This process is stopping.',
+          headers: { 'retry-after': '5' },
+        });
+      }
+      const { database, storage } = await check();
+      if (database.status === 'rejected') throw database.reason;
+      // Only test runs need object storage, so the service is ready without it.
+      const storageStatus = storage.status === 'fulfilled' ? 'ok' : 'unavailable';
+      const migration = data.progress()?.status ?? 'complete';
+      return {
+        status: 200,
+        body: {
+          status: 'ok',
+          read_only: dependencies.isReadOnly,
+          sends_webhooks: dependencies.sendsWebhooks,
+          checks: { database: 'ok', storage: storageStatus, migration },
+        },
+      };
+    },
+    getMetrics: async () => ({ status: 200, body: await render() }),
+    getOpenApiDocument: () => Promise.resolve({ status: 200, body: document, prepared: contract }),
+    getAsyncApiDocument: () => Promise.resolve({ status: 200, body: eventDocument, prepared: eventContract }),
+  };
+}
+
+function showMigration({ status, task, done, total }: MigrationProgress): components['schemas']['Migration'] {
+  return { status, ...(task !== undefined && { task }), done, total };
+}
+
+/** Shares the result of work between all callers that ask while it is in progress or for some time afterwards. */
+function shareFor<T>(
+  milliseconds: number,
+  { monotonic }: Pick<Clock, 'monotonic'>,
+  work: () => Promise<T>,
+): () => Promise<T> {
+  let last: { finishedAt: number; result: Promise<T> } | undefined;
+  return () => {
+    if (last === undefined || monotonic() - last.finishedAt > milliseconds) {
+      const shared = { finishedAt: Infinity, result: work().finally(() => (shared.finishedAt = monotonic())) };
+      last = shared;
+    }
+    return last.result;
+  };
+}

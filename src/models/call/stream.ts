@@ -1,0 +1,131 @@
+import type { FairQueue } from '../../base/limits/fair-queue.ts';
+import type { AttemptEnd, CallOptions, GenerateEvent, GenerateRequest } from '../language-model.ts';
+import { failureContext, toFailure, type CalledProvider, type FailureContext } from './classify.ts';
+import { endlessStream, timeout, toAttempt, toProblem } from './failures.ts';
+import { prepareSdkCall } from './request.ts';
+import { failedEnd, repeat, type AttemptDependencies, type AttemptResult, type Turn } from './retries.ts';
+import type { StreamWatch } from './stream-watch.ts';
+import { AnswerError, StreamedAnswer } from './streamed-answer.ts';
+import { ToolCallReader } from './tool-calls.ts';
+import { MentionedUsage } from './usage.ts';
+
+export interface StreamDependencies extends AttemptDependencies {
+  /** Limits how many streams are open at the same time, of all providers. */
+  readonly streamQueue: FairQueue;
+  readonly watch: StreamWatch;
+}
+
+/** How many streams are open in a process at the same time; further ones wait. */
+export const mostStreams = 2_000;
+
+/**
+ * Runs a prompt on a remote provider and gives the answer while it comes.
+ *
+ * Until the first content (text or a whole tool call, no reasoning) it behaves like `generate`, with the same retries.
+ * From then on there is no deadline; `watch` ends a stream that hangs. Nothing is read from the provider, beyond some
+ * kilobytes, while the caller does not ask for the next event.
+ *
+ * @param provider Its models use `ProviderHttp.streamFetch`.
+ * @throws ProblemError `provider-*` (502). After the first content it has the usage so far, as far as it is known.
+ * @throws The reason of `call.signal` when that is aborted; the call to the provider is canceled then, at once.
+ */
+export async function* stream(
+  provider: CalledProvider,
+  request: GenerateRequest,
+  call: CallOptions,
+  dependencies: StreamDependencies,
+): AsyncGenerator<GenerateEvent, void, undefined> {
+  const { id } = provider;
+  const { model } = request;
+  const { signal } = call;
+  const { streamQueue, watch } = dependencies;
+  const { answer, first, end } = await repeat(provider, request, call, streamQueue, dependencies, (turn) =>
+    begin(provider, request, turn),
+  );
+
+  const cancel = (): void => {
+    answer.close();
+  };
+  signal.addEventListener('abort', cancel, { once: true });
+  const watched = watch.begin((limit) => {
+    answer.close(endlessStream(limit));
+  });
+  let isLeft = true;
+  let ended: AttemptEnd | undefined = { outcome: 'cancelled' };
+  const settle = (): void => {
+    if (ended === undefined) return;
+    const { usage = answer.usage } = ended;
+    end({ ...ended, usage, answer: answer.named, receivedBytes: answer.bytes });
+    ended = undefined;
+  };
+  try {
+    signal.throwIfAborted();
+    let event = first;
+    while (event.type !== 'finish') {
+      yield event;
+      signal.throwIfAborted();
+      watched.wait();
+      event = await answer.next();
+      watched.rest();
+    }
+    isLeft = false;
+    ended = { outcome: 'ok', usage: event.result.usage };
+    // Before the last event, which has the cost.
+    settle();
+    yield event;
+  } catch (error) {
+    signal.throwIfAborted();
+    isLeft = false;
+    if (!(error instanceof AnswerError)) throw error;
+    ended = failedEnd(error.failure, signal);
+    call.onFailedAttempt?.(toAttempt(error.failure, id, model));
+    throw toProblem(error.failure, id, model);
+  } finally {
+    settle();
+    watched.end();
+    signal.removeEventListener('abort', cancel);
+    answer.close();
+    if (isLeft) call.onLeft?.(answer.usage ?? {});
+  }
+}
+
+/** Calls the provider once, up to the first event. */
+async function begin(
+  provider: CalledProvider,
+  request: GenerateRequest,
+  { signal, leave, traceFields, plausible, end }: Turn,
+): Promise<AttemptResult<{ answer: StreamedAnswer; first: GenerateEvent; end: Turn['end'] }>> {
+  const upstream = new AbortController();
+  const cancel = (): void => {
+    upstream.abort(signal.reason);
+  };
+  signal.addEventListener('abort', cancel, { once: true });
+  const usage = new MentionedUsage(plausible);
+  let answer: StreamedAnswer | undefined;
+  const context = (): FailureContext => failureContext(provider, request);
+  try {
+    const { model, options } = await prepareSdkCall(provider, request, upstream.signal);
+    signal.throwIfAborted();
+    const { stream: parts } = await model.doStream({
+      ...options,
+      // For the usage of streams that break off.
+      includeRawChunks: true,
+      abortSignal: upstream.signal,
+      ...(traceFields && { headers: traceFields }),
+    });
+    answer = new StreamedAnswer(parts, new ToolCallReader(provider), usage, upstream, leave, context);
+    return { result: { answer, first: await answer.next(), end } };
+  } catch (error) {
+    upstream.abort();
+    leave();
+    const failure = signal.aborted
+      ? { ...timeout('provider'), usage: usage.usage }
+      : error instanceof AnswerError
+        ? error.failure
+        : toFailure(error, context());
+    end({ ...failedEnd(failure, signal), answer: answer?.named, receivedBytes: answer?.bytes });
+    return { failure };
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}

@@ -1,0 +1,73 @@
+import type { GenerateRequest, Message, TokenCeiling } from '../language-model.ts';
+import { oncePerObject } from '../../base/runtime/once-per-object.ts';
+import type { Dialect } from '../vendors/vendor.ts';
+
+// Guides have these numbers. A token is at least a byte of text. What providers add (instructions of their own, the names of roles, descriptions
+// of tools in another notation) is in no request.
+export const ofCall = 1_000;
+export const ofMessage = 32;
+export const ofTools = 2_000;
+/** Functions and schemas become text in a notation of the provider, which is longer than compact JSON. */
+export const ofSchemas = 2;
+/** Of an image; some of OpenAI's models count nearly as many. */
+export const ofImage = 50_000;
+/** Bytes of a token, on average. */
+const likely = 4;
+
+/**
+ * The most input tokens that a provider can charge for a request, and how many it probably charges for. Computed from
+ * the request, because writing it as the provider's package does takes longer than all else that is done for a call.
+ */
+export function inputCeiling(
+  { messages, tools, responseFormat, providerOptions }: GenerateRequest,
+  { imageTokens = ofImage }: Pick<Dialect, 'imageTokens'>,
+): Omit<TokenCeiling, 'outputTokens' | 'isKept'> {
+  let bytes = 0;
+  let images = 0;
+  for (const message of messages) {
+    bytes += bytesOf(message);
+    if (typeof message.content !== 'string') for (const { type } of message.content) if (type === 'image') images += 1;
+  }
+  const schemas = bytesOfOptional(tools) + bytesOfOptional(responseFormat) + bytesOfOptional(providerOptions);
+  return {
+    inputTokens:
+      bytes +
+      messages.length * ofMessage +
+      images * imageTokens +
+      ofCall +
+      (schemas > 0 ? schemas * ofSchemas + ofTools : 0),
+    likelyInputTokens: Math.ceil((bytes + schemas) / likely),
+  };
+}
+
+/** How many tokens an answer of this length probably has. @param bytes of text, reasoning and arguments */
+export function likelyOutputTokens(bytes: number): number {
+  return Math.ceil(bytes / likely);
+}
+
+function bytesOf(message: Message): number {
+  const { content } = message;
+  let bytes = 0;
+  if (typeof content === 'string') bytes = Buffer.byteLength(content);
+  else for (const part of content) if (part.type === 'text') bytes += Buffer.byteLength(part.text);
+  if (message.role === 'tool') return bytes + message.toolCallId.length + Buffer.byteLength(message.toolName);
+  return message.role === 'assistant' ? bytes + bytesOfValue(message.toolCalls) : bytes;
+}
+
+/** Those of a stored prompt are the same objects each time. */
+const bytesOfObject = oncePerObject(bytesOfValue);
+
+function bytesOfOptional(value: object | undefined): number {
+  return value === undefined ? 0 : bytesOfObject(value);
+}
+
+/** Bytes of a value as JSON, without escapes: the tokens are those of the text. */
+function bytesOfValue(value: unknown): number {
+  if (value === undefined) return 0;
+  if (typeof value === 'string') return Buffer.byteLength(value) + 2;
+  if (typeof value !== 'object' || value === null) return String(value).length;
+  let bytes = 2;
+  if (Array.isArray(value)) for (const element of value) bytes += bytesOfValue(element) + 1;
+  else for (const [name, member] of Object.entries(value)) bytes += Buffer.byteLength(name) + 4 + bytesOfValue(member);
+  return bytes;
+}

@@ -1,0 +1,250 @@
+import type { AttemptDependencies } from './call/retries.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ProblemError } from '../base/errors/problem-error.ts';
+import {
+  textOf,
+  type AttemptEnd,
+  type CallOptions,
+  type GenerateEvent,
+  type GenerateRequest,
+  type GenerateResult,
+  type Json,
+  type JsonObject,
+  type Message,
+  type Parameters,
+  type TokenCeiling,
+  type ToolCall,
+} from './language-model.ts';
+
+type EchoCall = Pick<CallOptions, 'signal' | 'onFailedAttempt' | 'attemptLog' | 'onCost'>;
+
+/** How `echo` is listed. */
+export const echoEntry = {
+  id: 'echo',
+  name: 'Echo',
+  defaultModel: 'echo-1',
+  models: ['echo-1', 'echo-upper', 'echo-reverse'],
+};
+
+/**
+ * The provider that needs no network. It answers with the last user message (without one, the last message), or with
+ * the tool result that comes last. `echo-1` returns it unchanged, `echo-upper` in upper case, `echo-reverse` with its
+ * words in reverse order; `echo-fail`, which is not in the list, fails like a provider that is overloaded.
+ *
+ * - Tools: a user message with lines `call <tool> <JSON>` calls these tools. If a call is required and there is no such
+ *   line, the named or the first tool is called with sample arguments.
+ * - Format `json`: text that is JSON stays as it is, as does a text of more than 64 KiB that begins like JSON. Other text becomes a sample that fits simple schemas and contains
+ *   the text in its strings; without a schema `{"text": …}`.
+ * - `stop` and `max_output_tokens` (words) cut the text. Other parameters change nothing.
+ * - Usage counts the words (runs of characters other than white space) of all messages and of the answer. An image
+ *   counts one; the arguments of a call are counted as text.
+ *
+ * @throws ProblemError `provider-failed` for any other model, as a real provider does for an unknown model
+ */
+export async function echo(
+  request: GenerateRequest,
+  { signal, onFailedAttempt, attemptLog, onCost }: EchoCall,
+  { onAttempt }: Pick<AttemptDependencies, 'onAttempt'> = {},
+): Promise<GenerateResult> {
+  signal.throwIfAborted();
+  const { model } = request;
+  const transform = transforms.get(model);
+  // What it uses is known before.
+  const result = transform && answer(request, transform);
+  const ceiling = ceilingOf(result);
+  const attempt =
+    attemptLog?.beginFree('echo', request, ceiling) ?? (await attemptLog?.begin('echo', request, ceiling, signal));
+  const end = (ended: AttemptEnd): void => {
+    onAttempt?.('echo', ended.outcome);
+    onCost?.(attempt?.end(ended));
+  };
+  if (result === undefined) {
+    const isOverloaded = model === 'echo-fail';
+    end({ outcome: 'provider-failed', isUnbilled: true });
+    onFailedAttempt?.({ provider: 'echo', model, problem: 'provider-failed', may_be_billed: false });
+    throw new ProblemError('provider-failed', {
+      detail: isOverloaded ? 'The provider answered with an error (status 503).' : 'The provider has no such model.',
+      extensions: { provider: 'echo', model, retryable: isOverloaded, ...(isOverloaded && { provider_status: 503 }) },
+    });
+  }
+  end({ outcome: 'ok', usage: result.usage });
+  return result;
+}
+
+function ceilingOf(result: GenerateResult | undefined): TokenCeiling {
+  const { inputTokens = 0, outputTokens = 0 } = result?.usage ?? {};
+  return { inputTokens, outputTokens, isKept: true, likelyInputTokens: inputTokens };
+}
+
+function answer(request: GenerateRequest, transform: (text: string) => string): GenerateResult {
+  const { messages, parameters = {} } = request;
+  const inputTokens = messages.reduce((sum, message) => sum + countTokens(message), 0);
+  const toolCalls = findCalls(request);
+  if (toolCalls.length > 0) {
+    const outputTokens = toolCalls.reduce((sum, call) => sum + countWords(call.arguments), 0);
+    return { text: '', finishReason: 'tool-calls', usage: { inputTokens, outputTokens }, toolCalls };
+  }
+  const text = inFormat(request, subject(messages), transform);
+  const { text: limited, isCut } = limit(text, parameters);
+  return {
+    text: limited,
+    finishReason: isCut ? 'length' : 'stop',
+    usage: { inputTokens, outputTokens: countWords(limited) },
+  };
+}
+
+/** The answer of `echo` in pieces of one word, or of several if there would be more than about a thousand. */
+export async function* echoStream(
+  request: GenerateRequest,
+  call: EchoCall,
+  dependencies?: Pick<AttemptDependencies, 'onAttempt'>,
+): AsyncGenerator<GenerateEvent> {
+  const result = await echo(request, call, dependencies);
+  for (const delta of pieces(result.text)) {
+    // All pieces are there at once, where a provider's arrive one by one. Other requests run in between.
+    if (result.text.length > longestParsed) await nextTurn();
+    call.signal.throwIfAborted();
+    yield { type: 'text', delta };
+  }
+  for (const toolCall of result.toolCalls ?? []) yield { type: 'tool-call', toolCall };
+  yield { type: 'finish', result };
+}
+
+function* pieces(text: string): Generator<string> {
+  const word = /\s*\S+\s*?|\s+$/g;
+  for (let start = 0; start < text.length; start = word.lastIndex) {
+    // The search goes on behind what the piece has at least; it never matches nothing.
+    word.lastIndex = start + Math.floor(text.length / 1_000);
+    if (!word.test(text)) word.lastIndex = text.length;
+    yield text.slice(start, word.lastIndex);
+  }
+}
+
+const transforms: ReadonlyMap<string, (text: string) => string> = new Map([
+  ['echo-1', (text) => text],
+  ['echo-upper', (text) => text.toUpperCase()],
+  ['echo-reverse', (text) => words(text).reverse().join(' ')],
+]);
+
+function subject(messages: readonly Message[]): string {
+  const last = messages.at(-1);
+  if (last?.role === 'tool') return last.content;
+  const message = messages.findLast(({ role }) => role === 'user') ?? last;
+  return message === undefined ? '' : textOf(message);
+}
+
+function findCalls({ messages, tools = [], toolChoice = 'auto', parameters }: GenerateRequest): ToolCall[] {
+  const last = messages.at(-1);
+  if (tools.length === 0 || toolChoice === 'none' || last === undefined || last.role === 'tool') return [];
+  const offered = typeof toolChoice === 'object' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
+  const asked = [...textOf(last).matchAll(/^call (\S+)(?: (.*))?$/gm)].flatMap(([, name = '', given = '{}']) =>
+    offered.some((tool) => tool.name === name) ? [{ name, arguments: given }] : [],
+  );
+  const [first] = offered;
+  if (asked.length === 0 && toolChoice !== 'auto' && first) {
+    asked.push({ name: first.name, arguments: JSON.stringify(sample(first.parameters, subject(messages))) });
+  }
+  const before = messages.reduce((sum, message) => sum + ('toolCalls' in message ? message.toolCalls.length : 0), 0);
+  const calls = asked.map((call, index) => ({ id: `call_${before + index + 1}`, ...call }));
+  return parameters?.parallel_tool_calls === false ? calls.slice(0, 1) : calls;
+}
+
+function inFormat({ responseFormat }: GenerateRequest, text: string, transform: (text: string) => string): string {
+  if (responseFormat?.type !== 'json') return transform(text);
+  if (isJson(text)) return text;
+  const { schema } = responseFormat;
+  return JSON.stringify(schema ? sample(schema, transform(text)) : { text: transform(text) });
+}
+
+/** The longest text that is parsed here; more would hold up other requests. */
+const longestParsed = 64 * 1024;
+
+function isJson(text: string): boolean {
+  if (text.length > longestParsed) return /^\s*[[{"]/.test(text);
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The longest text in a sample, because a schema can have thousands of strings. */
+const longestSampleText = 200;
+
+/** A value that fits a simple schema: types, properties, items, enumerations, and bounds of texts and numbers. */
+function sample(schema: Json | undefined, given: string): Json {
+  const text = given.slice(0, longestSampleText);
+  if (!isObject(schema)) return text;
+  if ('const' in schema) return schema['const'] ?? null;
+  const { enum: values, type, properties, items, anyOf, oneOf, maxLength, minimum } = schema;
+  if (isList(values)) return values[0] ?? null;
+  const choice = anyOf ?? oneOf;
+  if (isList(choice)) return sample(choice[0], text);
+  switch (isList(type) ? type[0] : (type ?? (properties === undefined ? 'string' : 'object'))) {
+    case 'object':
+      return Object.fromEntries(
+        Object.entries(isObject(properties) ? properties : {}).map(([name, value]) => [name, sample(value, text)]),
+      );
+    case 'array':
+      return [sample(items, text)];
+    case 'number':
+    case 'integer':
+      return typeof minimum === 'number' ? Math.ceil(minimum) : 0;
+    case 'boolean':
+      return false;
+    case 'null':
+      return null;
+    default:
+      return typeof maxLength === 'number' ? text.slice(0, maxLength) : text;
+  }
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !isList(value);
+}
+
+function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function limit(text: string, { stop = [], max_output_tokens: most }: Parameters): { text: string; isCut: boolean } {
+  const ends = stop.map((word) => text.indexOf(word)).filter((end) => end >= 0);
+  const stopped = text.slice(0, Math.min(text.length, ...ends));
+  if (most === undefined || countWords(stopped) <= most) return { text: stopped, isCut: false };
+  const word = /\S+/g;
+  for (let count = 0; count < most; count += 1) word.test(stopped);
+  return { text: stopped.slice(0, word.lastIndex), isCut: true };
+}
+
+function countTokens(message: Message): number {
+  const images =
+    typeof message.content === 'string' ? 0 : message.content.filter(({ type }) => type === 'image').length;
+  const calls = 'toolCalls' in message ? message.toolCalls : [];
+  return calls.reduce((sum, call) => sum + countWords(call.arguments), countWords(textOf(message)) + images);
+}
+
+/** Counts without storing the words, and without an expression for each: a prompt can have millions. */
+function countWords(text: string): number {
+  let count = 0;
+  let isInWord = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    const isSpace = code <= 0x20 ? code === 0x20 || (code >= 0x09 && code <= 0x0d) : code >= 0xa0 && isRareSpace(code);
+    if (!isSpace && !isInWord) count += 1;
+    isInWord = !isSpace;
+  }
+  return count;
+}
+
+/** The rest of what `\s` matches. */
+function isRareSpace(code: number): boolean {
+  if (code < 0x1680) return code === 0xa0;
+  return (code >= 0x2000 && code <= 0x200a) || rareSpaces.has(code);
+}
+
+const rareSpaces: ReadonlySet<number> = new Set([0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff]);
+
+function words(text: string): string[] {
+  return text.match(/\S+/g) ?? [];
+}

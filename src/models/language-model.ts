@@ -1,0 +1,247 @@
+/**
+ * The request to a language model and its result. Invocations, test runs, the answer cache, streams and the
+ * OpenAI-compatible endpoints pass both on as a whole, so a field that is added here reaches all of them.
+ */
+import type { components } from '../../generated/types.ts';
+import type { CallCost } from '../base/runtime/money.ts';
+import type { ProblemError } from '../base/errors/problem-error.ts';
+import type { AnswerObject } from '../base/json-schema/answer-checker.ts';
+
+type Schemas = components['schemas'];
+
+/** A plain JSON value. */
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [name: string]: Json;
+}
+
+export interface TextPart {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+/** An image by its address: `https:` of a public host, or `data:`. */
+export interface ImagePart {
+  readonly type: 'image';
+  readonly url: string;
+}
+
+/** The content of a message: text, or texts and images in their order. */
+export type Content = string | readonly (TextPart | ImagePart)[];
+
+/** A call of a tool that a model asked for. It has the same members in requests and in results. */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** The model's text, usually JSON. It is not parsed. */
+  readonly arguments: string;
+  /** What the provider needs to get back with the call, for example a thought signature. */
+  readonly provider_metadata?: JsonObject;
+}
+
+/** A message without placeholders. */
+export type Message =
+  | { readonly role: 'system' | 'developer' | 'user'; readonly content: Content }
+  | { readonly role: 'assistant'; readonly content: Content; readonly toolCalls?: readonly ToolCall[] }
+  | { readonly role: 'tool'; readonly toolCallId: string; readonly toolName: string; readonly content: string };
+
+/** How the model generates. The members have the names of the contract. */
+export interface Parameters {
+  readonly temperature?: number;
+  readonly top_p?: number;
+  readonly top_k?: number;
+  readonly max_output_tokens?: number;
+  readonly stop?: readonly string[];
+  readonly seed?: number;
+  readonly presence_penalty?: number;
+  readonly frequency_penalty?: number;
+  readonly reasoning_effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh';
+  readonly parallel_tool_calls?: boolean;
+}
+
+/** The form of the answer's text. */
+export type ResponseFormat =
+  | { readonly type: 'text' }
+  | {
+      readonly type: 'json';
+      /** JSON Schema of the answer; any JSON without it. */
+      readonly schema?: JsonObject;
+      readonly name?: string;
+      readonly description?: string;
+      /** Whether the provider has to hold the schema exactly. */
+      readonly strict?: boolean;
+    };
+
+/** A function that the model can ask its caller to run. */
+export interface Tool {
+  readonly name: string;
+  readonly description?: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters: JsonObject;
+  readonly strict?: boolean;
+}
+
+/** Whether the model calls tools; an object names the tool that it has to call. */
+export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
+
+/**
+ * Everything that decides the answer, and nothing else, because it is also the key of the answer cache. Plain JSON
+ * values.
+ */
+export interface GenerateRequest {
+  /** Matches `providerNamePattern`; it does not have to be in the provider's list. */
+  readonly model: string;
+  /** At least one message; system messages can be anywhere. */
+  readonly messages: readonly Message[];
+  readonly parameters?: Parameters;
+  readonly responseFormat?: ResponseFormat;
+  readonly tools?: readonly Tool[];
+  readonly toolChoice?: ToolChoice;
+  /** Options of the provider that is called, as far as `provider-options.ts` allows them. */
+  readonly providerOptions?: JsonObject;
+}
+
+/** Options of one call. They do not affect the answer. */
+export interface CallOptions {
+  /** Aborted when no caller waits for the answer any more; then the call to the provider is canceled. */
+  readonly signal: AbortSignal;
+  /**
+   * The deadline of the answer, including retries, on the clock of `performance.now`. It is read again each time, so
+   * that a getter can extend it while the call runs. For a stream it is the deadline of the first content.
+   */
+  readonly deadline: number;
+  /**
+   * The family of its API key. Families take turns if more calls wait for a provider than can be in progress at the same
+   * time.
+   */
+  readonly family: string;
+  readonly keyId: string;
+  /** The request that the call is for, for the log. */
+  readonly requestId?: string | undefined;
+  /** W3C trace context to send with the call. */
+  readonly traceparent?: string | undefined;
+  readonly tracestate?: string | undefined;
+  /** Whether it runs after the calls that a caller waits for. False if left out. */
+  readonly background?: boolean;
+  /** Calls to the provider at most, including the first; 3 if left out. */
+  readonly maxAttempts?: number;
+  /** How often a call is repeated that may have been billed, within `maxAttempts`; 0 if left out. */
+  readonly retries?: number;
+  /** Keeps a record of each call to the provider. */
+  readonly attemptLog?: AttemptLog | undefined;
+  /** Called when a call to the provider has ended, with what it cost; undefined if that is unknown. */
+  readonly onCost?: (cost: CallCost | undefined) => void;
+  /** Called for each failed call to the provider, also for one that is repeated. */
+  readonly onFailedAttempt?: (attempt: FailedAttempt) => void;
+  /** Called when a stream is left before its end, with the tokens that the provider has mentioned. */
+  readonly onLeft?: (usage: Usage) => void;
+}
+
+/** What the price of a call depends on. */
+export type PricedRequest = Pick<GenerateRequest, 'model' | 'providerOptions'>;
+
+/** The most tokens that a provider can charge for a call. */
+export interface TokenCeiling {
+  readonly inputTokens: number;
+  /** The limit that the provider gets; undefined if it gets none. */
+  readonly outputTokens: number | undefined;
+  /** Whether the provider is known to keep that limit. */
+  readonly isKept: boolean;
+  /** How many it probably charges for. */
+  readonly likelyInputTokens: number;
+}
+
+/** The calls to providers of one invocation, each written down before it is made. */
+export interface AttemptLog {
+  /** Of the invocation. */
+  readonly id: string;
+  /** The same for invocations whose calls the same budgets pay; empty without budgets. */
+  readonly payers: string;
+  /**
+   * Resolves when the call is written down, and what it may cost is reserved. It is not made if this fails.
+   * @throws {ProblemError} database-unavailable, storage-full; budget-exceeded, cost-unknown
+   * @throws The reason of the signal when that is aborted first.
+   */
+  begin(provider: string, request: PricedRequest, ceiling: TokenCeiling, signal: AbortSignal): Promise<OpenAttempt>;
+  /**
+   * The same for a call to this process: it is not written down before it is made.
+   * @returns undefined if it costs something, because the operator has set a price
+   */
+  beginFree(provider: string, request: PricedRequest, ceiling: TokenCeiling): OpenAttempt | undefined;
+  /** The answer of the last call cannot be used. */
+  refuse(problem: ProblemError['type'], answer: GenerateResult): void;
+  /** Another invocation makes and pays the call. @param id of that invocation */
+  join(id: string): void;
+  /** Keeps the record open for a call that can outlive the invocation, until the returned function is called. */
+  hold(): () => void;
+}
+
+/** A call to a provider in the log. Exactly one of both is called, once. */
+export interface OpenAttempt {
+  /** @returns what the call cost; undefined if that is unknown */
+  end(end: AttemptEnd): CallCost | undefined;
+  /** Nothing was sent after all. */
+  withdraw(): void;
+}
+
+/** How a call to a provider ended. */
+export interface AttemptEnd {
+  /** `ok`, `cancelled`, or the type of the problem. */
+  readonly outcome: string;
+  /** The provider's code of the error. */
+  readonly code?: string | undefined;
+  /** Of a call that failed: as far as the provider has said. */
+  readonly usage?: Usage | undefined;
+  /** Whether the provider cannot charge for the call. */
+  readonly isUnbilled?: boolean;
+  /** Bytes of text, reasoning and arguments that have come. */
+  readonly receivedBytes?: number | undefined;
+  /** What the provider calls itself in its answer. */
+  readonly answer?: { readonly id?: string | undefined; readonly modelId?: string | undefined } | undefined;
+}
+
+/** A call to a provider that gave no answer. */
+export type FailedAttempt = Readonly<Omit<Schemas['FailedAttempt'], 'problem'>> & {
+  readonly problem: ProblemError['type'];
+};
+
+export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
+
+/** Tokens as the provider counts them. What it does not mention is absent. */
+export type Usage = Readonly<Schemas['Usage']>;
+
+/**
+ * A model's answer. Plain JSON values with the names of the contract's InvocationResult: answers and test runs contain
+ * it as it is. Reasoning is left out.
+ */
+export interface GenerateResult {
+  /** The answer's text parts, joined; empty when the model wrote none. */
+  readonly text: string;
+  readonly finishReason: FinishReason;
+  readonly usage: Usage;
+  /** At least one, in their order. */
+  readonly toolCalls?: readonly ToolCall[];
+  /** The value of an answer in JSON. Providers leave it out; it is added when the answer was checked. */
+  readonly object?: AnswerObject;
+}
+
+/** A piece of an answer that is streamed. Exactly one `finish` ends it; a failure is thrown. */
+export type GenerateEvent =
+  | { readonly type: 'text'; readonly delta: string }
+  /** A whole call. */
+  | { readonly type: 'tool-call'; readonly toolCall: ToolCall }
+  /** The whole result, with the text of all deltas. */
+  | { readonly type: 'finish'; readonly result: GenerateResult };
+
+/** A whole answer as the events of a stream. */
+export function* eventsOf(result: GenerateResult): Generator<GenerateEvent> {
+  if (result.text !== '') yield { type: 'text', delta: result.text };
+  for (const toolCall of result.toolCalls ?? []) yield { type: 'tool-call', toolCall };
+  yield { type: 'finish', result };
+}
+
+/** The text of a message, without its images. */
+export function textOf({ content }: Pick<Message, 'content'>): string {
+  if (typeof content === 'string') return content;
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
+}

@@ -1,0 +1,308 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { LRUCache } from 'lru-cache';
+import { ProblemError } from '../base/errors/problem-error.ts';
+import { createFairQueue, type FairQueue } from '../base/limits/fair-queue.ts';
+import type { AttemptDependencies, ImplausibleUsage, RetryNotice } from './call/retries.ts';
+import { echo, echoEntry, echoStream } from './echo.ts';
+import type { CalledProvider } from './call/classify.ts';
+import { generate, type RemoteTarget } from './call/whole.ts';
+import type { Fetch } from './transport/http.ts';
+import type { Provider, ProviderInfo, ProviderRegistry, ProviderSetting, QueueLoad } from './provider.ts';
+import {
+  compatibleProvidersVariable,
+  findSettingsMistakes,
+  providerVariables,
+  type ProviderSettings,
+} from './provider-settings.ts';
+import type { BeginCall } from './call/call-span.ts';
+import { spellingsOf } from './call/conceal.ts';
+import { inputCeiling } from './call/token-ceiling.ts';
+import type { GenerateRequest, TokenCeiling } from './language-model.ts';
+import { createOutputLimitFinder } from './twin/output-limit.ts';
+import { findRewritten } from './twin/rewritten.ts';
+import { withImageData } from './transport/image-data.ts';
+import { twinFetch } from './twin/twin.ts';
+import { createUnsupportedFinder } from './twin/unsupported.ts';
+import type { Random } from '../base/runtime/random.ts';
+import { mostStreams, stream, type StreamDependencies } from './call/stream.ts';
+import { withArgumentObjects, withArgumentTexts } from './transport/tool-arguments.ts';
+import type { StreamWatch } from './call/stream-watch.ts';
+import { compatibleDialect, loadCompatible, type CompatibleProviderSettings } from './vendors/compatible.ts';
+import { vendors } from './vendors/index.ts';
+import type { Dialect, LanguageModels, SdkProvider, Vendor, VendorSettings } from './vendors/vendor.ts';
+
+export interface ProviderRegistryOptions {
+  readonly settings: ProviderSettings;
+  /** Sends every call to a provider; made by `createProviderHttp`. */
+  readonly fetch: Fetch;
+  /** Sends every call whose answer is streamed; made by `createProviderHttp`. */
+  readonly streamFetch: Fetch;
+  readonly streamWatch: StreamWatch;
+  /** Randomness for the pauses before retries. */
+  readonly random: Random;
+  /** Called for every failed attempt that is followed by another. */
+  readonly onRetry?: (notice: RetryNotice) => void;
+  /** Called once for each call to a provider, when it has ended: `ok`, `cancelled`, or the type of the problem. */
+  readonly onAttempt?: (provider: string, outcome: string) => void;
+  /** Called once for each call to a provider whose numbers of tokens are not plausible. */
+  readonly onImplausible?: (said: ImplausibleUsage) => void;
+  /** Begins the span of a call to a provider. */
+  readonly beginCall?: BeginCall | undefined;
+}
+
+/**
+ * Creates the providers that the settings describe. Packages are imported and connections opened when they are first
+ * needed.
+ *
+ * @throws Error naming every mistake that `findSettingsMistakes` finds.
+ */
+export function createProviderRegistry(options: ProviderRegistryOptions): ProviderRegistry {
+  const { settings, random, onRetry, onAttempt, onImplausible, beginCall, streamWatch: watch } = options;
+  const mistakes = findSettingsMistakes(settings);
+  if (mistakes.length > 0) throw new Error(mistakes.join(' '));
+
+  const secrets = spellingsOf(secretsOf(settings));
+  const streamQueue = createFairQueue({ places: mostStreams, reserved: mostStreams / 8 });
+  const dependencies: Dependencies = {
+    random,
+    ...(onRetry && { onRetry }),
+    ...(onAttempt && { onAttempt }),
+    ...(onImplausible && { onImplausible }),
+    ...(beginCall && {
+      beginCall: (call) =>
+        beginCall({
+          ...call,
+          address: addresses.get(call.provider) ?? '',
+          isListed: providers.get(call.provider)?.models.includes(call.model) ?? false,
+        }),
+    }),
+    watch,
+    streamQueue,
+  };
+  const entries: Entry[] = [
+    ...vendors.map((vendor) => vendorEntry(vendor, settings.builtIn[vendor.id] ?? {}, options, secrets)),
+    { info: { ...listed(echoEntry, settings), configured: true, settings: [] }, address: '', remote: undefined },
+    ...settings.compatible.map((provider) => compatibleEntry(provider, options, secrets)),
+  ];
+  const infos = entries.map(({ info }) => info);
+  const providers = new Map(entries.map((entry) => [entry.info.id, toProvider(entry, dependencies)]));
+  const addresses = new Map(entries.map(({ info, address }) => [info.id, address]));
+  const configured = entries.flatMap(({ info, remote }) => (info.configured && remote ? [remote] : []));
+
+  return {
+    list: () => infos,
+    get: (id) => providers.get(id),
+    load: () => ({
+      providers: configured.map(({ whole }) => ({ provider: whole.id, ...loadOf(whole.queue) })),
+      streams: loadOf(streamQueue),
+    }),
+    async preload() {
+      await Promise.allSettled(configured.map(({ whole }) => whole.models()));
+    },
+  };
+}
+
+interface Entry {
+  readonly info: ProviderInfo;
+  /** Where its API is: a URL; empty for `echo`. */
+  readonly address: string;
+  /** Undefined for `echo`, which needs no network. */
+  readonly remote: Remote | undefined;
+}
+
+/** A provider three times: its models for whole answers, those for streams, and those that send nothing. */
+interface Remote {
+  readonly whole: RemoteTarget;
+  readonly streamed: CalledProvider;
+  readonly twin: SdkProvider;
+  readonly outputLimit: Provider['outputLimit'];
+}
+
+type Dependencies = AttemptDependencies & StreamDependencies;
+
+function toProvider({ info, remote }: Entry, dependencies: Dependencies): Provider {
+  const { id, configured } = info;
+  if (remote === undefined) {
+    return {
+      ...info,
+      generate: (request, call) => echo(request, call, dependencies),
+      stream: (request, call) => echoStream(request, call, dependencies),
+      unsupported: async () => [],
+      rewritten: async () => [],
+      outputLimit: async ({ parameters }) => parameters?.max_output_tokens,
+    };
+  }
+  return {
+    ...info,
+    async generate(request, call) {
+      if (!configured) throw notConfigured(id);
+      return generate(remote.whole, request, call, dependencies);
+    },
+    async *stream(request, call) {
+      if (!configured) throw notConfigured(id);
+      yield* stream(remote.streamed, request, call, dependencies);
+    },
+    unsupported: createUnsupportedFinder(remote.twin),
+    rewritten: (request) => findRewritten(remote.twin, request),
+    outputLimit: remote.outputLimit,
+  };
+}
+
+function vendorEntry(
+  vendor: Vendor,
+  own: VendorSettings,
+  options: ProviderRegistryOptions,
+  secrets: readonly string[],
+): Entry {
+  const { id, dialect, variables } = vendor;
+  const hasRequired = variables.every(({ setting, required }) => !required || Boolean(own[setting]));
+  const configured = vendor.isConfigured?.(own) ?? hasRequired;
+  const load = (fetch: Fetch): Promise<LanguageModels> => vendor.load(own, fetch);
+  return {
+    info: { ...listed(vendor, options.settings), configured, settings: settingsOf(vendor, own) },
+    address: own.baseUrl || (vendor.addressOf?.(own) ?? vendor.address),
+    remote: toRemote({ id, dialect, credentials: credentialsOf(vendor, own), secrets }, load, options),
+  };
+}
+
+function compatibleEntry(
+  provider: CompatibleProviderSettings,
+  options: ProviderRegistryOptions,
+  secrets: readonly string[],
+): Entry {
+  const { id, models, defaultModel = models[0] ?? '', enforcesMaxOutput = false } = provider;
+  const credentials = `api_key and headers of ${JSON.stringify(id)} in ${compatibleProvidersVariable.name}`;
+  const load = (fetch: Fetch): Promise<LanguageModels> => loadCompatible(provider, fetch);
+  return {
+    info: {
+      ...listed({ ...provider, defaultModel }, options.settings),
+      configured: true,
+      settings: [{ ...compatibleProvidersVariable, required: true, set: true }],
+    },
+    address: provider.baseUrl,
+    remote: toRemote(
+      { id, dialect: compatibleDialect(provider), credentials, secrets },
+      load,
+      options,
+      enforcesMaxOutput,
+    ),
+  };
+}
+
+/**
+ * @param load makes models that send by a `fetch`
+ * @param isKept whether the provider keeps the limit of output tokens that it gets
+ */
+function toRemote(
+  about: Omit<CalledProvider, 'models' | 'ceilingOf'>,
+  load: (fetch: Fetch) => Promise<LanguageModels>,
+  { settings, fetch, streamFetch }: ProviderRegistryOptions,
+  isKept = true,
+): Remote {
+  const { dialect } = about;
+  const twin = { ...about, models: once(() => load(twinFetch)) };
+  const outputLimit = createOutputLimitFinder(twin);
+  const ceilingOf = async (request: GenerateRequest): Promise<TokenCeiling> => {
+    const { inputTokens, likelyInputTokens } = inputCeiling(request, dialect);
+    const sent = dialect.changesOutputLimit ? await outputLimit(request) : request.parameters?.max_output_tokens;
+    // 0 if the package refuses the request.
+    return { inputTokens, likelyInputTokens, outputTokens: sent === 0 ? undefined : sent, isKept };
+  };
+  const called = { ...about, ceilingOf };
+  const whole = once(() => load(carrying(fetch, dialect)));
+  return {
+    whole: { ...called, models: whole, queue: createCallQueue(settings.concurrency) },
+    streamed: { ...called, models: once(() => load(carrying(streamFetch, dialect))) },
+    twin,
+    outputLimit,
+  };
+}
+
+/** The variables with the credentials of a vendor that are set. Of those of Amazon, the API key precedes. */
+function credentialsOf({ variables }: Vendor, own: VendorSettings): string {
+  const secret = variables.filter((variable) => variable.secret);
+  const used = secret.filter(({ setting }) => (own.apiKey ? setting === 'apiKey' : own[setting] !== undefined));
+  return new Intl.ListFormat('en').format((used.length > 0 ? used : secret).map(({ name }) => name));
+}
+
+function secretsOf({ builtIn, compatible }: ProviderSettings): string[] {
+  const ofBuiltIn = providerVariables.map(({ provider, setting, secret }) =>
+    secret ? builtIn[provider]?.[setting] : undefined,
+  );
+  const ofCompatible = compatible.flatMap(({ apiKey, headers = {} }) => [apiKey, ...Object.values(headers)]);
+  return [...ofBuiltIn, ...ofCompatible].filter((secret) => secret !== undefined);
+}
+
+/** A `fetch` that carries the arguments of tool calls, and the data of images. */
+function carrying(fetch: Fetch, { argumentObjects }: Dialect): Fetch {
+  const full = withImageData(fetch);
+  return argumentObjects === undefined ? withArgumentTexts(full) : withArgumentObjects(full, argumentObjects);
+}
+
+function settingsOf({ variables }: Vendor, own: VendorSettings): ProviderSetting[] {
+  return variables.map(({ name, setting, required = false, description }) => ({
+    name,
+    required,
+    description,
+    set: Boolean(own[setting]),
+  }));
+}
+
+/**
+ * A test run makes up to twenty calls and can wait, so test runs can use half of the places. An eighth of the places is
+ * reserved for keys that hold fewer places than that, so that calls which hang delay only their own key.
+ */
+function createCallQueue(places: number): FairQueue {
+  return createFairQueue({ places, reserved: Math.floor(places / 8), background: Math.ceil(places / 2) });
+}
+
+function loadOf({ held, waiting, places }: FairQueue): QueueLoad {
+  return { active: held, waiting, limit: places };
+}
+
+function listed(
+  { id, name, models, defaultModel }: Pick<Vendor, 'id' | 'name' | 'models' | 'defaultModel'>,
+  settings: ProviderSettings,
+): Pick<ProviderInfo, 'id' | 'name' | 'models' | 'defaultModel'> {
+  return { id, name, models: extended(models, id, settings), defaultModel };
+}
+
+function extended(models: readonly string[], id: string, settings: ProviderSettings): string[] {
+  const more = Object.hasOwn(settings.models, id) ? settings.models[id] : undefined;
+  return [...new Set([...models, ...(more ?? [])])];
+}
+
+/**
+ * Caches the package that the first call loads, and models. Failures are not cached. Some packages compile schemas for
+ * each new model, which costs ten times as much as a call.
+ */
+function once(load: () => Promise<LanguageModels>): () => Promise<LanguageModels> {
+  let loaded: Promise<LanguageModels> | undefined;
+  return () => {
+    loaded ??= load().then(remembering, (error: unknown) => {
+      loaded = undefined;
+      throw error;
+    });
+    return loaded;
+  };
+}
+
+function remembering(make: LanguageModels): LanguageModels {
+  // Bounded, because callers can name any model.
+  const made = new LRUCache<string, LanguageModelV4>({ max: 100 });
+  return (model) => {
+    let known = made.get(model);
+    if (known === undefined) {
+      known = make(model);
+      made.set(model, known);
+    }
+    return known;
+  };
+}
+
+function notConfigured(provider: string): ProblemError {
+  return new ProblemError('provider-not-configured', {
+    detail: `The provider "${provider}" is not configured.`,
+    extensions: { provider },
+  });
+}

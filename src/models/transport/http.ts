@@ -1,0 +1,180 @@
+import type { Socket, TcpNetConnectOpts as ConnectOpts } from 'node:net';
+import { Readable } from 'node:stream';
+import { Agent, type buildConnector, type Dispatcher } from 'undici';
+import { StreamedResponse } from './streamed-response.ts';
+import { ProviderHttpError, WholeResponse } from './whole-response.ts';
+import { toLookupFunction, type LookUp } from '../../base/outbound/look-up.ts';
+
+/**
+ * The part of the Fetch API that the provider packages use: they send a POST with a text body and read the whole
+ * answer. The body can also be a `TextInPieces`.
+ */
+export type Fetch = typeof globalThis.fetch;
+
+/** The most characters of a text that are encoded at once. */
+const pieceLength = 64 * 1024;
+
+/** A long body. It is encoded as the connection takes it, so that it does not stop the event loop. */
+export class TextInPieces implements Iterable<Uint8Array> {
+  readonly #parts: readonly string[];
+
+  constructor(parts: readonly string[]) {
+    this.#parts = parts;
+  }
+
+  get bytes(): number {
+    return this.#parts.reduce((bytes, part) => bytes + Buffer.byteLength(part), 0);
+  }
+
+  *[Symbol.iterator](): Generator<Uint8Array> {
+    for (const part of this.#parts) {
+      for (let start = 0, end; start < part.length; start = end) {
+        end = start + pieceLength;
+        // A character of two units stays whole.
+        if (/[\ud800-\udbff]/.test(part.charAt(end - 1))) end += 1;
+        yield Buffer.from(part.slice(start, end));
+      }
+    }
+  }
+}
+
+/** The client through which all providers are called. */
+export interface ProviderHttp {
+  /** @throws ProviderHttpError, or the reason of `init.signal` when that is aborted. */
+  readonly fetch: Fetch;
+  /**
+   * Like `fetch`, but it settles when the headers of a successful response have arrived, and its body is read from the
+   * connection no faster than by the caller. Has connections of its own, so that long streams do not delay whole calls.
+   * `init.signal` ends the body, too.
+   */
+  readonly streamFetch: Fetch;
+  /** Waits for the calls in progress, then closes the connections. */
+  close(): Promise<void>;
+}
+
+export interface ProviderHttpOptions {
+  /** Open connections per origin. */
+  readonly connections?: number;
+  /** The longest response body that is read, in bytes. */
+  readonly maxResponseBytes?: number;
+  /** Time limit for opening a connection, in milliseconds. */
+  readonly connectTimeout?: number;
+  readonly lookUp: LookUp;
+}
+
+const defaultOptions = {
+  connections: 256,
+  // Below the limit of an idempotency record, so that every answer that was paid for can be stored.
+  maxResponseBytes: 4 * 1024 * 1024,
+  connectTimeout: 5_000,
+};
+/** Open connections of streams per origin. */
+const streamConnections = 2_000;
+
+/**
+ * Creates a `fetch` over a shared pool of kept-alive connections.
+ *
+ * It does only what calling a model needs. Redirects are ordinary answers, because following them would send the
+ * credentials to another host. Nothing is decompressed or cached, and `fetch` reads the body before it settles. Only
+ * connecting has a time limit here; `init.signal` ends a call at any time. undici's dispatcher is used directly because
+ * its `fetch` costs three times the CPU.
+ */
+export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
+  const { connections, maxResponseBytes, connectTimeout, lookUp } = { ...defaultOptions, ...options };
+  const createAgent = (perOrigin: number, connect: object = {}): Agent =>
+    new Agent({
+      connections: perOrigin,
+      pipelining: 1,
+      allowH2: false,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      // A shorter time that the server announces in Keep-Alive applies.
+      keepAliveTimeout: 30_000,
+      // `lookup` reaches net.connect and tls.connect, but is missing in undici's type.
+      connect: {
+        timeout: connectTimeout,
+        lookup: toLookupFunction(lookUp),
+        ...connect,
+      } as buildConnector.BuildOptions,
+    });
+  const agent = createAgent(connections);
+  const streamAgent = createAgent(streamConnections, smallReads());
+
+  const createFetch =
+    (
+      dispatcher: Agent,
+      createHandler: (
+        signal: AbortSignal | undefined,
+        resolve: (response: Response) => void,
+        reject: (reason: unknown) => void,
+      ) => Dispatcher.DispatchHandler,
+    ): Fetch =>
+    (input, init = {}) =>
+      new Promise((resolve, reject) => {
+        const signal = init.signal ?? undefined;
+        if (signal?.aborted) throw signal.reason;
+        const { body = null } = init;
+        const inPieces = body instanceof TextInPieces;
+        if (body !== null && typeof body !== 'string' && !inPieces) throw new TypeError('Only texts can be sent.');
+        const headers = toHeaderRecord(init.headers);
+        const url = new URL(input instanceof Request ? input.url : input);
+        dispatcher.dispatch(
+          {
+            origin: url.origin,
+            path: url.pathname + url.search,
+            method: (init.method ?? 'GET') as Dispatcher.HttpMethod,
+            headers: inPieces ? { ...headers, 'content-length': String(body.bytes) } : headers,
+            body: inPieces ? Readable.from(body, { objectMode: false }) : body,
+          },
+          createHandler(signal, resolve, (reason) => {
+            if (reason instanceof ProviderHttpError) reason.host = hostOf(url);
+            reject(reason);
+          }),
+        );
+      });
+
+  return {
+    fetch: createFetch(
+      agent,
+      (signal, resolve, reject) => new WholeResponse(maxResponseBytes, signal, resolve, reject),
+    ),
+    streamFetch: createFetch(streamAgent, (signal, resolve, reject) => {
+      const whole = new WholeResponse(maxResponseBytes, signal, resolve, reject);
+      return new StreamedResponse(signal, resolve, whole);
+    }),
+    async close() {
+      await Promise.all([agent.close(), streamAgent.close()]);
+    },
+  };
+}
+
+function hostOf({ hostname, port, protocol }: URL): string {
+  return `${hostname}:${port === '' ? (protocol === 'http:' ? 80 : 443) : port}`;
+}
+
+/** The most bytes of a stream that are read from a connection at once. */
+const readBytes = 8 * 1024;
+
+/**
+ * Options of connections. Node reads up to 64 KiB at once, and reads again until it has as much. Streams that nobody
+ * takes would keep all that.
+ */
+function smallReads(): Pick<ConnectOpts, 'onread'> & { highWaterMark: number } {
+  return {
+    highWaterMark: readBytes,
+    onread: {
+      // All connections can share it, because its content is copied before the next read.
+      buffer: Buffer.alloc(readBytes),
+      callback(this: Socket, size: number, buffer: Uint8Array): boolean {
+        return this.push(Buffer.from(buffer.subarray(0, size)));
+      },
+    },
+  };
+}
+
+function toHeaderRecord(headers: RequestInit['headers']): Record<string, string> {
+  if (headers === undefined) return {};
+  // The packages pass plain records, which need no conversion by Headers.
+  const plain = !Array.isArray(headers) && !(Symbol.iterator in headers);
+  return plain ? (headers as Record<string, string>) : Object.fromEntries(new Headers(headers));
+}

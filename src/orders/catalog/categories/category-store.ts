@@ -1,0 +1,83 @@
+import type { Collection } from 'mongodb';
+import { auditIndex, firstAudit, pushAudit, type AuditEntry } from '../../../storage/db/audit.ts';
+import type { CollectionIndexes } from '../../../storage/db/indexes.ts';
+import type { PagedDatabase } from '../../../storage/db/pages.ts';
+import { gatherReadsById } from '../../../storage/db/raw-reads.ts';
+import { compareAndSet, insertOnce, type StampedDocument } from '../../../storage/db/writes.ts';
+import type { OutboxEntry } from '../../../webhooks/events/event.ts';
+import { outboxIndex, pushEvents, type WithOutbox } from '../../../webhooks/events/outbox.ts';
+import type { Document } from '../../../base/fields/fields.ts';
+import type { Listing } from '../../../base/lists/listing.ts';
+import { archivedIn, type ArchivedSelection } from '../archived.ts';
+import { categoryFields, type Category } from './category.ts';
+
+export interface CategoryFilter {
+  readonly locationId: string | undefined;
+  readonly archived: ArchivedSelection;
+}
+
+/** Categories in the database. Every method can throw `database-unavailable`. */
+export interface CategoryStore {
+  /** Stores a new category. False when its id already exists. */
+  insert(category: Category, entry: AuditEntry): Promise<boolean>;
+  find(id: string): Promise<Category | undefined>;
+  /** The categories that exist, by id. */
+  findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Category>>;
+  /** The newest first. */
+  list(filter: CategoryFilter): Listing<Category>;
+  /**
+   * Writes a changed category and the events that announce it, if the stored category still has this revision.
+   * @returns the category as stored; `undefined` if another writer was first
+   */
+  replace(category: Category, events: readonly OutboxEntry[], entry: AuditEntry): Promise<Category | undefined>;
+}
+
+type CategoryDocument = StampedDocument & WithOutbox & Document<typeof categoryFields.table>;
+
+const collectionName = 'categories';
+
+export const categoryIndexes: CollectionIndexes = {
+  collection: collectionName,
+  indexes: [
+    { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
+    { key: { location_id: 1, created_at: -1, _id: 1 }, name: 'location_id_1_created_at_-1__id_1' },
+    outboxIndex,
+    auditIndex,
+  ],
+};
+
+export function createCategoryStore(database: PagedDatabase): CategoryStore {
+  const categories: Collection<CategoryDocument> = database.db.collection(collectionName);
+  const listByTime = database.pages.listsOf(fromDocument);
+
+  return {
+    async insert(category, entry) {
+      const document = { ...categoryFields.toDocument(category), outbox: [], ...firstAudit(entry) };
+      return (await insertOnce(categories, document)).outcome === 'done';
+    },
+    ...gatherReadsById(database.db, collectionName, fromDocument),
+    list: ({ locationId, archived }) =>
+      listByTime({
+        collection: categories,
+        time: 'created_at',
+        rest: archivedIn(archived),
+        where: locationId === undefined ? {} : { location_id: locationId },
+      }),
+    async replace(category, events, entry) {
+      const { id, revision } = category;
+      const $push = { ...pushEvents(events), ...pushAudit(entry) };
+      const change = { ...categoryFields.toUpdate(category), $push };
+      const result = await compareAndSet(categories, { id, revision, change });
+      if (result.outcome !== 'done') return undefined;
+      return { ...category, revision: result.revision, waiting: category.waiting + events.length };
+    },
+  };
+}
+
+function fromDocument(document: CategoryDocument): Category {
+  return {
+    ...categoryFields.fromDocument(document),
+    revision: document.revision,
+    waiting: document.outbox.length,
+  };
+}

@@ -1,0 +1,89 @@
+import type { Collection } from 'mongodb';
+import { auditIndex, firstAudit, pushAudit, type AuditEntry } from '../../../storage/db/audit.ts';
+import type { CollectionIndexes } from '../../../storage/db/indexes.ts';
+import type { PagedDatabase } from '../../../storage/db/pages.ts';
+import { gatherReadsById } from '../../../storage/db/raw-reads.ts';
+import { compareAndSet, insertOnce, type StampedDocument } from '../../../storage/db/writes.ts';
+import type { OutboxEntry } from '../../../webhooks/events/event.ts';
+import { outboxIndex, pushEvents, type WithOutbox } from '../../../webhooks/events/outbox.ts';
+import type { Document } from '../../../base/fields/fields.ts';
+import type { Listing } from '../../../base/lists/listing.ts';
+import { archivedIn, type ArchivedSelection } from '../archived.ts';
+import { productFields, type Product } from './product.ts';
+
+export interface ProductFilter {
+  readonly locationId: string | undefined;
+  readonly categoryId: string | undefined;
+  readonly archived: ArchivedSelection;
+}
+
+/** Products in the database. Every method can throw `database-unavailable`. */
+export interface ProductStore {
+  /** Stores a new product. False when its id already exists. */
+  insert(product: Product, entry: AuditEntry): Promise<boolean>;
+  find(id: string): Promise<Product | undefined>;
+  /** The products that exist, by id. */
+  findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Product>>;
+  /** The newest first. */
+  list(filter: ProductFilter): Listing<Product>;
+  /**
+   * Writes a changed product and the events that announce it, if the stored product still has this revision.
+   * @returns the product as stored; `undefined` if another writer was first
+   */
+  replace(product: Product, events: readonly OutboxEntry[], entry: AuditEntry): Promise<Product | undefined>;
+}
+
+type ProductDocument = StampedDocument & WithOutbox & Document<typeof productFields.table>;
+
+const collectionName = 'products';
+
+export const productIndexes: CollectionIndexes = {
+  collection: collectionName,
+  indexes: [
+    { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
+    { key: { location_id: 1, created_at: -1, _id: 1 }, name: 'location_id_1_created_at_-1__id_1' },
+    { key: { category_id: 1, created_at: -1, _id: 1 }, name: 'category_id_1_created_at_-1__id_1' },
+    outboxIndex,
+    auditIndex,
+  ],
+};
+
+export function createProductStore(database: PagedDatabase): ProductStore {
+  const products: Collection<ProductDocument> = database.db.collection(collectionName);
+  const listByTime = database.pages.listsOf(fromDocument);
+
+  return {
+    async insert(product, entry) {
+      const document = { ...productFields.toDocument(product), outbox: [], ...firstAudit(entry) };
+      return (await insertOnce(products, document)).outcome === 'done';
+    },
+    ...gatherReadsById(database.db, collectionName, fromDocument),
+    list({ locationId, categoryId, archived }) {
+      // One index is enough, because a category belongs to one location.
+      const ofLocation = locationId === undefined ? undefined : { location_id: locationId };
+      const ofCategory = categoryId === undefined ? undefined : { category_id: categoryId };
+      return listByTime({
+        collection: products,
+        time: 'created_at',
+        where: ofCategory ?? ofLocation ?? {},
+        rest: { ...(ofCategory === undefined ? {} : ofLocation), ...archivedIn(archived) },
+      });
+    },
+    async replace(product, events, entry) {
+      const { id, revision } = product;
+      const $push = { ...pushEvents(events), ...pushAudit(entry) };
+      const change = { ...productFields.toUpdate(product), $push };
+      const result = await compareAndSet(products, { id, revision, change });
+      if (result.outcome !== 'done') return undefined;
+      return { ...product, revision: result.revision, waiting: product.waiting + events.length };
+    },
+  };
+}
+
+function fromDocument(document: ProductDocument): Product {
+  return {
+    ...productFields.fromDocument(document),
+    revision: document.revision,
+    waiting: document.outbox.length,
+  };
+}

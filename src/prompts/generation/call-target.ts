@@ -1,0 +1,194 @@
+import type { CallCost, NanoDollars } from '../../base/runtime/money.ts';
+import { ProblemError } from '../../base/errors/problem-error.ts';
+import type { AnswerChecker, AnswerMistake } from '../../base/json-schema/answer-checker.ts';
+import type { CallOptions, GenerateEvent, GenerateResult, Usage } from '../../models/language-model.ts';
+import type { CallObserver } from './call-observer.ts';
+import type { Target } from './plan.ts';
+
+/** An answer with the value of its JSON. */
+export interface CheckedAnswer {
+  readonly result: GenerateResult;
+  /** The answer could not be checked in time. It has an object if it is JSON that may not match its schema. */
+  readonly isUnverified?: true;
+}
+
+/** What a target answered, and how long it took. */
+export interface TargetAnswer extends CheckedAnswer {
+  /** From the first attempt to the end of the last one, in whole milliseconds. */
+  readonly latencyMs: number;
+  /** Undefined if it is unknown. */
+  readonly cost: CallCost | undefined;
+}
+
+export interface CallTargetDependencies {
+  readonly metrics: Pick<CallObserver, 'observeProviderCall'>;
+  readonly checker: Pick<AnswerChecker, 'check'>;
+}
+
+/**
+ * Calls a provider, checks its answer, and records duration and outcome. A call that all callers have left counts as
+ * `cancelled`.
+ *
+ * @param checkJson whether the text of a JSON answer has to be JSON that matches its schema
+ * @throws {ProblemError} provider-*
+ * @throws The reason of `call.signal` when that is aborted.
+ */
+export async function callTarget(
+  target: Target,
+  call: CallOptions,
+  checkJson: boolean,
+  dependencies: CallTargetDependencies,
+): Promise<TargetAnswer> {
+  const { checker } = dependencies;
+  const measured = measure(target, dependencies);
+  let usage: Usage | undefined;
+  try {
+    const result = await target.provider.generate(target.request, measured.watching(call));
+    ({ usage } = result);
+    const checked = await checkedAnswer(target, result, call, checkJson, checker);
+    const answer = { ...checked, ...measured.answered() };
+    measured.ended('ok', usage);
+    return answer;
+  } catch (error) {
+    measured.ended(outcomeOf(error, call.signal), usageOf(error) ?? usage);
+    throw error;
+  }
+}
+
+/** An event of an answer; the last one has the whole answer. */
+export type TargetEvent =
+  | Exclude<GenerateEvent, { type: 'finish' }>
+  | { readonly type: 'finish'; readonly answer: TargetAnswer };
+
+/** The same for an answer that is streamed. */
+export async function* streamTarget(
+  target: Target,
+  call: CallOptions,
+  checkJson: boolean,
+  dependencies: CallTargetDependencies,
+): AsyncGenerator<TargetEvent, void, void> {
+  const { checker } = dependencies;
+  const measured = measure(target, dependencies);
+  let usage: Usage | undefined;
+  let outcome = 'cancelled';
+  const onLeft = (spent: Usage): void => {
+    usage = spent;
+    call.onLeft?.(spent);
+  };
+  try {
+    for await (const event of target.provider.stream(target.request, { ...measured.watching(call), onLeft })) {
+      if (event.type !== 'finish') {
+        yield event;
+        continue;
+      }
+      ({ usage } = event.result);
+      const checked = await checkedAnswer(target, event.result, call, checkJson, checker);
+      outcome = 'ok';
+      yield { type: 'finish', answer: { ...checked, ...measured.answered() } };
+    }
+  } catch (error) {
+    outcome = outcomeOf(error, call.signal);
+    usage = usageOf(error) ?? usage;
+    throw error;
+  } finally {
+    measured.ended(outcome, usage);
+  }
+}
+
+/** The provider's answer is not JSON, or does not match its schema. Another one to the same request may be right. */
+export class UnfitAnswerError extends ProblemError {}
+
+/**
+ * Reads an answer that has to be JSON, and checks it. Answers that ended early, or with calls of tools, are returned as
+ * they are.
+ */
+async function checkedAnswer(
+  { provider, request, answerFormat = request.responseFormat }: Target,
+  result: GenerateResult,
+  call: CallOptions,
+  checkJson: boolean,
+  checker: Pick<AnswerChecker, 'check'>,
+): Promise<CheckedAnswer> {
+  if (!checkJson || answerFormat?.type !== 'json' || result.finishReason !== 'stop') return { result };
+  const checked = await checker.check({ schema: answerFormat.schema, text: result.text }, call.family);
+  if (checked.status === 'valid') return { result: { ...result, object: checked.object } };
+  if (checked.status === 'unverified') {
+    const { object } = checked;
+    return { result: { ...result, ...(object !== undefined && { object }) }, isUnverified: true };
+  }
+  const { usage } = result;
+  const { model } = request;
+  call.onFailedAttempt?.({
+    provider: provider.id,
+    model,
+    usage,
+    problem: 'provider-bad-answer',
+    may_be_billed: true,
+  });
+  call.attemptLog?.refuse('provider-bad-answer', result);
+  throw new UnfitAnswerError('provider-bad-answer', {
+    detail: `The provider's answer ${inWords(checked.mistake)}.`,
+    extensions: { provider: provider.id, model, retryable: false, usage: { ...usage } },
+  });
+}
+
+/** Without any text of the answer. */
+function inWords(mistake: AnswerMistake): string {
+  switch (mistake.type) {
+    case 'not-json':
+      return 'is not JSON';
+    case 'too-deep':
+      return `is nested deeper than ${mistake.limit} levels`;
+    case 'mismatch':
+      return `does not match the schema (${mistake.keyword})`;
+  }
+}
+
+/** Begins to measure a call. */
+function measure(
+  { provider, request }: Target,
+  { metrics }: CallTargetDependencies,
+): {
+  /** The call, with its costs noted. */
+  watching(call: CallOptions): CallOptions;
+  answered(): Pick<TargetAnswer, 'latencyMs' | 'cost'>;
+  ended(outcome: string, usage: Usage | undefined): void;
+} {
+  const started = performance.now();
+  let attempts = 0;
+  /** Of the last one. */
+  let cost: CallCost | undefined;
+  /** Of all attempts; undefined after one whose cost is unknown. */
+  let total: NanoDollars | undefined = 0n;
+  const onCost = (one: CallCost | undefined): void => {
+    attempts += 1;
+    cost = one;
+    total = one === undefined || total === undefined ? undefined : total + one.amount;
+  };
+  return {
+    watching: (call) => ({
+      ...call,
+      onCost,
+      // That of a shared call changes.
+      get deadline() {
+        return call.deadline;
+      },
+    }),
+    answered: () => ({ latencyMs: Math.round(performance.now() - started), cost }),
+    ended(outcome, usage) {
+      const { model } = request;
+      const label = provider.models.includes(model) ? model : 'other';
+      const spent = attempts === 0 ? undefined : { ...usage, model: label, cost: total };
+      metrics.observeProviderCall(provider.id, outcome, (performance.now() - started) / 1000, spent);
+    },
+  };
+}
+
+function outcomeOf(error: unknown, signal: AbortSignal): string {
+  if (error instanceof ProblemError) return error.type;
+  return signal.aborted ? 'cancelled' : 'internal-error';
+}
+
+function usageOf(error: unknown): Usage | undefined {
+  return error instanceof ProblemError ? error.extensions.usage : undefined;
+}

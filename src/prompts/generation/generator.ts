@@ -1,0 +1,234 @@
+import type { Logger } from 'pino';
+import { ProblemError, saidByProvider } from '../../base/errors/problem-error.ts';
+import { isRefusal } from '../../base/errors/refusal.ts';
+import { scrub } from '../../base/runtime/scrub.ts';
+import { mayFallBack } from '../../models/call/failures.ts';
+import { eventsOf, type CallOptions, type FailedAttempt, type GenerateEvent } from '../../models/language-model.ts';
+import type { AnswerChecker } from '../../base/json-schema/answer-checker.ts';
+import type { Budget } from '../../base/limits/memory-budget.ts';
+import { createAnswers, noCache, type Answer, type CachePolicy } from './answers.ts';
+import { withAttempts } from './attempts.ts';
+import type { CallObserver } from './call-observer.ts';
+import { UnfitAnswerError, streamTarget, type TargetEvent } from './call-target.ts';
+import { createGatheredMemory } from './gathered-memory.ts';
+import type { Plan, Target } from './plan.ts';
+import type { ResponseCache } from './response-cache.ts';
+
+/** An answer, and who gave it. */
+export interface Generated extends Answer {
+  readonly provider: string;
+  readonly model: string;
+  /** From the first call to the answer, in whole milliseconds; for an answer from the cache, of reading it. */
+  readonly latencyMs: number;
+  /** The calls that failed before. */
+  readonly attempts: readonly FailedAttempt[];
+}
+
+/** An answer while it comes: `start`, the pieces, `finish`. */
+export type GeneratedEvent =
+  /** Who answers. It comes together with the first piece. */
+  | ({ readonly type: 'start' } & Pick<Generated, 'provider' | 'model' | 'attempts' | 'age'>)
+  | Exclude<GenerateEvent, { readonly type: 'finish' }>
+  | { readonly type: 'finish'; readonly generated: Generated };
+
+/** Calls the targets of a plan, one after the other, until one answers. */
+export interface Generator {
+  /**
+   * Calls the next target if one fails for a reason that another may not share. A target is called once while there is
+   * another, and the last one up to three times, so that there are at most six calls. Of these, `plan.retries` can follow
+   * a call that may have been billed. Each target can use the time that is left divided by the targets that are left.
+   *
+   * @param cache use of the answer cache; without it, nothing is cached
+   * @throws {ProblemError} not-cached; provider-* of the target that failed last, with all calls in `attempts`
+   * @throws The reason of `call.signal` when that is aborted.
+   */
+  generate(plan: Plan, call: CallOptions, cache?: CachePolicy): Promise<Generated>;
+  /**
+   * The same for an answer that is streamed. Another target is called only before the first event, and calls in
+   * progress are not shared. Leaving the loop cancels the call.
+   *
+   * @throws {ProblemError} as `generate`; after the first event provider-*, with `usage` as far as it is known
+   */
+  stream(plan: Plan, call: CallOptions, cache?: CachePolicy): AsyncGenerator<GeneratedEvent, void, void>;
+}
+
+export interface GeneratorDependencies {
+  readonly cache: ResponseCache;
+  readonly checker: Pick<AnswerChecker, 'check'>;
+  readonly metrics: CallObserver;
+  readonly log: Logger;
+  readonly memory: Budget;
+}
+
+/** Calls to providers for one request. */
+const mostCalls = 6;
+/** Calls to the last target. */
+const mostCallsOfTarget = 3;
+
+export function createGenerator(dependencies: GeneratorDependencies): Generator {
+  const { log, memory } = dependencies;
+  const answers = createAnswers(dependencies);
+
+  /** @param use calls a target; returns what it answers, or the begin of it */
+  const firstAnswer = async <Result>(
+    { targets, retries = 0 }: Plan,
+    call: CallOptions,
+    attempts: FailedAttempt[],
+    use: (target: Target, call: CallOptions) => Promise<Result>,
+  ): Promise<{ target: Target; began: number; result: Result }> => {
+    const { maxAttempts = mostCallsOfTarget } = call;
+    let last: ProblemError | undefined;
+    for (const [index, target] of targets.entries()) {
+      const left = targets.length - index;
+      const now = performance.now();
+      const targetCall = {
+        ...call,
+        retries,
+        deadline: now + (call.deadline - now) / left,
+        maxAttempts: left > 1 ? 1 : Math.min(maxAttempts, mostCalls - index),
+        onFailedAttempt(attempt: FailedAttempt) {
+          attempts.push(attempt);
+          call.onFailedAttempt?.(attempt);
+        },
+      };
+      try {
+        return { target, ...(await repeatBadAnswers(targetCall, attempts, (one) => use(target, one))) };
+      } catch (error) {
+        call.signal.throwIfAborted();
+        if (!(error instanceof ProblemError)) throw error;
+        if (last !== undefined && isRefusal(error)) throw withAttempts(last, attempts);
+        last = error;
+        const isNext =
+          left > 1 && (error.type === 'not-cached' || mayFallBack(error)) && performance.now() < call.deadline;
+        if (!isNext) throw withAttempts(error, attempts);
+        if (error.type !== 'not-cached') log.warn(fieldsOf(error, target, call), 'the next provider is called');
+      }
+    }
+    throw new Error('A plan has no target.');
+  };
+
+  return {
+    async generate(plan, call, policy = noCache) {
+      const started = performance.now();
+      const attempts: FailedAttempt[] = [];
+      const { target, began, result } = await firstAnswer(plan, call, attempts, (candidate, targetCall) =>
+        answers.get(candidate, targetCall, policy, plan.checksAnswers),
+      );
+      return toGenerated(target, result, attempts, began - started);
+    },
+    async *stream(plan, call, policy = noCache) {
+      const started = performance.now();
+      const attempts: FailedAttempt[] = [];
+      const { target, began, result } = await firstAnswer(plan, call, attempts, async (candidate, targetCall) => {
+        const found = answers.find(candidate, policy);
+        if (found !== undefined) return { age: found.age, ...(await begin(cachedEvents(found))) };
+        return {
+          age: undefined,
+          ...(await begin(streamTarget(candidate, targetCall, plan.checksAnswers || policy.store, dependencies))),
+        };
+      });
+      const { age, first, rest } = result;
+      const gathered = createGatheredMemory(memory, call.family);
+      try {
+        // The answer itself can become a failed attempt later.
+        const before = [...attempts];
+        yield { type: 'start', provider: target.provider.id, model: target.request.model, attempts: before, age };
+        for (let next = first; next.done !== true; next = await rest.next()) {
+          const event = next.value;
+          if (event.type !== 'finish') {
+            if (age === undefined) gathered.add(lengthOf(event));
+            yield event;
+            continue;
+          }
+          if (age === undefined) answers.keep(target, event.answer, policy);
+          const generated = toGenerated(target, { ...event.answer, age }, attempts, began - started);
+          yield { type: 'finish', generated };
+        }
+      } catch (error) {
+        throw error instanceof ProblemError ? withAttempts(error, attempts) : error;
+      } finally {
+        gathered.release();
+        await rest.return();
+      }
+    },
+  };
+}
+
+/**
+ * Calls a target again after an answer that breaks its schema, within the limits of the call. The providers themselves
+ * repeat everything else.
+ *
+ * @param attempts gets the failed attempts of the call
+ */
+async function repeatBadAnswers<Result>(
+  call: CallOptions & Required<Pick<CallOptions, 'maxAttempts' | 'retries'>>,
+  attempts: readonly FailedAttempt[],
+  use: (call: CallOptions) => Promise<Result>,
+): Promise<{ began: number; result: Result }> {
+  const earlier = attempts.length;
+  let before = 0;
+  let last: UnfitAnswerError | undefined;
+  let terms = call;
+  for (;;) {
+    const began = performance.now();
+    try {
+      return { began, result: await use(terms) };
+    } catch (error) {
+      if (last !== undefined && isRefusal(error)) throw last;
+      const failed = attempts.slice(earlier);
+      const billed = countBilled(failed);
+      const mayRepeat = failed.length > before && failed.length < call.maxAttempts && billed <= call.retries;
+      if (!(error instanceof UnfitAnswerError) || !mayRepeat || performance.now() >= call.deadline) throw error;
+      before = failed.length;
+      last = error;
+      terms = { ...call, maxAttempts: call.maxAttempts - before, retries: call.retries - billed };
+    }
+  }
+}
+
+function countBilled(attempts: readonly FailedAttempt[]): number {
+  return attempts.filter((attempt) => attempt.may_be_billed).length;
+}
+
+function lengthOf(event: Exclude<TargetEvent, { type: 'finish' }>): number {
+  return event.type === 'text' ? event.delta.length : event.toolCall.arguments.length;
+}
+
+type Events = AsyncGenerator<TargetEvent, void, void>;
+
+async function begin(rest: Events): Promise<{ first: IteratorResult<TargetEvent, void>; rest: Events }> {
+  return { first: await rest.next(), rest };
+}
+
+async function* cachedEvents(answer: Answer): Events {
+  for (const event of eventsOf(answer.result)) yield event.type === 'finish' ? { type: 'finish', answer } : event;
+}
+
+function toGenerated(
+  { provider, request }: Target,
+  answer: Answer,
+  attempts: readonly FailedAttempt[],
+  before: number,
+): Generated {
+  const latencyMs = Math.round(before) + answer.latencyMs;
+  return { ...answer, latencyMs, provider: provider.id, model: request.model, attempts };
+}
+
+function fieldsOf(
+  problem: ProblemError,
+  { provider, request }: Target,
+  { keyId, requestId, traceparent, attemptLog }: CallOptions,
+): object {
+  return {
+    ...(requestId !== undefined && { request_id: requestId }),
+    ...(attemptLog !== undefined && { invocation_id: attemptLog.id }),
+    problem: problem.type,
+    provider: provider.id,
+    key_id: keyId,
+    // Callers choose the names of models.
+    model: scrub(request.model),
+    ...saidByProvider(problem),
+    ...(traceparent !== undefined && { traceparent }),
+    ...(problem.cause !== undefined && { error: problem }),
+  };
+}

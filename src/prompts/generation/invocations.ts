@@ -1,0 +1,238 @@
+import { ProblemError } from '../../base/errors/problem-error.ts';
+import type { Invoked, InvocationLog } from '../../accounting/invocations/invocation-log.ts';
+import type { InvocationEnd, Spent } from '../../accounting/invocations/invocation-record.ts';
+import type { RequestMemory } from '../../base/limits/memory-budget.ts';
+import type { CallOptions, Usage } from '../../models/language-model.ts';
+import type { Statistics } from '../../accounting/statistics/statistics.ts';
+import { noCache, type CachePolicy } from './answers.ts';
+import { withAttempts } from './attempts.ts';
+import type { Generated, GeneratedEvent, Generator } from './generator.ts';
+import { withAssumedOutput } from './output-limit.ts';
+import type { Known, Plan } from './plan.ts';
+import { bytesOf } from './request-size.ts';
+
+/** What is needed of a request for an answer that a caller waits for. */
+export interface Invoker {
+  readonly principal: {
+    readonly keyId: string;
+    readonly family: string;
+    readonly name: string;
+    readonly makers?: readonly string[] | undefined;
+    readonly tags?: Readonly<Record<string, string>> | undefined;
+  };
+  /** For the log. */
+  readonly requestId: string;
+  /** The memory of the request, which has enough for its body. */
+  readonly memory: RequestMemory;
+  /** The caller's trace context, which is passed on to the providers. */
+  readonly traceparent: string | undefined;
+  readonly tracestate: string | undefined;
+  /** Called as soon as something is known, and again when another target answers. */
+  note(
+    known:
+      | { readonly invocation: string }
+      | { readonly prompt: string; readonly version: number }
+      | Extract<Known, { provider: string }>,
+  ): void;
+  /** Adds a header field to the answer, also to a problem. */
+  addHeader(name: string, value: string): void;
+}
+
+export interface InvocationTerms extends Pick<Invoked, 'operation' | 'isStreamed' | 'tags'> {
+  /** Milliseconds from the start of the calls that the providers may take; for a stream, to its first content. */
+  readonly timeoutMs: number;
+  readonly cache?: CachePolicy;
+}
+
+/** A request that was checked. Nothing was spent. Call one of both methods, once. */
+export interface Invocation<Planned extends Plan> {
+  readonly id: string;
+  readonly plan: Planned;
+  /**
+   * @param signal aborted when nobody needs the answer any more
+   * @throws {ProblemError} too-much-in-progress, overloaded; not-cached; provider-*
+   * @throws The reason of `signal` when that is aborted.
+   */
+  readonly generate: (signal: AbortSignal) => Promise<Generated>;
+  /** The same for an answer that is streamed. Leaving the loop cancels the call. */
+  readonly stream: (signal: AbortSignal) => AsyncGenerator<GeneratedEvent, void, void>;
+}
+
+/**
+ * Plans an invocation. It has a record, also if it fails, and its id is a header field of the answer. One of a stored
+ * prompt is counted in its statistics. An invocation reserves the memory that its calls need.
+ *
+ * @throws {ProblemError} Those of `plan`.
+ */
+export type PrepareInvocation = <Planned extends Plan>(
+  invoker: Invoker,
+  plan: (note: (known: Known) => void) => Promise<Planned>,
+  terms: InvocationTerms,
+) => Promise<Invocation<Planned>>;
+
+export interface InvocationDependencies {
+  readonly generator: Generator;
+  readonly statistics: Pick<Statistics, 'invoked'>;
+  readonly invocations: InvocationLog;
+}
+
+/** Of the answer, for an invocation. */
+const idHeader = 'X-Invocation-Id';
+
+export function createInvocations({ generator, statistics, invocations }: InvocationDependencies): PrepareInvocation {
+  return async (invoker, makePlan, { timeoutMs, cache = noCache, operation, isStreamed, tags }) => {
+    const { principal, requestId, traceparent, tracestate } = invoker;
+    const { keyId, family, name: keyName, makers, tags: boundTags } = principal;
+    const payer = { keyId, family, keyName, makers, boundTags };
+    const record = invocations.begin({ operation, ...payer, requestId, traceparent, isStreamed, tags });
+    invoker.addHeader(idHeader, record.id);
+    invoker.note({ invocation: record.id });
+    let found: Extract<Known, { readonly prompt: string }> | undefined;
+    const count = ({ isCharged, cost }: Spent, generated?: Generated, used?: Usage): void => {
+      if (found === undefined) return;
+      // A call that was never made used nothing.
+      statistics.invoked(found.prompt, found.version, cost, generated, isCharged ? used : undefined);
+    };
+    const note = (known: Known): void => {
+      record.note(known);
+      if ('prompt' in known) found = known;
+      invoker.note('prompt' in known ? { prompt: known.prompt, version: known.version } : known);
+    };
+    const plan = await makePlan(note)
+      .then(async (made) => {
+        const assumed = await withAssumedOutput(made, record.assumedOutputTokens);
+        record.assumed(assumed.assumedOutputTokens);
+        return assumed;
+      })
+      .catch((error: unknown) => {
+        record.end({ error, isCancelled: false }, count);
+        throw error;
+      });
+    const callWith = (signal: AbortSignal, onLeft?: (usage: Usage) => void): CallOptions => ({
+      keyId,
+      family,
+      requestId,
+      traceparent,
+      tracestate,
+      attemptLog: record,
+      signal,
+      deadline: performance.now() + timeoutMs,
+      ...(onLeft && { onLeft }),
+    });
+    return {
+      id: record.id,
+      plan,
+      async generate(signal) {
+        let generated: Generated | undefined;
+        let spent: Usage | undefined;
+        let end = cancelled;
+        // With an `Idempotency-Key` the work goes on when the caller has left.
+        const leave = invoker.memory.keep();
+        let release: (() => void) | undefined;
+        try {
+          record.asked(plan.targets[0]?.request);
+          release = await invoker.memory.cover(bytesOf(plan), signal);
+          generated = await generator.generate(plan, callWith(signal), cache);
+          invoker.note({ provider: generated.provider, model: generated.model });
+          end = answered(generated);
+          return generated;
+        } catch (error) {
+          spent = spentBy(error, signal);
+          end = { error, isCancelled: signal.aborted };
+          throw isInterruption(error) ? withAttempts(error, record.calls()) : error;
+        } finally {
+          release?.();
+          leave();
+          record.end(end, (costs) => {
+            count(costs, generated, spent);
+          });
+        }
+      },
+      async *stream(signal) {
+        let generated: Generated | undefined;
+        let spent: Usage | undefined;
+        let end = cancelled;
+        const leave = invoker.memory.keep();
+        let release: (() => void) | undefined;
+        try {
+          record.asked(plan.targets[0]?.request);
+          release = await invoker.memory.cover(bytesOf(plan), signal);
+          const call = callWith(signal, (usage) => {
+            spent = usage;
+          });
+          for await (const event of generator.stream(plan, call, cache)) {
+            if (event.type === 'start') {
+              record.firstContent();
+              record.note({ provider: event.provider, model: event.model });
+              invoker.note({ provider: event.provider, model: event.model });
+            }
+            if (event.type === 'finish') {
+              generated = event.generated;
+              end = answered(generated);
+            } else if (event.type !== 'start') record.received(event);
+            yield event;
+          }
+        } catch (error) {
+          spent ??= spentBy(error, signal);
+          end = { error, isCancelled: signal.aborted };
+          throw error;
+        } finally {
+          // A reader that was waiting for its caller leaves without an error.
+          if (end === cancelled && isInterruption(signal.reason)) end = { error: signal.reason, isCancelled: true };
+          release?.();
+          leave();
+          record.end(end, (costs) => {
+            count(costs, generated, spent);
+          });
+        }
+      },
+    };
+  };
+}
+
+/** Whether the process stopped and had no more time. */
+function isInterruption(error: unknown): error is ProblemError & { readonly type: 'interrupted' } {
+  return error instanceof ProblemError && error.type === 'interrupted';
+}
+
+/** What a failed invocation used; undefined if no provider can charge for it. */
+function spentBy(error: unknown, signal: AbortSignal): Usage | undefined {
+  if (!(error instanceof ProblemError) || isInterruption(error)) return signal.aborted ? {} : undefined;
+  const { usage, attempts = [] } = error.extensions;
+  return usage ?? (attempts.some(({ may_be_billed }) => may_be_billed) ? {} : undefined);
+}
+
+/** Of a stream that its reader leaves. */
+const cancelled: InvocationEnd = { error: undefined, isCancelled: true };
+
+/** The end of an invocation that has an answer. */
+export function answered({ provider, model, result, age }: Generated): InvocationEnd {
+  return { answer: { provider, model, finishReason: result.finishReason, isCached: age !== undefined, result } };
+}
+
+/** The events of an invocation as the source of a streamed answer. @param encoder creates what writes them */
+export function eventSource<Encoder>(
+  { stream }: Invocation<Plan>,
+  encoder: () => Encoder,
+): {
+  open: typeof stream;
+  isLast: (event: GeneratedEvent) => boolean;
+  encoder: () => Encoder;
+  merge: typeof joinTexts;
+} {
+  return { open: stream, isLast: ({ type }) => type === 'finish', encoder, merge: joinTexts };
+}
+
+/** Makes neighbouring texts of a stream one event. @returns undefined for other events */
+function joinTexts(one: GeneratedEvent, next: GeneratedEvent): GeneratedEvent | undefined {
+  if (one.type !== 'text' || next.type !== 'text') return undefined;
+  return { type: 'text', delta: one.delta + next.delta };
+}
+
+export type Answering = Pick<Generated, 'provider' | 'model' | 'age'>;
+
+/** Who answers: as the answer or the first event of its stream says, else the target that is called first. */
+export function answeringIn({ targets: [selected] }: Plan, first: Answering | GeneratedEvent | undefined): Answering {
+  if (first !== undefined && 'provider' in first) return first;
+  return { provider: selected?.provider.id ?? '', model: selected?.request.model ?? '', age: undefined };
+}

@@ -1,0 +1,35 @@
+import { callBytes, copies } from '../../base/limits/memory-budget.ts';
+import type { GenerateRequest, Message } from '../../models/language-model.ts';
+import type { Plan } from './plan.ts';
+
+/** The memory for the calls of a plan, in bytes. They are made one after the other, and share their messages. */
+export function bytesOf({ targets }: Plan): number {
+  return callBytes + copies * Math.max(...targets.map(({ request }) => lengthOf(request)));
+}
+
+/** The characters of everything in a request that can be long. */
+function lengthOf({ messages, ...rest }: GenerateRequest): number {
+  const { tools, responseFormat, providerOptions, parameters } = rest;
+  const hasMore = [tools, responseFormat, providerOptions, parameters].some((member) => member !== undefined);
+  return messages.reduce((sum, message) => sum + lengthOfMessage(message), hasMore ? lengthOfJson(rest) : 0);
+}
+
+function lengthOfMessage(message: Message): number {
+  const { content } = message;
+  const length =
+    typeof content === 'string'
+      ? content.length
+      : content.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : part.url.length), 0);
+  const calls = message.role === 'assistant' ? message.toolCalls : undefined;
+  return calls === undefined ? length : length + lengthOfJson(calls);
+}
+
+/** About the length of a value as JSON. Writing it would hold up others if it is large. */
+function lengthOfJson(value: unknown): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return 8;
+  let length = 2;
+  if (Array.isArray(value)) for (const element of value) length += lengthOfJson(element) + 1;
+  else for (const [name, member] of Object.entries(value)) length += name.length + 4 + lengthOfJson(member);
+  return length;
+}

@@ -1,0 +1,49 @@
+import type { components } from '../../../generated/types.ts';
+import { toAttempts } from '../generation/attempts.ts';
+import type { GeneratedEvent } from '../generation/generator.ts';
+import { eventSource, type Invocation } from '../generation/invocations.ts';
+import type { PromptPlan } from '../generation/planner.ts';
+import type { EventEncoder, EventSource } from '../../http/event-streams.ts';
+import { serverSentEvent } from '../../http/server-sent-events.ts';
+import { toInvocationResult, toWarnings, written } from '../generation/invocation-result.ts';
+
+type InvocationEvent = components['schemas']['InvocationEvent'];
+
+/** The stream of an invocation, as the contract has it. */
+export function invocationEvents(invocation: Invocation<PromptPlan>): EventSource<GeneratedEvent> {
+  const { id, plan } = invocation;
+  const encode = (event: InvocationEvent): string =>
+    serverSentEvent(event.type === 'finish' ? written(event) : event, event.type);
+  const encoder: EventEncoder<GeneratedEvent> = {
+    encode: (event) => encode(toInvocationEvent(event, id, plan)),
+    fail: (_problem, details) =>
+      encode({ type: 'error', problem: details, ...(details.usage !== undefined && { usage: details.usage }) }),
+  };
+  return eventSource(invocation, () => encoder);
+}
+
+function toInvocationEvent(event: GeneratedEvent, invocationId: string, plan: PromptPlan): InvocationEvent {
+  switch (event.type) {
+    case 'start': {
+      const { type, provider, model, age, attempts } = event;
+      return {
+        type,
+        invocationId,
+        provider,
+        model,
+        cached: age !== undefined,
+        ...(age !== undefined && { age }),
+        ...(attempts.length > 0 && { attempts: toAttempts(attempts) }),
+      };
+    }
+    case 'text':
+      return { type: 'text', delta: event.delta };
+    case 'tool-call':
+      return { type: 'tool-call', toolCall: { ...event.toolCall } };
+    case 'finish': {
+      const { generated } = event;
+      const { text: _text, ...result } = toInvocationResult(generated);
+      return { type: 'finish', ...result, latencyMs: generated.latencyMs, ...toWarnings(plan, generated) };
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import type { operations } from '../../../generated/types.ts';
+import { findMetadataMistake } from '../generation/provider-metadata.ts';
+import type {
+  Content,
+  ImagePart,
+  Json,
+  JsonObject,
+  Message,
+  Parameters,
+  ResponseFormat,
+  TextPart,
+  ToolCall,
+} from '../../models/language-model.ts';
+import { requestedGeneration, type RequestedGeneration } from './requested-generation.ts';
+import { conflict } from './target.ts';
+import { withoutNulls, type WithoutNulls } from './without-nulls.ts';
+import { defined } from '../../base/runtime/objects.ts';
+
+export type ChatCompletionCreate = operations['createChatCompletion']['requestBody']['content']['application/json'];
+type ChatMessage = ChatCompletionCreate['messages'][number];
+type ChatToolCall = NonNullable<ChatMessage['tool_calls']>[number];
+
+/**
+ * Translates a request of OpenAI's chat completions.
+ *
+ * @throws {ProblemError} conflicting-members with the place: two different limits, an image that is not a user's, a result
+ *   without its call, too much extra content
+ */
+export function readChatCompletion(sent: ChatCompletionCreate): RequestedGeneration {
+  const body = withoutNulls(sent);
+  const { tool_choice: choice } = body;
+  return requestedGeneration({
+    messages: messagesOf(body.messages),
+    parameters: parametersOf(body),
+    responseFormat: formatOf(body),
+    tools: body.tools?.map(({ function: tool }) => tool),
+    toolChoice: typeof choice === 'object' ? choice.function : choice,
+  });
+}
+
+/** Where the members of this API are that other parts of the service name differently. */
+export const chatPlaces: readonly (readonly [RegExp, string])[] = [
+  [/^#\/parameters\/max_output_tokens/, '#/max_completion_tokens'],
+  [/^#\/parameters\//, '#/'],
+  [/^#\/response_format\/(name|description|schema|strict)/, '#/response_format/json_schema/$1'],
+  [/^#\/tools\/(\d+)\/(name|description|parameters|strict)/, '#/tools/$1/function/$2'],
+  [/^#\/tool_choice\/name/, '#/tool_choice/function/name'],
+  [/^#\/messages\/(\d+)\/content\/(\d+)\/url/, '#/messages/$1/content/$2/image_url/url'],
+  [/^#\/messages\/(\d+)\/tool_calls\/(\d+)\/(name|arguments)/, '#/messages/$1/tool_calls/$2/function/$3'],
+  [/^#\/messages\/(\d+)\/tool_calls\/(\d+)\/provider_metadata/, '#/messages/$1/tool_calls/$2/extra_content'],
+];
+
+function messagesOf(messages: readonly ChatMessage[]): Message[] {
+  const toolNames = new Map<string, string>();
+  return messages.map((message, index): Message => {
+    const pointer = `#/messages/${index}`;
+    switch (message.role) {
+      case 'tool': {
+        const toolCallId = message.tool_call_id ?? '';
+        const toolName = toolNames.get(toolCallId);
+        if (toolName === undefined) throw conflict(`${pointer}/tool_call_id`, 'must be the id of a call before it');
+        return { role: 'tool', toolCallId, toolName, content: textOf(message, pointer) };
+      }
+      case 'assistant': {
+        const toolCalls = (message.tool_calls ?? []).map((call, at) => toToolCall(call, `${pointer}/tool_calls/${at}`));
+        for (const { id, name } of toolCalls) toolNames.set(id, name);
+        const text = textOf(message, pointer);
+        const content = text === '' ? (message.refusal ?? '') : text;
+        return { role: 'assistant', content, ...(toolCalls.length > 0 && { toolCalls }) };
+      }
+      case 'user':
+        return { role: 'user', content: contentOf(message, pointer, true) };
+      case 'system':
+      case 'developer':
+        return { role: message.role, content: contentOf(message, pointer, false) };
+    }
+  });
+}
+
+function contentOf({ content }: ChatMessage, pointer: string, takesImages: boolean): Content {
+  if (typeof content === 'string') return content;
+  return (content ?? []).map((part, index): TextPart | ImagePart => {
+    if (part.type !== 'image_url') return { type: 'text', text: part.text ?? part.refusal ?? '' };
+    if (!takesImages) throw conflict(`${pointer}/content/${index}`, 'is an image, which only a user can send');
+    return { type: 'image', url: part.image_url?.url ?? '' };
+  });
+}
+
+/** The text of a message that cannot have images. */
+function textOf(message: ChatMessage, pointer: string): string {
+  const content = contentOf(message, pointer, false);
+  return typeof content === 'string' ? content : content.map((part) => ('text' in part ? part.text : '')).join('');
+}
+
+function toToolCall({ id, function: called, extra_content }: ChatToolCall, pointer: string): ToolCall {
+  const mistake = findMetadataMistake(extra_content);
+  if (mistake !== undefined) throw conflict(`${pointer}/extra_content`, mistake);
+  return {
+    id,
+    name: called.name,
+    arguments: called.arguments,
+    ...(extra_content !== undefined && { provider_metadata: fromExtraContent(extra_content as JsonObject) }),
+  };
+}
+
+type Sent = WithoutNulls<ChatCompletionCreate>;
+
+function parametersOf(body: Sent): Parameters {
+  const { temperature, top_p, seed, stop, presence_penalty, frequency_penalty, parallel_tool_calls } = body;
+  const { max_completion_tokens, max_tokens, reasoning_effort } = body;
+  if (max_completion_tokens !== undefined && max_tokens !== undefined && max_completion_tokens !== max_tokens) {
+    throw conflict('#/max_tokens', 'is not equal to max_completion_tokens');
+  }
+  return defined({
+    temperature,
+    top_p,
+    max_output_tokens: max_completion_tokens ?? max_tokens,
+    stop: typeof stop === 'string' ? [stop] : stop,
+    seed,
+    presence_penalty,
+    frequency_penalty,
+    reasoning_effort,
+    parallel_tool_calls,
+  });
+}
+
+function formatOf({ response_format: format }: Sent): ResponseFormat | undefined {
+  if (format === undefined) return undefined;
+  if (format.type === 'text') return { type: 'text' };
+  if (format.json_schema === undefined) return { type: 'json' };
+  const { name, description, schema, strict } = withoutNulls(format.json_schema);
+  return defined({ type: 'json' as const, schema: schema as JsonObject | undefined, name, description, strict });
+}
+
+/**
+ * What a provider needs to get back, as this API spells it. Google's own endpoint and clients of it have a thought
+ * signature as `extra_content.google.thought_signature`; some return nothing else.
+ * https://ai.google.dev/gemini-api/docs/openai
+ */
+export function toExtraContent(metadata: JsonObject): JsonObject {
+  const { call, ...rest } = metadata;
+  if (!isObject(call)) return metadata;
+  const { thoughtSignature, ...others } = call;
+  if (thoughtSignature === undefined) return metadata;
+  return {
+    ...rest,
+    ...(Object.keys(others).length > 0 && { call: others }),
+    google: { thought_signature: thoughtSignature },
+  };
+}
+
+function fromExtraContent(extra: JsonObject): JsonObject {
+  const { google, call, ...rest } = extra;
+  if (!isObject(google) || google['thought_signature'] === undefined) return extra;
+  return { ...rest, call: { ...(isObject(call) && call), thoughtSignature: google['thought_signature'] } };
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

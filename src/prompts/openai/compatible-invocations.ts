@@ -1,0 +1,151 @@
+import type { Scope } from '../../../generated/operations.ts';
+import { insufficientScope } from '../../base/errors/insufficient-scope.ts';
+import { ProblemError, type ProblemDetail } from '../../base/errors/problem-error.ts';
+import type { GeneratedEvent } from '../generation/generator.ts';
+import {
+  answeringIn,
+  type Answering,
+  type Invocation,
+  type Invoker,
+  type PrepareInvocation,
+} from '../generation/invocations.ts';
+import type { Known, Plan } from '../generation/plan.ts';
+import type { Planner } from '../generation/planner.ts';
+import type { Reach } from '../../base/limits/reach.ts';
+import type { ProviderRegistry } from '../../models/provider.ts';
+import { withinReach } from '../../models/within-reach.ts';
+import { modelNotFound } from './model-name.ts';
+import type { RequestedGeneration } from './requested-generation.ts';
+import { conflict, readTarget, type TargetMembers } from './target.ts';
+
+/** A request of one of OpenAI's APIs. */
+export interface CompatibleRequest {
+  /** What runs. */
+  readonly target: TargetMembers;
+  readonly generation: RequestedGeneration;
+  /** The member with the messages, such as `#/messages`. */
+  readonly messagesAt: string;
+  /** Where members of the request are that an invocation has elsewhere: the first that matches. */
+  readonly places: Places;
+  readonly operation: 'chat-completion' | 'response';
+  readonly isStreamed: boolean;
+  /** `name=value` */
+  readonly tags: readonly string[];
+}
+
+/** The member's own place in front of the rest of a pointer, or how to find it. */
+type OwnPlace = string | ((match: string, ...groups: (string | undefined)[]) => string);
+
+export type Places = readonly (readonly [RegExp, OwnPlace])[];
+
+type CompatibleInvoker = Invoker & {
+  readonly principal: { readonly scopes: ReadonlySet<Scope>; readonly reach?: Reach | undefined };
+};
+
+/**
+ * Decides what a request sends to whom. Nothing is sent.
+ *
+ * @throws {ProblemError} insufficient-scope, model-not-found, conflicting-members; then as `Planner.fromPrompt` and
+ *   `Planner.direct`, with the places of this API
+ */
+export type PrepareCompatible = (invoker: CompatibleInvoker, request: CompatibleRequest) => Promise<Invocation<Plan>>;
+
+export interface CompatibleInvocationsDependencies {
+  readonly planner: Pick<Planner, 'fromPrompt' | 'direct'>;
+  readonly providers: Pick<ProviderRegistry, 'get' | 'list'>;
+  readonly prepare: PrepareInvocation;
+  /** Deadline of all calls to providers, in milliseconds; for a stream, of the first content. */
+  readonly timeoutMs: number;
+}
+
+export function createCompatibleInvocations(dependencies: CompatibleInvocationsDependencies): PrepareCompatible {
+  const { prepare, timeoutMs } = dependencies;
+  return (invoker, request) => {
+    const { operation, isStreamed, tags } = request;
+    const plan = (note: (known: Known) => void): Promise<Plan> =>
+      makePlan(request, invoker.principal, note, dependencies);
+    return prepare(invoker, plan, { timeoutMs, operation, isStreamed, tags });
+  };
+}
+
+async function makePlan(
+  { target: members, generation, messagesAt, places }: CompatibleRequest,
+  { scopes, reach }: CompatibleInvoker['principal'],
+  note: (known: Known) => void,
+  { planner, providers }: CompatibleInvocationsDependencies,
+): Promise<Plan> {
+  const target = readTarget(members, scopes, { list: () => withinReach(providers.list(), reach) });
+  const { provider } = 'prompt' in target ? target.prompt : target.model;
+  if (provider !== undefined && providers.get(provider) === undefined) {
+    throw modelNotFound(`There is no provider ${JSON.stringify(provider)}.`, 'names no provider of this service');
+  }
+  try {
+    if ('prompt' in target) {
+      const hasTools = generation.tools !== undefined || generation.toolChoice !== undefined;
+      if (hasTools && !scopes.has('providers:invoke')) throw insufficientScope('providers:invoke');
+      // A format of the request takes the place of the prompt's, and is not checked, as without a prompt.
+      const { messages, ...overrides } = generation;
+      return await planner.fromPrompt({
+        ...target.prompt,
+        messages,
+        overrides,
+        checksSchemas: false,
+        reach,
+        note,
+      });
+    }
+    if (generation.messages.length === 0) throw conflict(messagesAt, 'is required without a stored prompt');
+    note(target.model);
+    const { provider: id, model } = target.model;
+    return await planner.direct({ provider: id, request: { model, ...generation }, reach });
+  } catch (error) {
+    throw error instanceof ProblemError ? atOwnPlaces(error, places) : error;
+  }
+}
+
+/** The places that both APIs have. */
+const commonPlaces: Places = [
+  [/^#\/(?:provider|model)$/, '#/model'],
+  [/^#\/(variables|version)(?=\/|$)/, '#/prompt/$1'],
+  [/^#\/label$/, '#/prompt/version'],
+];
+
+function atOwnPlaces(problem: ProblemError, places: Places): ProblemError {
+  const { type, message: detail, errors, headers, extensions, cause } = problem;
+  if (errors === undefined) return problem;
+  const rules = [...places, ...commonPlaces];
+  const moved = errors.map((error): ProblemDetail => {
+    if (!('pointer' in error)) return error;
+    const [from, to] = rules.find(([pattern]) => pattern.test(error.pointer)) ?? [/^/, ''];
+    // TypeScript declares `replace` for a text and for a function, and not for either of them.
+    return { ...error, pointer: error.pointer.replace(from, to as string) };
+  });
+  return new ProblemError(type, {
+    detail,
+    errors: moved,
+    headers: { ...headers },
+    extensions: { ...extensions },
+    cause,
+  });
+}
+
+interface ServedHeaders {
+  readonly 'X-Invocation-Id': string;
+  readonly 'X-Provider': string;
+  readonly 'X-Model': string;
+  readonly 'X-Served-Version'?: number;
+}
+
+/** The headers of an answer that say what ran. @param first the answer, or the first event of its stream if it came in time */
+export function servedHeaders(
+  { id, plan }: Invocation<Plan>,
+  first: Answering | GeneratedEvent | undefined,
+): ServedHeaders {
+  const { provider, model } = answeringIn(plan, first);
+  return {
+    'X-Invocation-Id': id,
+    'X-Provider': provider,
+    'X-Model': model,
+    ...(plan.prompt !== undefined && { 'X-Served-Version': plan.prompt.version }),
+  };
+}

@@ -1,0 +1,23 @@
+import type { Clock } from '../../base/runtime/clock.ts';
+import { chatOperations } from './chat-operations.ts';
+import { createCompatibleInvocations, type CompatibleInvocationsDependencies } from './compatible-invocations.ts';
+import { modelOperations } from './model-operations.ts';
+import { createModels, type ModelsDependencies } from './models.ts';
+import { responsesOperations } from './responses-operations.ts';
+
+/** The operations of OpenAI's API. */
+export function createCompatibleFeature({
+  prompts,
+  clock,
+  ...dependencies
+}: CompatibleInvocationsDependencies & ModelsDependencies & { readonly clock: Clock }) {
+  const prepare = createCompatibleInvocations(dependencies);
+  const models = createModels({ prompts, providers: dependencies.providers });
+  return {
+    operations: {
+      ...modelOperations({ models }),
+      ...chatOperations(prepare, clock),
+      ...responsesOperations(prepare, clock),
+    },
+  };
+}

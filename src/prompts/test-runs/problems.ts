@@ -1,0 +1,32 @@
+import { ProblemError } from '../../base/errors/problem-error.ts';
+import type { TestRun } from './test-run.ts';
+
+/** A run that ended without results, or whose results no longer exist. */
+export function notStored({ id, status }: Pick<TestRun, 'id' | 'status'>): ProblemError {
+  const detail =
+    status === 'failed'
+      ? `The results of test run ${id} could not be stored.`
+      : status === 'interrupted'
+        ? `Test run ${id} was interrupted before its results were stored.`
+        : `The results of test run ${id} are no longer in object storage.`;
+  return new ProblemError('test-run-not-stored', { detail });
+}
+
+/** A run whose results do not have the size that was recorded. */
+export function damaged({ id }: Pick<TestRun, 'id'>, cause: Error): ProblemError {
+  const detail = `The results of test run ${id} are damaged in object storage.`;
+  return new ProblemError('test-run-not-stored', { detail, cause });
+}
+
+/** A run that was deleted with its prompt. */
+export function promptDeleted(): ProblemError {
+  return new ProblemError('prompt-not-found', { detail: 'The prompt was deleted while its test ran.' });
+}
+
+/** A process that accepts no more runs, or stopped this one. */
+export function shuttingDown(): ProblemError {
+  return new ProblemError('shutting-down', {
+    detail: 'This process is stopping. Try again.',
+    headers: { 'Retry-After': '5' },
+  });
+}

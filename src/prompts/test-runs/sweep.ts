@@ -1,0 +1,121 @@
+/** What is done every few seconds about the test runs of all processes, each time a little. */
+import type { Logger } from 'pino';
+import { ProblemError } from '../../base/errors/problem-error.ts';
+import type { Prompts } from '../prompts.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
+import type { Random } from '../../base/runtime/random.ts';
+import type { ResultArchive } from './result-archive.ts';
+import { createStaleRuns } from './stale-runs.ts';
+import type { TestRunStore } from './test-run-store.ts';
+
+export interface SweepDependencies {
+  readonly store: Pick<TestRunStore, 'heartbeats' | 'end' | 'endedBefore' | 'promptIds' | 'tombstones' | 'remove'>;
+  readonly archive: Pick<ResultArchive, 'delete'>;
+  readonly prompts: Pick<Prompts, 'resolve'>;
+  readonly deleteAllOf: (promptId: string) => Promise<void>;
+  /** Milliseconds without a heartbeat after which a run is interrupted. */
+  readonly staleMs: number;
+  /** How long runs and their results are kept, in milliseconds. */
+  readonly retentionMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+const day = 24 * 60 * 60 * 1_000;
+
+export function createSweep(dependencies: SweepDependencies): () => Promise<void> {
+  const steps = [interruptStale(dependencies), removeOrphans(dependencies), removeExpired(dependencies)];
+  return async () => {
+    for (const step of steps) await step();
+  };
+}
+
+/**
+ * Interrupts runs without heartbeats, of any process. If the process of such a run still lives, it finds that its run
+ * has ended and deletes the results that it stored.
+ */
+function interruptStale({ store, archive, staleMs, clock, random, log }: SweepDependencies): () => Promise<void> {
+  const staleRuns = createStaleRuns(staleMs, clock.monotonic);
+  return async () => {
+    for (const { id, beat } of staleRuns.observe(await store.heartbeats())) {
+      const end = { status: 'interrupted', at: clock.now(), writeId: random.uuid(), beat } as const;
+      if ((await store.end(id, end)).outcome !== 'ended') continue;
+      log.warn({ test_run: id }, 'a test run stopped unexpectedly; its status is now interrupted');
+      // Its process may have died after it stored the results and before it recorded the end.
+      await archive.delete(id).catch((error: unknown) => {
+        log.warn({ error, test_run: id }, 'the results of an interrupted test run could not be deleted');
+      });
+    }
+  };
+}
+
+/** Prompts, and tombstones of runs, that one step reads. */
+const promptsPerStep = 20;
+const tombstonesPerStep = 100;
+
+/**
+ * Goes through all prompts once a day and removes what late writers left: runs of deleted prompts, and results that were
+ * stored for a run after it was deleted.
+ */
+function removeOrphans({ store, archive, prompts, deleteAllOf, clock }: SweepDependencies): () => Promise<void> {
+  /** The last prompt that was checked; undefined between two rounds. */
+  let position: string | undefined;
+  let nextRoundAt = clock.monotonic();
+
+  return async () => {
+    if (position === undefined && clock.monotonic() < nextRoundAt) return;
+    position ??= '';
+
+    // A day is longer than any process can be late with its results.
+    const tombstones = await store.tombstones(new Date(clock.now().getTime() - day), tombstonesPerStep);
+    await Promise.all(tombstones.map((id) => archive.delete(id)));
+    await store.remove(tombstones);
+
+    const promptIds = await store.promptIds(position, promptsPerStep);
+    // A prompt exists before its first test run, so a missing prompt was deleted.
+    for (const promptId of promptIds) if (!(await exists(prompts, promptId))) await deleteAllOf(promptId);
+    position = promptIds.length < promptsPerStep ? undefined : promptIds.at(-1);
+    if (position === undefined) nextRoundAt = clock.monotonic() + day;
+  };
+}
+
+async function exists(prompts: Pick<Prompts, 'resolve'>, id: string): Promise<boolean> {
+  try {
+    await prompts.resolve(id);
+    return true;
+  } catch (error) {
+    if (error instanceof ProblemError && error.type === 'prompt-not-found') return false;
+    throw error;
+  }
+}
+
+/** Number of ranges of ids. Ids are random, so the ranges have about the same number of runs. */
+const ranges = 256;
+/** Results removed at the same time. */
+const atOnce = 20;
+
+/** Goes through all runs once a day, one range of ids each time, and deletes those that ended too long ago. */
+function removeExpired({ store, archive, retentionMs, clock }: SweepDependencies): () => Promise<void> {
+  let range = 0;
+  let nextRoundAt = clock.monotonic();
+
+  return async () => {
+    if (range === 0 && clock.monotonic() < nextRoundAt) return;
+    const before = new Date(clock.now().getTime() - retentionMs);
+    const ids = await store.endedBefore(before, prefix(range), prefix(range + 1));
+    for (let start = 0; start < ids.length; start += atOnce) {
+      const some = ids.slice(start, start + atOnce);
+      // The results first: without its run, nothing would lead to them.
+      await Promise.all(some.map((id) => archive.delete(id)));
+      await store.remove(some);
+    }
+    range = (range + 1) % ranges;
+    if (range === 0) nextRoundAt = clock.monotonic() + day;
+  };
+}
+
+/** The beginning of a range of UUIDs: its first two digits. The end of the last range is greater than any digit. */
+function prefix(range: number): string {
+  return range < ranges ? range.toString(16).padStart(2, '0') : 'g';
+}

@@ -1,0 +1,50 @@
+import type { components } from '../../../generated/types.ts';
+import { fields, hidden, made, type Difference, type None, type Shown, type Thing } from '../../base/fields/fields.ts';
+import { fromAmount, showMoney, type NanoDollars } from '../../base/runtime/money.ts';
+import { integer, list, moment, object, same, text, type Kind } from '../../base/fields/kinds.ts';
+
+export type EndStatus = 'done' | 'failed' | 'interrupted';
+
+/** Stored as decimal digits. */
+const runCost: Kind<NanoDollars | 'unknown', string, components['schemas']['TestRunCost']> = {
+  toStored: (cost) => (cost === 'unknown' ? cost : showMoney(cost).amount),
+  fromStored: (stored) => (stored === 'unknown' ? stored : fromAmount(stored)),
+  show: (cost) => (cost === 'unknown' ? null : showMoney(cost)),
+  read: () => undefined,
+};
+
+export const testRunFields = fields({
+  id: made(text),
+  promptId: made(text),
+  promptVersion: made(integer),
+  status: made(same<'running' | EndStatus>()),
+  /** In the order of the request, with default models. */
+  providers: made(list(object({ provider: text, model: text }))),
+  /** Names of supplied variables that the prompt does not declare or use. */
+  unknownVariables: hidden(list(text), { initially: [] }),
+  createdAt: made(moment),
+  /** The calls that succeeded; set when it is done. */
+  answeredCount: made(integer, { optional: true }),
+  /** What all calls cost together; set when it is done. */
+  cost: made(runCost, { optional: true }),
+  /** Set at its end. */
+  finishedAt: made(moment, { optional: true }),
+  /**
+   * Size of its stored results, which are the answer of `getTestRunResults` byte by byte. Undefined for runs of earlier
+   * versions, which stored results in another form.
+   */
+  answerBytes: hidden(integer, { optional: true }),
+});
+
+/** A test run without its results, which are in object storage. */
+export interface TestRun extends Thing<typeof testRunFields.table> {
+  /** 1 while it runs, 2 after its end. */
+  readonly revision: number;
+}
+
+export type NewTestRun = Omit<TestRun, 'revision' | 'status' | 'answeredCount' | 'cost' | 'finishedAt' | 'answerBytes'>;
+
+/** @public For the compiler: it reports an error while a field is missing. */
+export type UndeclaredInTestRun = None<
+  Difference<Omit<components['schemas']['TestRun'], 'warnings'>, Shown<typeof testRunFields.table>>
+>;

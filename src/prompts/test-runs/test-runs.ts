@@ -1,0 +1,320 @@
+import { Readable } from 'node:stream';
+import type { Logger } from 'pino';
+import type { BlobStore, OpenBlob } from '../../storage/blobs/blob-store.ts';
+import type { Budget } from '../../base/limits/memory-budget.ts';
+import { ProblemError } from '../../base/errors/problem-error.ts';
+import type { Generator } from '../generation/generator.ts';
+import type { Invoker } from '../generation/invocations.ts';
+import type { Known } from '../generation/plan.ts';
+import type { ComparisonRequest, Planner } from '../generation/planner.ts';
+import type { UnsupportedPolicy } from '../generation/supported.ts';
+import { bytesOf } from '../generation/request-size.ts';
+import type { InvocationLog } from '../../accounting/invocations/invocation-log.ts';
+import type { KeptBytes } from '../../base/limits/kept-bytes.ts';
+import { mayReachPrompt, type Reach } from '../../base/limits/reach.ts';
+import type { Prompts } from '../prompts.ts';
+import type { Listing } from '../../base/lists/listing.ts';
+import { createActiveRuns } from './active-runs.ts';
+import { createDeletion } from './test-run-deletion.ts';
+import { performRun, type FinishedTestRun, type RunTask } from './perform-run.ts';
+import { damaged, notStored, promptDeleted, shuttingDown } from './problems.ts';
+import { createResultArchive, readResults, toTestRunResults } from './result-archive.ts';
+import { createSweep } from './sweep.ts';
+import type { TestRun } from './test-run.ts';
+import type { TestRunStore } from './test-run-store.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
+import type { Random } from '../../base/runtime/random.ts';
+
+export interface TestRequest {
+  /** Who asks. The run keeps the memory until its end. */
+  readonly invoker: Omit<Invoker, 'addHeader'> & {
+    readonly principal: { readonly reach?: Reach | undefined };
+    /** Ends the wait for memory. */
+    readonly signal: AbortSignal;
+    readonly resourceId: string;
+  };
+  /** Whether an earlier attempt of the same request may have created the run already. */
+  readonly isRepeatable: boolean;
+  readonly slugOrId: string;
+  /** Without `version` and `label`, the latest version. */
+  readonly version: number | undefined;
+  readonly label?: string | undefined;
+  readonly targets: ComparisonRequest['targets'];
+  readonly variables: Readonly<Record<string, unknown>> | undefined;
+  /** What happens if a provider cannot do something; refused if left out. */
+  readonly unsupported?: UnsupportedPolicy | undefined;
+  /** Whether the caller wants an immediate answer instead of the results. */
+  readonly respondAsync: boolean;
+  /** For the invocation log, as `name=value`. */
+  readonly tags: readonly string[];
+}
+
+export type TestOutcome =
+  | ({ readonly kind: 'finished' } & FinishedTestRun)
+  | { readonly kind: 'started'; readonly run: TestRun };
+
+/** Who reads test runs. */
+export interface TestRunReader {
+  readonly family: string;
+  readonly reach?: Reach | undefined;
+}
+
+/** The stored results of a run. The caller must read `content` to the end or destroy it. */
+export interface ResultStream {
+  readonly run: TestRun;
+  readonly length: number;
+  readonly content: Readable;
+}
+
+/** Runs prompts on several providers at the same time, and reads the results. */
+export interface TestRuns {
+  /**
+   * Checks everything, records the run, and then calls the providers. The run continues if the caller leaves.
+   *
+   * A repeatable request gets the run that an earlier attempt created: its results if it is done, a 409 while it runs
+   * (with `respondAsync`: the run). Calls are never repeated, so an interrupted run is also a 409.
+   *
+   * @throws {ProblemError} prompt-not-found, version-not-found, unknown-label; missing-variables, unknown-variables,
+   *   rendered-prompt-too-large, unknown-provider, provider-not-configured; storage-unavailable before the calls, or
+   *   after them if the results could not be stored; idempotency-key-in-use, test-run-not-stored; too-much-in-progress,
+   *   too-much-kept, overloaded, shutting-down
+   */
+  run(request: TestRequest): Promise<TestOutcome>;
+  /** @param reach of the caller: a run of a prompt beyond it is not found @throws {ProblemError} test-run-not-found */
+  get(id: string, reach?: Reach): Promise<TestRun>;
+  /**
+   * Opens the answer of `getTestRunResults`, as JSON of this length.
+   * @param caller who asks; as in `get`
+   * @param signal ends the wait for the storage
+   * @throws {ProblemError} test-run-not-found, test-run-running, test-run-not-stored, storage-unavailable,
+   *   too-much-in-progress, overloaded
+   */
+  results(id: string, caller: TestRunReader, signal: AbortSignal): Promise<ResultStream>;
+  /** Newest first. @param status only those that have it @throws {ProblemError} prompt-not-found */
+  list(slugOrId: string, status: TestRun['status'] | undefined): Promise<Listing<TestRun>>;
+  /**
+   * Deletes all runs of a prompt with their results. The next call finishes what a failed call left.
+   * @throws {ProblemError} storage-unavailable
+   */
+  deleteAllOf(promptId: string): Promise<void>;
+  /** Interrupts runs that no process works on any more, and deletes leftovers. Call it every few seconds. */
+  sweep(): Promise<void>;
+  /** Accepts no more runs. Waits for the runs in progress, and stops those that still run after the time-out. */
+  drain(timeoutMs: number): Promise<void>;
+}
+
+export interface TestRunsDependencies {
+  readonly store: TestRunStore;
+  readonly blobs: BlobStore;
+  readonly prompts: Pick<Prompts, 'resolve'>;
+  readonly planner: Pick<Planner, 'compare'>;
+  readonly generator: Pick<Generator, 'generate'>;
+  readonly invocations: InvocationLog;
+  readonly metrics: { setTestRunsActive(count: number): void };
+  readonly log: Logger;
+  readonly memory: Budget;
+  /** Counts the bytes of stored results. */
+  readonly keptBytes: KeptBytes;
+  /** How long runs and their results are kept, in milliseconds. */
+  readonly retentionMs: number;
+  /** Deadline of each provider call, including retries, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Milliseconds between two heartbeats of a run. */
+  readonly heartbeatMs?: number;
+  /** Milliseconds without a heartbeat after which a run is interrupted; at least four heartbeats. */
+  readonly staleMs?: number;
+}
+
+/** The least bytes that a run counts, which limits the runs in progress. */
+const leastBytes = 1024 * 1024;
+/** How often stored results are in memory: as bytes, text, objects and text again. */
+const resultCopies = 6;
+/** The assumed size of results whose size is not known. */
+const usualResultBytes = 1024 * 1024;
+/** Seconds after which a caller may ask again for a run that has not ended. */
+const retryAfter = { 'Retry-After': '2' };
+
+export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
+  const { store, blobs, prompts, planner, generator, metrics, log, memory, keptBytes, timeoutMs, retentionMs } =
+    dependencies;
+  const { invocations, clock, random, heartbeatMs = 5_000, staleMs = 30_000 } = dependencies;
+  const archive = createResultArchive(blobs);
+  const active = createActiveRuns({ store, metrics, log, heartbeatMs });
+  let stopping = false;
+
+  const existing = async ({ invoker, respondAsync }: TestRequest): Promise<TestOutcome | undefined> => {
+    const { resourceId: id, principal } = invoker;
+    const run = await store.find(id);
+    if (run === undefined) return undefined;
+    if (run.status !== 'running') return { kind: 'finished', ...(await withResults(run, principal.family)) };
+    if (respondAsync) return { kind: 'started', run };
+    throw new ProblemError('idempotency-key-in-use', {
+      detail: `The test run ${id}, which was started with this Idempotency-Key, has not ended.`,
+      headers: retryAfter,
+    });
+  };
+
+  const openResults = async (run: TestRun, signal?: AbortSignal): Promise<OpenBlob> => {
+    const stored = run.status === 'done' ? await archive.open(run.id, signal) : undefined;
+    if (stored === undefined) throw notStored(run);
+    return stored;
+  };
+
+  /** All of the results in memory. */
+  const withResults = async (run: TestRun, family: string): Promise<FinishedTestRun> => {
+    const { size, content } = await openResults(run);
+    try {
+      const release = memory.reserveLarge(family, (size ?? run.answerBytes ?? usualResultBytes) * resultCopies);
+      return { run, results: await readResults(content, run).finally(release) };
+    } finally {
+      content.destroy();
+    }
+  };
+
+  /** For runs of earlier versions, which stored results in another form. */
+  const convertResults = async (run: TestRun, family: string): Promise<ResultStream> => {
+    const { results } = await withResults(run, family);
+    const answer = Buffer.from(toTestRunResults(run, results).text);
+    const content = Readable.from([answer]);
+    content.once('close', memory.hold(family, answer.length));
+    return { run, length: answer.length, content };
+  };
+
+  const start = (task: RunTask, release: () => void): Promise<FinishedTestRun> => {
+    const { promise, ...answer } = Promise.withResolvers<FinishedTestRun>();
+    active.add(task.run.id, (signal) =>
+      performRun(
+        task,
+        signal,
+        { store, archive, keptBytes, clock, random, generator, invocations, log },
+        answer,
+      ).finally(release),
+    );
+    promise.catch(() => undefined); // There may be no caller that waits for it.
+    return promise;
+  };
+
+  const begin = async (
+    request: TestRequest,
+  ): Promise<{ run: TestRun; finished: Promise<FinishedTestRun> } | undefined> => {
+    const { slugOrId, version, label, variables, targets, unsupported, invoker, tags } = request;
+    const { memory: ownMemory, traceparent, tracestate, requestId } = invoker;
+    const { keyId, family, name: keyName, makers, tags: boundTags } = invoker.principal;
+    let found: Pick<Extract<Known, { prompt: string }>, 'slug' | 'contentMode'> = { slug: '', contentMode: undefined };
+    const { prompt, unknownVariables, plans } = await planner.compare({
+      slugOrId,
+      version,
+      label,
+      variables,
+      targets,
+      unsupported,
+      reach: invoker.principal.reach,
+      note: (known) => {
+        if (!('prompt' in known)) return;
+        invoker.note({ prompt: known.prompt, version: known.version });
+        found = known;
+      },
+    });
+    keptBytes.check(family);
+    const calls = plans.flatMap((plan) => plan.targets);
+    const bytes = plans.reduce((sum, plan) => sum + bytesOf(plan), 0);
+    const release = ownMemory.keep();
+    let isStarted = false;
+    try {
+      await ownMemory.cover(Math.max(leastBytes, bytes), invoker.signal);
+      // An early refusal is better than a run that cannot be stored after twenty paid calls.
+      await archive.check();
+      const created = {
+        id: invoker.resourceId,
+        promptId: prompt.id,
+        promptVersion: prompt.version,
+        unknownVariables,
+        providers: calls.map(({ provider, request: { model } }) => ({ provider: provider.id, model })),
+        createdAt: clock.now(),
+      };
+      if (!(await store.insert(created))) return undefined;
+      isStarted = true;
+      const run: TestRun = {
+        ...created,
+        revision: 1,
+        status: 'running',
+        answeredCount: undefined,
+        cost: undefined,
+        finishedAt: undefined,
+        answerBytes: undefined,
+      };
+      const invoked = {
+        operation: 'test-run',
+        keyId,
+        family,
+        keyName,
+        makers,
+        boundTags,
+        requestId,
+        traceparent,
+        tracestate,
+        isStreamed: false,
+        tags,
+      } as const;
+      const { slug, contentMode } = found;
+      const ran = { prompt: prompt.id, version: prompt.version, slug, label, contentMode };
+      return { run, finished: start({ run, variables, plans, invoked, ran, timeoutMs }, release) };
+    } finally {
+      if (!isStarted) release();
+    }
+  };
+
+  const deleteAllOf = createDeletion({ store, archive, clock, random });
+  const sweep = createSweep({ store, archive, prompts, deleteAllOf, staleMs, retentionMs, clock, random, log });
+
+  const get = async (id: string, reach?: Reach): Promise<TestRun> => {
+    const run = await store.find(id);
+    if (run === undefined || !mayReachPrompt(reach, run.promptId)) {
+      throw new ProblemError('test-run-not-found', { detail: 'No test run has this id.' });
+    }
+    return run;
+  };
+
+  return {
+    get,
+    deleteAllOf,
+    sweep,
+    async run(request) {
+      if (request.isRepeatable) {
+        const earlier = await existing(request);
+        if (earlier !== undefined) return earlier;
+      }
+      if (stopping) throw shuttingDown();
+      const begun = await begin(request);
+      if (begun === undefined) {
+        const earlier = await existing(request);
+        if (earlier !== undefined) return earlier;
+        throw promptDeleted();
+      }
+      const { run, finished } = begun;
+      return request.respondAsync ? { kind: 'started', run } : { kind: 'finished', ...(await finished) };
+    },
+    async results(id, { family, reach }, signal) {
+      const run = await get(id, reach);
+      if (run.status === 'running') {
+        throw new ProblemError('test-run-running', { detail: 'The test run has not ended yet.', headers: retryAfter });
+      }
+      const { answerBytes: length } = run;
+      if (length === undefined) return convertResults(run, family);
+      const { size, content } = await openResults(run, signal);
+      if (size === undefined || size === length) return { run, length, content };
+      content.destroy();
+      throw damaged(run, new Error(`${size} bytes are stored, of ${length}`));
+    },
+    async list(slugOrId, status) {
+      const { id } = await prompts.resolve(slugOrId);
+      return store.list(id, status);
+    },
+    async drain(timeoutMs) {
+      stopping = true;
+      await active.drain(timeoutMs);
+    },
+  };
+}

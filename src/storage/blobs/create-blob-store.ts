@@ -1,0 +1,106 @@
+import { ProblemError, reasonOf } from '../../base/errors/problem-error.ts';
+import { readOnly } from '../../base/errors/read-only.ts';
+import type { BlobStore } from './blob-store.ts';
+import { createFsBlobStore } from './fs-blob-store.ts';
+import { createS3BlobStore, type S3BlobStoreOptions } from './s3-blob-store.ts';
+import { explainS3Error } from './s3-mistakes.ts';
+
+/** Where objects are stored: a bucket, or files under a folder. */
+export type BlobStorage =
+  | ({ readonly kind: 's3' } & S3BlobStoreOptions)
+  | { readonly kind: 'files'; readonly directory: string };
+
+/** A blob store, and its description for the operator. */
+export interface DescribedBlobStore {
+  readonly store: BlobStore;
+  readonly description: string;
+  /** Describes an error of the store, and what to do about it. */
+  explain(error: unknown): string;
+}
+
+/**
+ * Creates the configured blob store, with a description for the operator. It does not connect to a bucket yet: the
+ * service starts without it.
+ *
+ * @param isReadOnly for a process that changes nothing: its checks only read
+ * @throws Error if the folder for files cannot be written
+ */
+export async function createBlobStore(storage: BlobStorage, isReadOnly = false): Promise<DescribedBlobStore> {
+  const limited = isReadOnly ? withoutWrites : (store: BlobStore): BlobStore => store;
+  if (storage.kind === 's3') {
+    const { bucket, prefix, endpoint, region } = storage;
+    const place = endpoint === undefined ? `Amazon S3 (${region})` : endpoint;
+    return {
+      store: limited(createS3BlobStore(storage)),
+      description: `bucket ${bucket}/${prefix} at ${place}`,
+      explain: (error) => explainS3Error(error, storage),
+    };
+  }
+  const { directory } = storage;
+  const store = limited(createFsBlobStore(directory));
+  try {
+    await store.check();
+  } catch (error) {
+    throw new Error(`Files cannot be written in ${directory}; set DATA_DIR or S3_BUCKET. (${reasonOf(error)})`, {
+      cause: error,
+    });
+  }
+  return {
+    store,
+    description: `files in ${directory}`,
+    explain: (error) => `Files cannot be written in ${directory} (${reasonOf(error)}).`,
+  };
+}
+
+/** What a blob store does. */
+export type BlobOperation = 'put' | 'open' | 'delete' | 'check';
+
+/** The store, which reports each operation that fails because of the storage. */
+export function watchedBlobStore(store: BlobStore, onFailure: (operation: BlobOperation) => void): BlobStore {
+  const watched = async <Result>(operation: BlobOperation, work: Promise<Result>): Promise<Result> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof ProblemError) onFailure(operation);
+      throw error;
+    }
+  };
+  return {
+    ...store,
+    put: (...put) => watched('put', store.put(...put)),
+    open: (...open) => watched('open', store.open(...open)),
+    delete: (key) => watched('delete', store.delete(key)),
+    check: () => watched('check', store.check()),
+  };
+}
+
+function withoutWrites(store: BlobStore): BlobStore {
+  const refuse = (): Promise<never> => Promise.reject(readOnly());
+  return {
+    ...store,
+    put: refuse,
+    delete: refuse,
+    async check() {
+      (await store.open('check'))?.content.destroy();
+    },
+  };
+}
+
+/** The store, whose checks report when it stops working and when it works again. They also report the first failure. */
+export function tellingChecks({ store, explain }: DescribedBlobStore, tell: (message: string) => void): BlobStore {
+  let works = true;
+  return {
+    ...store,
+    async check() {
+      try {
+        await store.check();
+      } catch (error) {
+        if (works) tell(`Test-run results cannot be stored. ${explain(error)}`);
+        works = false;
+        throw error;
+      }
+      if (!works) tell('Test-run results can be stored again.');
+      works = true;
+    },
+  };
+}

@@ -1,0 +1,148 @@
+import type { OutboxEntry } from './event.ts';
+import { defined } from '../../base/runtime/objects.ts';
+
+/** When something happened, and the id that its event will have. */
+interface AnyOccasion {
+  /** UUID, chosen before the write so that a repeated write announces the same event. */
+  readonly eventId: string;
+  readonly at: Date;
+  /** W3C trace context of the request that caused it, if it had one. */
+  readonly traceparent: string | undefined;
+}
+
+/** The same, and where it happened. */
+export interface Occasion extends AnyOccasion {
+  readonly locationId: string;
+}
+
+export interface PlacedOrder {
+  readonly orderId: string;
+  /** One name for each line of the order. */
+  readonly itemNames: readonly string[];
+  /** Tags of all items, each once. */
+  readonly itemTags: readonly string[];
+  readonly spotName: string | undefined;
+  readonly zoneName: string | undefined;
+  /** In minor units of the currency, including taxes and fees. */
+  readonly total: number;
+  readonly currency: string;
+  /** The caller's own reference for the order. */
+  readonly referenceId: string | undefined;
+}
+
+/** `ORDER_PLACED`: an order has been placed at a location. */
+export function orderPlaced(order: PlacedOrder, occasion: Occasion): OutboxEntry {
+  const { orderId, itemNames, itemTags, spotName, zoneName, total, currency, referenceId } = order;
+  return announce('ORDER_PLACED', occasion, {
+    targetId: orderId,
+    data: defined({
+      itemNames: [...itemNames],
+      itemTags: [...new Set(itemTags)],
+      spotName,
+      total,
+      currency,
+      zoneName,
+      referenceId,
+    }),
+  });
+}
+
+/** The two ways in which an order ends. */
+export type EndedStatus = 'completed' | 'canceled';
+
+/** `ORDER_COMPLETED` or `ORDER_CANCELED`: an open order has ended. */
+export function orderEnded(
+  status: EndedStatus,
+  {
+    id,
+    total,
+    currency,
+    referenceId,
+  }: Pick<PlacedOrder, 'total' | 'currency' | 'referenceId'> & { readonly id: string },
+  occasion: Occasion,
+): OutboxEntry {
+  return announce(status === 'completed' ? 'ORDER_COMPLETED' : 'ORDER_CANCELED', occasion, {
+    targetId: id,
+    data: defined({ total, currency, referenceId }),
+  });
+}
+
+/** `PRODUCT_UPDATED`: a product has been changed. New products are not announced. */
+export function productUpdated(productId: string, occasion: Occasion): OutboxEntry {
+  return announce('PRODUCT_UPDATED', occasion, { targetId: productId, data: {} });
+}
+
+/**
+ * `CATEGORY_UPDATED`: a category has been changed, or a product in it.
+ * @param productId the changed product; left out when the category itself was changed
+ */
+export function categoryUpdated(categoryId: string, occasion: Occasion, productId?: string): OutboxEntry {
+  const cause =
+    productId === undefined ? { type: 'CATEGORY_UPDATED' } : { type: 'PRODUCT_UPDATED', targetUuid: productId };
+  return announce('CATEGORY_UPDATED', occasion, { targetId: categoryId, data: { cause } });
+}
+
+export interface EndedFiscalDay {
+  /** `YYYY-MM-DD`. */
+  readonly fiscalDay: string;
+  readonly orderCount: number;
+  /** Sum of the orders' totals, in minor units of the currency. */
+  readonly total: number;
+  readonly currency: string;
+  readonly locationName: string;
+}
+
+/** `FISCAL_DAY_END`: a fiscal day has ended at a location. */
+export function fiscalDayEnded(day: EndedFiscalDay, occasion: Occasion): OutboxEntry {
+  const { fiscalDay, orderCount, total, currency, locationName } = day;
+  const data = { fiscalDay, orderCount, total, currency, locationName };
+  return announce('FISCAL_DAY_END', occasion, { targetId: occasion.locationId, data });
+}
+
+export interface ReachedThreshold {
+  readonly budgetId: string;
+  readonly name: string;
+  readonly scope: {
+    readonly keyId?: string | undefined;
+    readonly promptId?: string | undefined;
+    readonly tag?: string | undefined;
+  };
+  /** In percent of the limit. */
+  readonly threshold: number;
+  readonly limit: Money;
+  readonly spent: Money;
+  /** Of the period. */
+  readonly since: Date;
+  readonly resetsAt: Date | undefined;
+}
+
+interface Money {
+  readonly amount: string;
+  readonly currency: 'USD';
+}
+
+/** `BUDGET_THRESHOLD_REACHED`: a part of a budget has been spent. It belongs to no location. */
+export function budgetThresholdReached(reached: ReachedThreshold, occasion: AnyOccasion): OutboxEntry {
+  const { budgetId, name, scope, threshold, limit, spent, since, resetsAt } = reached;
+  const { keyId, promptId, tag } = scope;
+  return announce('BUDGET_THRESHOLD_REACHED', occasion, {
+    targetId: budgetId,
+    data: defined({
+      budget: name,
+      scope: defined({ keyId, promptId, tag }),
+      threshold,
+      limit,
+      spent,
+      since: since.toISOString(),
+      resetsAt: resetsAt?.toISOString(),
+    }),
+  });
+}
+
+function announce(
+  type: OutboxEntry['type'],
+  { eventId, locationId, at, traceparent }: AnyOccasion & Partial<Pick<Occasion, 'locationId'>>,
+  { targetId, data }: Pick<OutboxEntry, 'targetId' | 'data'>,
+): OutboxEntry {
+  return { id: eventId, type, targetId, locationId, createdAt: at, traceparent, data };
+}

@@ -1,0 +1,48 @@
+import type { ValidateFunction } from 'ajv';
+import * as validators from '../../../generated/event-validators.js';
+import type { EventPayload } from '../../../generated/events.ts';
+import type { EventContent } from './event.ts';
+import { targetUuidOf } from './target.ts';
+
+/** An event that does not match the published schema of its type. It is never sent. */
+export class InvalidEventError extends Error {
+  /** @param reasons what is wrong, without values */
+  constructor({ id, type }: Pick<EventContent, 'id' | 'type'>, reasons: string) {
+    super(`the event ${id} breaks the published schema of ${type}: ${reasons}`);
+    this.name = 'InvalidEventError';
+  }
+}
+
+/**
+ * The body of a delivery: the event's payload as JSON in UTF-8, checked against the schema that receivers get. Call it
+ * once for each event; the same bytes are stored, signed and sent.
+ *
+ * @throws InvalidEventError
+ */
+export function serialiseEvent(event: EventContent): Uint8Array {
+  return Buffer.from(JSON.stringify(toPayload(event)));
+}
+
+/**
+ * The payload of an event, with its members in the order of the published documentation.
+ * @throws InvalidEventError
+ */
+export function toPayload(event: EventContent): EventPayload {
+  const { id, type, targetId } = event;
+  const payload: unknown = {
+    type,
+    targetUuid: targetUuidOf(targetId),
+    targetId,
+    createdAt: event.createdAt.toISOString(),
+    data: dataOf(event),
+    id,
+  };
+  const validate: ValidateFunction<EventPayload> = validators[type];
+  if (validate(payload)) return payload;
+  const reasons = (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message ?? ''}`);
+  throw new InvalidEventError(event, reasons.join(', '));
+}
+
+function dataOf({ locationId, data }: EventContent): object {
+  return locationId === undefined ? data : { ...data, locationId };
+}

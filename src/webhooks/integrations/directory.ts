@@ -1,0 +1,131 @@
+import type { EventType, OutboxEntry } from '../events/event.ts';
+import { headerRecord, secretRecord, type DisabledReason, type Integration } from './integration.ts';
+import type { Sealed, SecretBox } from '../../base/secrets/secret-box.ts';
+import type { IntegrationStore } from './integration-store.ts';
+
+/** Everything that a delivery needs to know about its receiver. It contains secrets: never log it. */
+export interface ReceiverSettings {
+  readonly integrationId: string;
+  readonly settingsRevision: number;
+  /** The time of the last change by an operator. */
+  readonly changedAt: Date;
+  readonly url: string;
+  readonly headers: readonly { readonly name: string; readonly value: string }[];
+  readonly secret: string | undefined;
+  /** The next secret, during a rotation. */
+  readonly nextSecret: string | undefined;
+  readonly isWarned: boolean;
+}
+
+/** A decision of the delivery engine. It does not apply if an operator has changed the settings in the meantime. */
+export interface Decision {
+  readonly integrationId: string;
+  readonly settingsRevision: number;
+}
+
+/**
+ * How the delivery engine reads and updates integrations. Nothing is cached: changes of an operator apply immediately.
+ */
+export interface IntegrationDirectory {
+  /**
+   * @returns a function that finds the ids of the integrations that receive an event of one of the types, also of
+   * inactive ones
+   */
+  subscribers(
+    types: ReadonlySet<EventType>,
+  ): Promise<(event: Pick<OutboxEntry, 'type' | 'locationId'>) => readonly string[]>;
+  find(ids: readonly string[]): Promise<Integration[]>;
+  /**
+   * @throws SecretUnreadableError when a key is missing, because nothing may be sent unsigned or without its headers
+   */
+  open(integration: Integration): ReceiverSettings;
+  /** Ids of all integrations in their order, from after the given one. */
+  ids(after: string, limit: number): Promise<string[]>;
+  /** The ids for which an integration exists. */
+  existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Disables an active integration. @returns whether it is disabled by this decision */
+  disable(decision: Decision & { readonly reason: DisabledReason; readonly at: Date }): Promise<boolean>;
+  /**
+   * Warns that an active integration will be disabled. @returns the time of the warning; undefined if the decision does
+   * not apply
+   */
+  warn(
+    decision: Decision & { readonly at: Date; readonly failingSince: Date; readonly disablesAt: Date },
+  ): Promise<boolean>;
+  clearWarning(decision: Decision): Promise<void>;
+}
+
+/** Whether an integration with these locations (or without any) receives the events of this location. */
+export function receivesFrom(locationIds: readonly string[] | undefined, locationId: string | undefined): boolean {
+  return locationIds === undefined || (locationId !== undefined && locationIds.includes(locationId));
+}
+
+export function createIntegrationDirectory(store: IntegrationStore, secrets: SecretBox): IntegrationDirectory {
+  /**
+   * Changes an active integration if no operator has changed it in the meantime. Other writes of the service do not
+   * prevent this.
+   */
+  const change = async (
+    { integrationId, settingsRevision }: Decision,
+    edit: (integration: Integration) => Integration | undefined,
+  ): Promise<boolean> => {
+    for (;;) {
+      const integration = await store.find(integrationId);
+      if (integration?.settingsRevision !== settingsRevision || integration.status !== 'active') return false;
+      const edited = edit(integration);
+      if (edited === undefined) return true;
+      if ((await store.replace(edited, undefined)) !== undefined) return true;
+    }
+  };
+
+  return {
+    async subscribers(types) {
+      const wanted = [...types].filter((type) => type !== 'TEST');
+      const found = wanted.length === 0 ? [] : await store.subscriptions(wanted);
+      return ({ type, locationId }) =>
+        found
+          .filter(({ eventTypes, locationIds }) => {
+            const isOfType = eventTypes.some((subscribed) => subscribed === type);
+            return isOfType && receivesFrom(locationIds, locationId);
+          })
+          .map(({ integrationId }) => integrationId);
+    },
+    find: (ids) => store.findMany(ids),
+    open(integration) {
+      const { id, url, headers, secret, rotation, settingsRevision, warning, updatedAt } = integration;
+      const openSecret = (sealed: Sealed | undefined): string | undefined =>
+        sealed === undefined ? undefined : secrets.open(sealed, secretRecord(id));
+      return {
+        integrationId: id,
+        settingsRevision,
+        changedAt: updatedAt,
+        url,
+        headers: headers.map(({ name, value }) => ({ name, value: secrets.open(value, headerRecord(id, name)) })),
+        secret: openSecret(secret),
+        nextSecret: openSecret(rotation?.secret),
+        isWarned: warning !== undefined,
+      };
+    },
+    ids: (after, limit) => store.ids(after, limit),
+    existing: (ids) => store.existing(ids),
+    disable: (decision) =>
+      change(decision, (integration) => ({
+        ...integration,
+        status: 'disabled',
+        disabled: { reason: decision.reason, at: decision.at },
+        warning: undefined,
+      })),
+    warn: (decision) =>
+      change(decision, (integration) => {
+        const { at, failingSince, disablesAt } = decision;
+        return integration.warning === undefined
+          ? { ...integration, warning: { at, failingSince, disablesAt } }
+          : undefined;
+      }),
+    async clearWarning(decision) {
+      await change(decision, (integration) =>
+        integration.warning === undefined ? undefined : { ...integration, warning: undefined },
+      );
+    },
+  };
+}

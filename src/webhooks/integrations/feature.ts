@@ -1,0 +1,41 @@
+import type { Basis } from '../../storage/db/basis.ts';
+import type { SecretBox } from '../../base/secrets/secret-box.ts';
+import { createIntegrationDirectory } from './directory.ts';
+import { integrationOperations, type ReadAttempts, type ReadCondition } from './integration-operations.ts';
+import { createIntegrationStore } from './integration-store.ts';
+import { createIntegrations, type IntegrationsOptions } from './integrations.ts';
+import { createStoredSecrets, type StoredSecretsOptions } from './stored-secrets.ts';
+
+export interface IntegrationFeatureOptions extends Pick<IntegrationsOptions, 'locations' | 'checkUrl'> {
+  readonly secrets: SecretBox;
+  readonly onCounted: StoredSecretsOptions['onCounted'];
+  /** What sends events. It is created later, because it reads integrations. */
+  readonly engine: () => Pick<IntegrationsOptions, 'nudge' | 'attemptNow'>;
+}
+
+export function createIntegrationFeature({ database, clock, random }: Basis, options: IntegrationFeatureOptions) {
+  const { secrets, onCounted, engine, ...rest } = options;
+  const store = createIntegrationStore(database);
+  const integrations = createIntegrations({
+    ...rest,
+    clock,
+    random,
+    store,
+    secrets,
+    nudge: (id) => {
+      engine().nudge(id);
+    },
+    attemptNow: (id) => {
+      engine().attemptNow(id);
+    },
+  });
+  const storedSecrets = createStoredSecrets({ store, secrets, onCounted });
+  return {
+    integrations,
+    storedSecrets,
+    directory: createIntegrationDirectory(store, secrets),
+    operations: (receivers: ReadCondition, attempts: ReadAttempts) =>
+      integrationOperations(integrations, receivers, attempts),
+    chores: [{ name: 'stored secrets', everyMs: 10 * 60_000, isImmediate: true, run: () => storedSecrets.renew() }],
+  };
+}

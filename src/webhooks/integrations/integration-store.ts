@@ -1,0 +1,127 @@
+import type { Collection, Filter } from 'mongodb';
+import {
+  auditIndex,
+  firstAudit,
+  pushAudit,
+  removeAudited,
+  type Audited,
+  type AuditEntry,
+} from '../../storage/db/audit.ts';
+import type { CollectionIndexes } from '../../storage/db/indexes.ts';
+import type { PagedDatabase } from '../../storage/db/pages.ts';
+import { compareAndSet, insertOnce, read, type StampedDocument } from '../../storage/db/writes.ts';
+import type { Document } from '../../base/fields/fields.ts';
+import type { Listing } from '../../base/lists/listing.ts';
+import { integrationFields } from './integration.ts';
+import type { Integration, IntegrationStatus, NewIntegration, SubscribableType } from './integration.ts';
+
+/** The integrations of an event type. */
+export interface Subscription {
+  readonly integrationId: string;
+  readonly eventTypes: readonly SubscribableType[];
+  /** Only events of these locations; undefined means all locations. */
+  readonly locationIds: readonly string[] | undefined;
+}
+
+export interface IntegrationStore {
+  /** False if an integration with this id already exists. */
+  insert(integration: NewIntegration, entry: AuditEntry): Promise<boolean>;
+  find(id: string): Promise<Integration | undefined>;
+  findMany(ids: readonly string[]): Promise<Integration[]>;
+  /** Newest first. @param status only those that have it */
+  list(status: IntegrationStatus | undefined): Listing<Integration>;
+  /**
+   * Writes the integration if the stored one still has its revision. A change by an operator resets the counts of
+   * failures.
+   * @param entry the record of an operator's change; undefined for one by the service
+   * @returns the written integration; undefined if another writer was first
+   */
+  replace(integration: Integration, entry: AuditEntry | undefined): Promise<Integration | undefined>;
+  /** Deletes it if it still has this revision. False if it was changed in the meantime; true if it no longer exists. */
+  remove(integration: Pick<Integration, 'id' | 'revision'>, entry: AuditEntry): Promise<boolean>;
+  /** Integrations that subscribe to any of the types. Inactive ones are included, because their events are held. */
+  subscriptions(types: readonly SubscribableType[]): Promise<Subscription[]>;
+  /** Ids of all integrations in their order, from after the given one. */
+  ids(after: string, limit: number): Promise<string[]>;
+  /** Ids of all integrations that are not active. */
+  inactiveIds(): Promise<string[]>;
+  /** The ids for which an integration exists. */
+  existing(ids: readonly string[]): Promise<Set<string>>;
+}
+
+type IntegrationDocument = StampedDocument & Audited & Document<typeof integrationFields.table>;
+
+const collectionName = 'integrations';
+
+export const integrationIndexes: CollectionIndexes = {
+  collection: collectionName,
+  indexes: [
+    { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
+    { key: { state: 1, created_at: -1, _id: 1 }, name: 'state_1_created_at_-1__id_1' },
+    { key: { event_types: 1 }, name: 'event_types_1' },
+    auditIndex,
+  ],
+};
+
+export function createIntegrationStore(database: PagedDatabase): IntegrationStore {
+  const integrations: Collection<IntegrationDocument> = database.db.collection(collectionName);
+  const listByTime = database.pages.listsOf(fromDocument);
+  const find = async (id: string): Promise<Integration | undefined> => {
+    const document = await read(() => integrations.findOne({ _id: id }));
+    return document === null || document.removed ? undefined : fromDocument(document);
+  };
+
+  const idsOf = async (filter: Filter<IntegrationDocument>, limit: number): Promise<string[]> => {
+    const options = { projection: { _id: 1 }, sort: { _id: 1 }, limit } as const;
+    return (await read(() => integrations.find(filter, options).toArray())).map(({ _id }) => _id);
+  };
+
+  return {
+    find,
+    async insert(integration, entry) {
+      const document = integrationFields.toDocument({ ...integration, settingsRevision: 1 });
+      return (await insertOnce(integrations, { ...document, ...firstAudit(entry) })).outcome === 'done';
+    },
+    async findMany(ids) {
+      const documents = await read(() => integrations.find({ _id: { $in: [...ids] } }).toArray());
+      return documents.map(fromDocument);
+    },
+    list: (status) =>
+      listByTime({
+        collection: integrations,
+        time: 'created_at',
+        where: status === undefined ? {} : { state: status },
+      }),
+    async replace(integration, entry) {
+      const { id, revision } = integration;
+      const settingsRevision = entry === undefined ? integration.settingsRevision : revision + 1;
+      const changed = { ...integration, settingsRevision };
+      const change = { ...integrationFields.toUpdate(changed), $push: pushAudit(entry) };
+      const written = await compareAndSet(integrations, { id, revision, change });
+      return written.outcome === 'done' ? { ...changed, revision: written.revision } : undefined;
+    },
+    remove: ({ id, revision }, entry) => removeAudited(database.db, integrations, { id, revision }, entry),
+    async subscriptions(types) {
+      const filter = { event_types: { $in: [...types] } };
+      const found = await read(() =>
+        integrations.find(filter, { projection: { event_types: 1, location_ids: 1 } }).toArray(),
+      );
+      return found.map(({ _id, event_types, location_ids }) => ({
+        integrationId: _id,
+        eventTypes: event_types,
+        locationIds: location_ids,
+      }));
+    },
+    ids: (after, limit) => idsOf({ _id: { $gt: after } }, limit),
+    async inactiveIds() {
+      const idsWith = (state: IntegrationStatus) =>
+        read(() => integrations.find({ state }, { projection: { _id: 1 } }).toArray());
+      return (await Promise.all([idsWith('paused'), idsWith('disabled')])).flat().map(({ _id }) => _id);
+    },
+    existing: (ids) => database.pages.existing(integrations, ids),
+  };
+}
+
+function fromDocument(document: IntegrationDocument): Integration {
+  return { ...integrationFields.fromDocument(document), revision: document.revision };
+}

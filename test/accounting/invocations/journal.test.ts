@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Allowance } from '../../../src/accounting/budgets/allowance.ts';
+import { createShares } from '../../../src/accounting/budgets/shares.ts';
+import { createPeriodStore } from '../../../src/accounting/budgets/period-store.ts';
+import { databaseUnavailable } from '../../../src/storage/db/database-errors.ts';
+import type { InvocationDocument } from '../../../src/accounting/invocations/invocation.ts';
+import { createJournalStore, type JournalStore } from '../../../src/accounting/invocations/journal-store.ts';
+import { createJournals, type Journals } from '../../../src/accounting/invocations/journals.ts';
+import { system } from '../../../src/base/runtime/system.ts';
+import { setUp } from '../../support/per-operation.ts';
+import { until } from '../../support/until.ts';
+
+const setup = setUp();
+
+function entry(): InvocationDocument {
+  const members = { key_id: 'k', key_name: 'K', request_id: 'r', streamed: false, cached: false, attempts: [] };
+  return { _id: randomUUID(), created_at: new Date(), operation: 'invoke', status: 'interrupted', ...members };
+}
+
+const shares = createShares(() => sleep(0));
+const createAllowance = (journal: string): Allowance =>
+  new Allowance({
+    journal,
+    store: createPeriodStore(setup.database),
+    shares,
+    monotonic: system.clock.monotonic,
+    sleep,
+  });
+
+let journals: Journals;
+afterEach(() => journals.close());
+
+/** @param overrides of the store, which get the real one */
+function open(overrides: (real: JournalStore) => Partial<JournalStore> = () => ({}), beatMs = 60_000): JournalStore {
+  const real = createJournalStore(setup.database);
+  const terms = { beatMs, reportMs: 60_000, gatherMs: () => 0 };
+  journals = createJournals({ store: { ...real, ...overrides(real) }, createAllowance, random: system.random, terms });
+  return real;
+}
+
+const put = async (one: InvocationDocument): Promise<InvocationDocument> => {
+  await journals.put(one._id, one);
+  return one;
+};
+const putNew = (): Promise<InvocationDocument> => put(entry());
+
+describe('a journal', () => {
+  it('writes together what is added together, and removes it together with the next write', async () => {
+    const writes: number[] = [];
+    const store = open((real) => ({
+      create: (id, batch) => (writes.push(batch.entries.length), real.create(id, batch)),
+      write: (id, seq, write, isRepeated) => (
+        writes.push(write.batch.entries.length),
+        real.write(id, seq, write, isRepeated)
+      ),
+    }));
+    const [first, second] = await Promise.all([putNew(), putNew()]);
+    expect((await store.entryIds()).toSorted()).toEqual([first._id, second._id].toSorted());
+    journals.end(first._id, []);
+    const third = await putNew();
+    expect((await store.entryIds()).toSorted()).toEqual([first._id, second._id, third._id].toSorted());
+    journals.end(second._id, []);
+    const fourth = await putNew();
+    expect((await store.entryIds()).toSorted()).toEqual([third._id, fourth._id].toSorted());
+    expect(writes).toEqual([2, 1, 1]);
+    for (const { _id } of [third, fourth]) journals.end(_id, []);
+  });
+
+  it('replaces an entry by a later one', async () => {
+    const store = open();
+    const [first, other] = await Promise.all([putNew(), putNew()]);
+    const again = await put({ ...first, streamed: true });
+    const [journal] = await store.list();
+    if (journal === undefined) throw new Error('there is no journal');
+    expect((await store.close(journal))?.entries).toEqual([again, other]);
+    await store.remove(journal.id, journal.seq);
+  });
+
+  it('is removed when the process stops, if nothing is left in it', async () => {
+    const store = open();
+    const { _id } = await putNew();
+    journals.end(_id, []);
+    await journals.close();
+    expect(await store.list()).toEqual([]);
+  });
+
+  it('is removed when nothing was added for some beats', async () => {
+    const store = open(undefined, 10);
+    journals.end((await putNew())._id, []);
+    await until(
+      () => store.list(),
+      (list) => list.length === 0,
+    );
+    // The next call begins another.
+    journals.end((await putNew())._id, []);
+  });
+
+  it('repeats a write whose answer was lost, until it knows that it was applied', async () => {
+    let isLost = true;
+    const store = open((real) => ({
+      async write(...write) {
+        const outcome = await real.write(...write);
+        if (!isLost) return outcome;
+        isLost = false;
+        throw databaseUnavailable(new Error('lost'));
+      },
+    }));
+    const first = await putNew();
+    const lost = entry();
+    await expect(put(lost)).rejects.toMatchObject({ type: 'database-unavailable' });
+    journals.end(lost._id, []);
+    const next = await putNew();
+    expect((await store.entryIds()).toSorted()).toEqual([first._id, next._id].toSorted());
+    for (const { _id } of [first, next]) journals.end(_id, []);
+  });
+
+  it('takes nothing more after another process has closed it', async () => {
+    const store = open();
+    const first = await putNew();
+    const [journal] = await store.list();
+    if (journal === undefined) throw new Error('there is no journal');
+    expect((await store.close(journal))?.entries.map(({ _id }) => _id)).toEqual([first._id]);
+    // What is new goes to another one. What the other process has recorded cannot go on.
+    const second = await putNew();
+    await expect(put(first)).rejects.toMatchObject({ type: 'database-unavailable' });
+    await store.remove(journal.id, journal.seq);
+    expect(await store.entryIds()).toEqual([second._id]);
+    journals.end(second._id, []);
+  });
+
+  it('is left by an entry whose first attempt was cancelled while another one began', async () => {
+    const store = open();
+    const one = entry();
+    const terms = { id: 'a-budget|once', since: new Date(), resetsAt: undefined, budget: 'all', budgetId: 'a-budget' };
+    const claim = { periods: [{ ...terms, limit: 100, revision: 1, isShared: false }], amount: 30, payer: 'k' };
+    const attempt = { provider: 'p', model: 'm', status: 'interrupted' as const, started_at: new Date() };
+    const left = new AbortController();
+    const first = journals.put(one._id, one, { claim, attempt, signal: left.signal });
+    const second = journals.put(one._id, one, { claim, attempt, signal: new AbortController().signal });
+    left.abort(new Error('left'));
+    await expect(first).rejects.toThrow('left');
+    await second;
+    journals.end(one._id, []);
+    const next = await putNew();
+    expect(await store.entryIds()).toEqual([next._id]);
+    journals.end(next._id, []);
+    await journals.close();
+    expect(await store.list()).toEqual([]);
+    const account = await createPeriodStore(setup.database).find(terms.id);
+    expect(account).toMatchObject({ taken: 0, spent: 0, slices: new Map() });
+  });
+
+  it('begins another one when it is full', async () => {
+    const store = open();
+    const all = await Promise.all(Array.from({ length: 257 }, putNew));
+    expect(await store.list()).toHaveLength(2);
+    for (const { _id } of all) journals.end(_id, []);
+  });
+});

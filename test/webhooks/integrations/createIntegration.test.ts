@@ -1,0 +1,315 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Collection } from 'mongodb';
+import type { Database } from '../../../src/storage/db/client.ts';
+import { fingerprintOf } from '../../../src/http/idempotency/idempotency.ts';
+import { createLocation, unknownId, uuidForm } from '../../orders/catalog/catalog-harness.ts';
+import { problem } from '../../support/per-operation.ts';
+import type { Answer } from '../../support/service.ts';
+import { createIntegration, integrationBody, mask, path, secret, setUpIntegrations } from './integrations-harness.ts';
+
+const setup = setUpIntegrations();
+const post = (members: Record<string, unknown> = {}): Promise<Answer> =>
+  setup.service.call('POST', path, { body: integrationBody(members) });
+
+const notPublic =
+  'points to an address that is not public; the operator can allow its network with WEBHOOK_ALLOWED_NETWORKS';
+
+/** The stored document of an integration, as text. */
+const stored = async (id: string): Promise<string> =>
+  JSON.stringify(await setup.database.db.collection<{ _id: string }>('integrations').findOne({ _id: id }));
+
+interface KeptRecord {
+  _id: string;
+  fingerprint: string;
+  given_up?: boolean;
+  answer?: { headers: [string, string][] };
+}
+const recordsOf = ({ db }: Database): Collection<KeptRecord> => db.collection('idempotency_keys');
+
+describe('201', () => {
+  it('creates an active integration', async () => {
+    const { status, body, headers } = await post({ headers: { 'X-Kitchen': 'ground-floor' }, unsigned: true });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.stringMatching(uuidForm),
+      name: 'Kitchen display',
+      url: 'https://kitchen.example.com/hooks/orders',
+      event_types: ['ORDER_PLACED', 'FISCAL_DAY_END'],
+      headers: { 'X-Kitchen': 'ground-floor' },
+      has_secret: false,
+      status: 'active',
+      consecutive_failures: 0,
+      created_at: body.created_at,
+      updated_at: body.created_at,
+    });
+    expect(headers['location']).toBe(`${path}/${body.id}`);
+    const got = await setup.service.call('GET', headers['location'] ?? '');
+    expect(got.body).toEqual(body);
+    expect(got.headers['etag']).toBe(headers['etag']);
+  });
+
+  it('limits it to the given locations; an empty list means all', async () => {
+    const { id } = await createLocation(setup.service);
+    expect((await post({ location_ids: [id] })).body.location_ids).toEqual([id]);
+    expect((await post({ location_ids: [] })).body).not.toHaveProperty('location_ids');
+  });
+
+  it('creates a secret, and shows it only once, in both forms', async () => {
+    const { body } = await post({ generate_secret: true });
+    expect(body.has_secret).toBe(true);
+    expect(body.secret.value).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect(body.secret.standard_webhooks).toBe(`whsec_${Buffer.from(body.secret.value).toString('base64')}`);
+    const other = await post({ generate_secret: true });
+    expect(other.body.secret.value).not.toBe(body.secret.value);
+    const got = await setup.service.call('GET', `${path}/${body.id}`);
+    expect(got.body).not.toHaveProperty('secret');
+    expect(got.text).not.toContain(body.secret.value);
+    expect(await stored(body.id)).not.toContain(body.secret.value);
+  });
+
+  it('creates a secret unless the request says that deliveries are unsigned', async () => {
+    const { body } = await post({});
+    expect(body).toMatchObject({ has_secret: true, secret: { value: expect.any(String) } });
+    for (const members of [{ unsigned: true }, { generate_secret: false }]) {
+      const unsigned = await post(members);
+      expect(unsigned.body.has_secret).toBe(false);
+      expect(unsigned.body).not.toHaveProperty('secret');
+    }
+  });
+
+  it('accepts a secret in the form of Standard Webhooks', async () => {
+    for (const length of [24, 25, 26, 63, 64]) {
+      const { status, body } = await post({ secret: `whsec_${Buffer.alloc(length, 0xff).toString('base64')}` });
+      expect([length, status, body.has_secret]).toEqual([length, 201, true]);
+      expect(body).not.toHaveProperty('secret');
+    }
+  });
+
+  it('accepts a secret of the caller, and never shows it', async () => {
+    const { body, text } = await post({ secret, generate_secret: false });
+    expect(body.has_secret).toBe(true);
+    expect(body).not.toHaveProperty('secret');
+    expect(text).not.toContain(secret);
+    expect(await stored(body.id)).not.toContain(secret);
+  });
+
+  it('masks header values that look like credentials, and encrypts all values', async () => {
+    const headers = {
+      'X-Kitchen': 'ground-floor',
+      Authorization: 'EXAMPLE',
+      'X-Api-Key': 'EXAMPLE-1',
+      'X-Forwarded-As': 'Bearer EXAMPLE-2',
+      'X-Blob': 'EXAMPLE3EXAMPLE3EXAMPLE3EXAMPLE3',
+    };
+    const { body } = await post({ headers });
+    expect(body.headers).toEqual({
+      'X-Kitchen': 'ground-floor',
+      Authorization: mask,
+      'X-Api-Key': mask,
+      'X-Forwarded-As': mask,
+      'X-Blob': mask,
+    });
+    const document = await stored(body.id);
+    for (const value of Object.values(headers)) expect(document).not.toContain(value);
+  });
+
+  it('keeps a header with a name that is special in JavaScript', async () => {
+    const { body } = await setup.service.call('POST', path, {
+      body: JSON.stringify(integrationBody({ headers: {} })).replace(
+        '"headers":{}',
+        '"headers":{"__proto__":"a","constructor":"b"}',
+      ),
+    });
+    expect(Object.entries(body.headers as object)).toEqual([
+      ['__proto__', 'a'],
+      ['constructor', 'b'],
+    ]);
+  });
+
+  it('writes the URL as the WHATWG parser does', async () => {
+    const { body } = await post({ url: 'HTTPS://Kitchen.Example.com:443/a/../b?c=d'.replace('HTTPS', 'https') });
+    expect(body.url).toBe('https://kitchen.example.com/b?c=d');
+  });
+
+  it('allows addresses in networks that the operator trusts', async () => {
+    expect((await post({ url: 'http://127.0.0.1:9999/hook' })).status).toBe(201);
+  });
+});
+
+describe('a creation that is repeated with its Idempotency-Key', () => {
+  const repeat = (key: string, members: Record<string, unknown>): Promise<Answer> =>
+    setup.service.call('POST', path, { body: integrationBody(members), headers: { 'Idempotency-Key': key } });
+  const members = { generate_secret: true, headers: { Authorization: 'hunter2' } };
+  const records = (): ReturnType<typeof recordsOf> => recordsOf(setup.database);
+
+  it('returns the secret again, which is stored encrypted', async () => {
+    const first = await repeat('screen', members);
+    const { body, text, headers } = await repeat('screen', members);
+    expect([text, headers['idempotency-replayed']]).toEqual([first.text, 'true']);
+    expect(body.secret.value).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    const kept = JSON.stringify(await records().find().toArray());
+    expect(kept).not.toContain(body.secret.value);
+    expect(kept).not.toContain('Kitchen display');
+    const list = await setup.service.call('GET', `${path}?limit=2`);
+    expect((list.body.data as { id: string }[]).filter(({ id }) => id === body.id)).toHaveLength(1);
+  });
+
+  it('stores no hash from which a header could be guessed', async () => {
+    await repeat('hashed', members);
+    const kept = await records().find().toArray();
+    expect(kept.map(({ fingerprint }) => fingerprint)).not.toContain(fingerprintOf(integrationBody(members)));
+  });
+
+  it('returns the stored secret if the first attempt crashed after storing it', async () => {
+    const first = await repeat('died', members);
+    const died = { $set: { given_up: true }, $unset: { answer: '' } } as const;
+    await records().updateMany({ 'answer.headers': ['location', `${path}/${first.body.id}`] }, died);
+    const again = await repeat('died', members);
+    expect(again.headers).not.toHaveProperty('idempotency-replayed');
+    expect(again.body).toEqual(first.body);
+  });
+
+  it('is refused with another body', async () => {
+    await repeat('other', members);
+    const { status, body } = await repeat('other', { ...members, name: 'Bar display' });
+    expect([status, body.type]).toEqual([422, problem('idempotency-key-reused')]);
+  });
+});
+
+describe('400', () => {
+  it.each([
+    ['#/name', { name: ' ' }],
+    ['#/url', { url: 'ftp://kitchen.example.com/' }],
+    ['#/url', { url: 'https://user:pass@kitchen.example.com/' }],
+    ['#/url', { url: 'https://kitchen.example.com/#fragment' }],
+    ['#/event_types', { event_types: [] }],
+    ['#/event_types', { event_types: ['ORDER_PLACED', 'ORDER_PLACED'] }],
+    ['#/event_types/0', { event_types: ['TEST'] }],
+    ['#/event_types/0', { event_types: ['*'] }],
+    ['#/headers/X-Kitchen', { headers: { 'X-Kitchen': 'ground\r\nX-Other: floor' } }],
+    ['#/headers/X-Kitchen', { headers: { 'X-Kitchen': ' ground' } }],
+    ['#/headers/X-Kitchen', { headers: { 'X-Kitchen': 'étage' } }],
+    ['#/headers/X Kitchen', { headers: { 'X Kitchen': 'ground' } }],
+    ['#/headers', { headers: Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`X-${index}`, 'a'])) }],
+    ['#/secret', { secret: 'too short' }],
+    ['#/secret', { secret: 'é'.repeat(30) }],
+    ['#/secret', { secret: `whsec_${Buffer.alloc(23).toString('base64')}` }],
+    ['#/secret', { secret: `whsec_${Buffer.alloc(65).toString('base64')}` }],
+    ['#/secret', { secret: `whsec_${'a'.repeat(33)}` }],
+    ['#/secret', { secret: `whsec_${'-'.repeat(40)}` }],
+    ['#/status', { status: 'paused' }],
+  ])('names %s of %j', async (pointer, members) => {
+    const { status, body } = await post(members);
+    expect(status).toBe(400);
+    expect(body.type).toBe(problem('invalid-request'));
+    expect((body.errors as { pointer: string }[]).map((error) => error.pointer)).toContain(pointer);
+  });
+
+  it.each([
+    [{ secret, generate_secret: true }, 'cannot be combined with generate_secret', '#/secret'],
+    [{ secret, unsigned: true }, 'cannot be combined with unsigned', '#/secret'],
+    [{ generate_secret: true, unsigned: true }, 'cannot be combined with unsigned', '#/generate_secret'],
+  ])('refuses members that contradict each other: %j', async (members, detail, pointer) => {
+    const body = integrationBody(members);
+    const answer = await setup.service.call('POST', path, { body, differs: 'secret-twice' });
+    expect([answer.status, answer.body.errors]).toEqual([400, [{ detail, pointer }]]);
+  });
+});
+
+describe('a URL with credentials', () => {
+  it.each([
+    ['?key=1&shop=4', `?key=${mask}&shop=4`],
+    ['?code=a%20b', `?code=${mask}`],
+    ['?X-Amz-Signature=0', `?X-Amz-Signature=${mask}`],
+    ['?id=Zm9vYmFyMTIzNDU2Nzg5MGFiY2Rl', `?id=${mask}`],
+    ['?Zm9vYmFyMTIzNDU2Nzg5MGFiY2Rl', `?${mask}`],
+    ['?token=&shop&=4&q=a=b', '?token=&shop&=4&q=a=b'],
+  ])('shows no values that look like some: %s', async (query, shown) => {
+    const url = 'https://kitchen.example.com/hook';
+    const { path: created, body } = await createIntegration(setup.service, { url: url + query });
+    expect(body.url).toBe(url + shown);
+    expect((await setup.service.call('GET', created)).body.url).toBe(url + shown);
+    const list = await setup.service.call('GET', `${path}?limit=1`);
+    expect(list.body.data[0].url).toBe(url + shown);
+  });
+
+  it('must not exceed the length of a URL when it is masked', async () => {
+    const url = `https://kitchen.example.com/?${'key=1&'.repeat(300)}`;
+    const { status, body } = await setup.service.call('POST', path, { body: integrationBody({ url }) });
+    expect([status, body.type]).toEqual([422, problem('target-not-allowed')]);
+  });
+});
+
+describe('422', () => {
+  it('names each location that does not exist', async () => {
+    const { id } = await createLocation(setup.service);
+    const { status, body } = await post({ location_ids: [unknownId, id] });
+    expect(status).toBe(422);
+    expect(body).toMatchObject({ type: problem('unknown-location'), errors: [{ pointer: '#/location_ids/0' }] });
+    expect(body.errors).toHaveLength(1);
+  });
+
+  it('refuses a masked value in the URL', async () => {
+    const url = `https://kitchen.example.com/?token=${mask}`;
+    const { status, body } = await setup.service.call('POST', path, { body: integrationBody({ url }) });
+    expect([status, body.type]).toEqual([422, problem('target-not-allowed')]);
+  });
+
+  it.each([
+    'http://10.0.0.1/',
+    'http://169.254.169.254/latest/meta-data',
+    'http://192.168.1.1:8080/',
+    'http://[::1]/',
+    'http://[::ffff:10.0.0.1]/',
+    'http://[64:ff9b::a00:1]/',
+    'http://[fd00::1]/',
+    'http://[2002:a00:1::]/',
+    'http://0xa000001/',
+    'http://167772161/',
+    'http://012.1/',
+    'http://0/',
+  ])('refuses the address of %s', async (url) => {
+    const { status, body } = await post({ url });
+    expect(status).toBe(422);
+    expect(body.type).toBe(problem('target-not-allowed'));
+    expect(body.errors).toEqual([{ detail: notPublic, pointer: '#/url' }]);
+  });
+
+  it('refuses an invalid URL, and a URL that becomes too long', async () => {
+    for (const url of ['http://kitchen.example.com:99999/', `http://kitchen.example.com/?${"'".repeat(1_000)}`]) {
+      const { status, body } = await post({ url });
+      expect([status, body.type]).toEqual([422, problem('target-not-allowed')]);
+    }
+  });
+
+  it.each([
+    ...['Host', 'content-length', 'Content-Encoding', 'Transfer-Encoding', 'CONNECTION', 'Expect', 'TE', 'Trailer'],
+    ...['Upgrade', 'Proxy-Authorization', 'X-Service-Signature', 'webhook-id', 'User-Agent', 'Keep-Alive'],
+  ])('refuses the header %s', async (name) => {
+    const { status, body } = await post({ headers: { [name]: 'a' } });
+    expect(status).toBe(422);
+    expect(body.type).toBe(problem('header-not-allowed'));
+    expect(body.errors).toEqual([{ detail: 'is set by the service itself', pointer: `#/headers/${name}` }]);
+  });
+
+  it('names every wrong header', async () => {
+    const { status, body } = await post({
+      headers: { 'X-Kitchen': 'a', 'x-kitchen': 'b', 'X~Token': mask, Authorization: mask },
+    });
+    expect(status).toBe(422);
+    expect(body.detail).toBe('3 headers are not allowed.');
+    expect(body.errors).toEqual([
+      { detail: 'differs from another name only in case', pointer: '#/headers/x-kitchen' },
+      { detail: expect.stringContaining('no value is stored'), pointer: '#/headers/X~0Token' },
+      { detail: expect.stringContaining('no value is stored'), pointer: '#/headers/Authorization' },
+    ]);
+  });
+
+  it('creates nothing after a refusal', async () => {
+    const { body: before } = await setup.service.call('GET', path);
+    await post({ headers: { Host: 'a' } });
+    const { body: after } = await setup.service.call('GET', path);
+    expect(after.pagination.total).toBe(before.pagination.total);
+    await createIntegration(setup.service);
+  });
+});
