@@ -1,13 +1,13 @@
 import { clientMethod, clientResource } from './client-names.ts';
+import type { ProblemEntry } from './contract.ts';
 import {
   listOperations,
   resolve,
   type OpenApiDocument,
   type OperationEntry,
   type Parameter,
-  type ProblemEntry,
   type Schema,
-} from './contract.ts';
+} from './contract-document.ts';
 
 /** A method of the client: an operation with the data that its signature and its calls need. */
 interface ClientOperation {

@@ -7,7 +7,7 @@ import {
   type OperationEntry,
   type Parameter,
   type ResponseObject,
-} from './contract.ts';
+} from './contract-document.ts';
 
 /** An entry of `x-codeSamples`, which reference pages show beside an operation. */
 export interface CodeSample {

@@ -1,5 +1,11 @@
 import { toCompatibleError, type ProblemFacts } from '../base/errors/compatible-error.ts';
-import { listOperations, resolve, type OpenApiDocument, type ResponseObject, type Schema } from './contract.ts';
+import {
+  listOperations,
+  resolve,
+  type OpenApiDocument,
+  type ResponseObject,
+  type Schema,
+} from './contract-document.ts';
 
 /**
  * Gives the operations for SDKs of OpenAI's API the errors of that API. In `openapi/` they refer to the same answers as

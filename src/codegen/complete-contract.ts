@@ -1,5 +1,11 @@
 import { addCompatibleErrors } from './compatible-errors.ts';
-import { listOperations, resolve, type OpenApiDocument, type ResponseObject, type Schema } from './contract.ts';
+import {
+  listOperations,
+  resolve,
+  type OpenApiDocument,
+  type ResponseObject,
+  type Schema,
+} from './contract-document.ts';
 import { separateTitledSchemas } from './titled-schemas.ts';
 
 const problemMedia = 'application/problem+json';

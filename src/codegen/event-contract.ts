@@ -1,4 +1,5 @@
-import { bundle, type OpenApiDocument, type Schema } from './contract.ts';
+import { bundle } from './contract.ts';
+import type { OpenApiDocument, Schema } from './contract-document.ts';
 import { separateTitledSchemas } from './titled-schemas.ts';
 
 interface Reference {

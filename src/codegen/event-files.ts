@@ -1,4 +1,4 @@
-import type { Schema } from './contract.ts';
+import type { Schema } from './contract-document.ts';
 import type { AsyncApiDocument, EventDefinition } from './event-contract.ts';
 import { renderTypes } from './types.ts';
 import { compileStandalone } from './validators.ts';

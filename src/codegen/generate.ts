@@ -3,13 +3,8 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { renderClientFiles } from './client.ts';
 import { completeContract } from './complete-contract.ts';
-import {
-  bundleContract,
-  readCompatibleError,
-  readProblems,
-  type OpenApiDocument,
-  type ProblemEntry,
-} from './contract.ts';
+import { bundleContract, readCompatibleError, readProblems, type ProblemEntry } from './contract.ts';
+import type { OpenApiDocument } from './contract-document.ts';
 import { renderEnvExample } from './env-example.ts';
 import { bundleEventContract, listEvents } from './event-contract.ts';
 import { publishedSchema, renderClientEvents, renderEventTypes, renderEventValidators } from './event-files.ts';

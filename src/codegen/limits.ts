@@ -1,6 +1,6 @@
 import { reservedHeaders } from '../webhooks/integrations/custom-headers.ts';
 import { longestTestSettings } from '../prompts/test-settings.ts';
-import { listOperations, type OpenApiDocument, type Schema } from './contract.ts';
+import { listOperations, type OpenApiDocument, type Schema } from './contract-document.ts';
 import { isObject } from '../base/runtime/objects.ts';
 
 /**

@@ -1,4 +1,5 @@
-import { listOperations, resolve, type OpenApiDocument, type Operation, type ProblemEntry } from './contract.ts';
+import type { ProblemEntry } from './contract.ts';
+import { listOperations, resolve, type OpenApiDocument, type Operation } from './contract-document.ts';
 
 /** The data of an operation that the server needs besides its validators. */
 interface Row {

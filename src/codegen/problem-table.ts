@@ -1,4 +1,5 @@
-import { listOperations, resolve, type OpenApiDocument, type Operation, type ProblemEntry } from './contract.ts';
+import type { ProblemEntry } from './contract.ts';
+import { listOperations, resolve, type OpenApiDocument, type Operation } from './contract-document.ts';
 
 /** Renders the run-time table of problem types: slug to status and title. */
 export function renderProblemTable(problems: Record<string, ProblemEntry>): string {

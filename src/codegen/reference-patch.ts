@@ -1,6 +1,6 @@
 import { localAddress, makeCodeSamples } from './code-samples.ts';
 import type { Guide } from './guides.ts';
-import { listOperations, type OpenApiDocument, type ResponseObject } from './contract.ts';
+import { listOperations, type OpenApiDocument, type ResponseObject } from './contract-document.ts';
 
 /** A JSON Merge Patch (RFC 7396). */
 export interface MergePatch {

@@ -1,4 +1,4 @@
-import { listOperations, resolve, type OpenApiDocument, type Schema } from './contract.ts';
+import { listOperations, resolve, type OpenApiDocument, type Schema } from './contract-document.ts';
 
 /** What it reads of a contract. The events' contract has no operations. */
 interface Titled {

@@ -1,6 +1,6 @@
 import openapiTs, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
-import { isOnlyNull, type Schema } from './contract.ts';
+import { isOnlyNull, type Schema } from './contract-document.ts';
 
 /** Renders the types of an OpenAPI document. */
 export async function renderTypes(document: object): Promise<string> {

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
 import formats from 'ajv-formats';
 import { dateTimePattern } from '../http/contract-words.ts';
-import { isOnlyNull, listOperations, resolve, type OpenApiDocument, type Schema } from './contract.ts';
+import { isOnlyNull, listOperations, resolve, type OpenApiDocument, type Schema } from './contract-document.ts';
 
 const definitions = 'contract';
 

@@ -5,7 +5,7 @@ import { findBreakingChanges } from '../../src/codegen/compatibility/breaking-ch
 import { findUnintended } from '../../src/codegen/compatibility/intended-changes.ts';
 import { makeReleasedCopy } from '../../src/codegen/compatibility/released-copy.ts';
 import { readSurface, type Contracts } from '../../src/codegen/compatibility/surface.ts';
-import { resolve } from '../../src/codegen/contract.ts';
+import { resolve } from '../../src/codegen/contract-document.ts';
 
 type Node = Record<string, unknown>;
 

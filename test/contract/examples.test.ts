@@ -11,7 +11,7 @@ import {
   type MediaType,
   type ResponseObject,
   type Schema,
-} from '../../src/codegen/contract.ts';
+} from '../../src/codegen/contract-document.ts';
 import { problem, problemIn } from '../support/per-operation.ts';
 import { contract } from '../support/schema-arbitraries.ts';
 

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import openapiTs, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
-import { listOperations, resolve, type Schema } from '../../src/codegen/contract.ts';
+import { listOperations, resolve, type Schema } from '../../src/codegen/contract-document.ts';
 import { checkAnswer } from '../support/contract-check.ts';
 import { contract } from '../support/schema-arbitraries.ts';
 

@@ -1,4 +1,4 @@
-import { listOperations, resolve, type MediaType, type Schema } from '../../src/codegen/contract.ts';
+import { listOperations, resolve, type MediaType, type Schema } from '../../src/codegen/contract-document.ts';
 import { contract } from '../support/schema-arbitraries.ts';
 
 /** An answer that a generated client reads. */

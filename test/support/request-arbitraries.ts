@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { operationTable, type OperationId } from '../../generated/operations.ts';
-import { listOperations, resolve, type OperationEntry, type Parameter } from '../../src/codegen/contract.ts';
+import { listOperations, resolve, type OperationEntry, type Parameter } from '../../src/codegen/contract-document.ts';
 import { contract, hostileNames, valuesOf, type SchemaArbitraryOptions } from './schema-arbitraries.ts';
 
 /** A request as it is sent, without authentication. */

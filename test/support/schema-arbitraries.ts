@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import document from '../../generated/openapi.json' with { type: 'json' };
-import { resolve, type OpenApiDocument, type Schema } from '../../src/codegen/contract.ts';
+import { resolve, type OpenApiDocument, type Schema } from '../../src/codegen/contract-document.ts';
 
 export interface SchemaArbitraryOptions {
   /** One in this number of values is a slip: wrong, borderline or hostile. Without it, there are no slips. */

@@ -6,7 +6,7 @@ import {
   type OpenApiDocument,
   type OperationEntry,
   type Schema,
-} from '../contract.ts';
+} from '../contract-document.ts';
 import type { AsyncApiDocument } from '../event-contract.ts';
 
 /**

@@ -6,7 +6,7 @@ import asyncapi from '../../../generated/asyncapi.json' with { type: 'json' };
 import * as fastValidators from '../../../generated/event-validators.js';
 import { eventCatalog, eventTypes, type EventPayload, type EventType } from '../../../generated/events.ts';
 import openapi from '../../../generated/openapi.json' with { type: 'json' };
-import { resolve } from '../../../src/codegen/contract.ts';
+import { resolve } from '../../../src/codegen/contract-document.ts';
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 interface Schema {
