@@ -160,7 +160,7 @@ export default {
     },
   ],
   options: {
-    doNotFollow: { path: ['node_modules', '(^|/)generated/', '^clients/[^/]+/dist/'] },
+    doNotFollow: { path: ['node_modules', '(^|/)generated/', '^dist/', '^clients/[^/]+/dist/'] },
     // Programs of users, compiled with the published package.
     exclude: { path: '^test/(package/project|sdks/npm|generators/callers)/' },
     tsPreCompilationDeps: true,

@@ -7,8 +7,9 @@ COPY package.json package-lock.json ./
 # The image contains Node, so the npm package `node` is omitted, like all development packages.
 RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node node_modules/.bin/node
 
-# The reference pages and the dashboard are built with the development packages, which the image does not contain.
-FROM ${NODE_IMAGE} AS pages
+# The validators, the reference pages and the dashboard are built with the development packages, which the image does not
+# contain.
+FROM ${NODE_IMAGE} AS built
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY clients/typescript/package.json clients/typescript/
@@ -16,6 +17,7 @@ COPY clients/dashboard/package.json clients/dashboard/
 RUN npm ci --ignore-scripts
 COPY tsconfig.json ./
 COPY clients clients
+COPY generated generated
 COPY src src
 RUN npm run prepare
 
@@ -24,7 +26,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
-COPY --from=pages /app/dist dist
+COPY --from=built /app/dist dist
 COPY generated generated
 COPY src src
 # Runs with a read-only root file system: all data is in MongoDB and S3. So it needs MONGODB_URI, S3_BUCKET and

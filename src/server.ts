@@ -6,5 +6,10 @@ import { enableCompileCache } from 'node:module';
 // Node removes the types from every file that it loads. This cache keeps the result for later starts, which halves the
 // time to the first answer. It must be enabled before anything else is loaded.
 enableCompileCache();
+const { isBuiltForContract } = await import('./built-for.ts');
+if (!(await isBuiltForContract())) {
+  process.stderr.write('The validators of this contract are not built. Run npm ci, or npm run prepare.\n');
+  process.exit(1);
+}
 const { main } = await import('./main.ts');
 await main();

@@ -1,7 +1,6 @@
 import type { Schema } from './contract-document.ts';
 import type { AsyncApiDocument, EventDefinition } from './event-contract.ts';
 import { renderTypes } from './types.ts';
-import { compileStandalone } from './validators.ts';
 
 /**
  * The JSON Schema of an event type for receivers: without references, and with its path as `$id`, because the service
@@ -81,18 +80,6 @@ export interface EventPayloads {
 ${payloads.join('\n')}
 }
 `;
-}
-
-/** Validators of the payloads, each exported with the name of its type. They stop at the first error. */
-export function renderEventValidators(events: readonly EventDefinition[]): { code: string; declarations: string } {
-  return {
-    code: compileStandalone(Object.fromEntries(events.map(({ type, schema }) => [type, schema])), false),
-    declarations: `import type { ValidateFunction } from 'ajv';
-import type { EventPayloads } from './events.ts';
-
-${events.map(({ type }) => `export const ${type}: ValidateFunction<EventPayloads['${type}']>;`).join('\n')}
-`,
-  };
 }
 
 function schemaVariable(schemaName: string): string {

@@ -1,13 +1,14 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { isBuiltForContract } from '../built-for.ts';
 import { renderClientFiles } from './client.ts';
 import { completeContract } from './complete-contract.ts';
 import { bundleContract, readCompatibleError, readProblems, type ProblemEntry } from './contract.ts';
 import type { OpenApiDocument } from './contract-document.ts';
 import { renderEnvExample } from './env-example.ts';
 import { bundleEventContract, listEvents } from './event-contract.ts';
-import { publishedSchema, renderClientEvents, renderEventTypes, renderEventValidators } from './event-files.ts';
+import { publishedSchema, renderClientEvents, renderEventTypes } from './event-files.ts';
 import { readGuides } from './guides.ts';
 import { renderOperationTable } from './operation-table.ts';
 import { addProblemReference, renderProblemTable } from './problem-table.ts';
@@ -15,7 +16,6 @@ import { renderLimits } from './limits.ts';
 import { renderPrices } from './prices.ts';
 import { makeReferencePatch } from './reference-patch.ts';
 import { renderClientTypes, renderServiceTypes } from './types.ts';
-import { renderValidators } from './validators.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const clientFolder = 'clients/typescript/src/generated';
@@ -53,17 +53,12 @@ async function renderApi(
   document: OpenApiDocument,
   problems: Record<string, ProblemEntry>,
 ): Promise<[string, string][]> {
-  const validators = renderValidators(document);
   return [
     ['generated/openapi.json', json(document)],
     ['generated/reference-patch.json', json(await makeReferencePatch(document, await readGuides(root)))],
     ['generated/types.ts', banner('openapi') + renderServiceTypes(`../${clientFolder}/types.ts`)],
     ['generated/operations.ts', banner('openapi') + renderOperationTable(document, problems)],
     ['generated/problems.ts', banner('openapi') + renderProblemTable(problems)],
-    ['generated/validators.js', banner('openapi') + validators.fast],
-    ['generated/validators.d.ts', banner('openapi') + validators.declarations],
-    ['generated/validators-thorough.js', banner('openapi') + validators.thorough],
-    ['generated/validators-thorough.d.ts', banner('openapi') + validators.declarations],
   ];
 }
 
@@ -92,12 +87,9 @@ async function copyTemplates(): Promise<[string, string][]> {
 async function renderEvents(api: OpenApiDocument): Promise<[string, string][]> {
   const document = await bundleEventContract(root);
   const events = listEvents(document, api);
-  const validators = renderEventValidators(events);
   return [
     ['generated/asyncapi.json', json(document)],
     ['generated/events.ts', banner('asyncapi') + (await renderEventTypes(document, events))],
-    ['generated/event-validators.js', banner('asyncapi') + validators.code],
-    ['generated/event-validators.d.ts', banner('asyncapi') + validators.declarations],
     [`${clientFolder}/events.ts`, banner('asyncapi') + renderClientEvents(events)],
     ...events.flatMap((event): [string, string][] => {
       const schema = json(publishedSchema(event));
@@ -145,6 +137,7 @@ export async function generate(check: boolean): Promise<string[]> {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const check = process.argv.includes('--check');
   const stale = await generate(check);
+  if (check && !(await isBuiltForContract())) stale.push('dist/validators/');
   for (const name of stale) console.log(check ? `not current: ${name} (run npm run generate)` : `wrote ${name}`);
   if (check && stale.length > 0) process.exitCode = 1;
   if (stale.length === 0) console.log('generated files are current');

@@ -32,6 +32,23 @@ ${names.map((name) => `export const ${name}: ValidateFunction;`).join('\n')}
   };
 }
 
+/** Compiles the validators of events, each exported with the name of its type. They stop at the first error. */
+export function renderEventValidators(schemas: Readonly<Record<string, Schema>>): {
+  code: string;
+  declarations: string;
+} {
+  return {
+    code: compileStandalone(schemas, false),
+    declarations: `import type { ValidateFunction } from 'ajv';
+import type { EventPayloads } from '../../generated/events.ts';
+
+${Object.keys(schemas)
+  .map((type) => `export const ${type}: ValidateFunction<EventPayloads['${type}']>;`)
+  .join('\n')}
+`,
+  };
+}
+
 function requestSchemas(document: OpenApiDocument): Record<string, Schema> {
   const schemas: Record<string, Schema> = {};
   for (const { operation, parameters } of listOperations(document)) {
@@ -69,7 +86,7 @@ function compile(document: OpenApiDocument, schemas: Record<string, Schema>, all
  * @param allErrors whether they find all errors instead of stopping at the first
  * @param shared a schema that the others can refer to by its `$id`
  */
-export function compileStandalone(schemas: Record<string, Schema>, allErrors: boolean, shared?: Schema): string {
+function compileStandalone(schemas: Record<string, Schema>, allErrors: boolean, shared?: Schema): string {
   const ajv = new Ajv2020({
     allErrors,
     strict: true,

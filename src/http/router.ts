@@ -1,6 +1,6 @@
 import express, { type Express, type RequestHandler, type Request, type Response } from 'express';
 import type { ValidateFunction } from 'ajv';
-import * as validators from '../../generated/validators.js';
+import * as validators from '../../dist/validators/requests.js';
 import { operationTable, type OperationId, type OperationRow } from '../../generated/operations.ts';
 import { ProblemError } from '../base/errors/problem-error.ts';
 import type { OperationHandler, OperationHandlers } from './operation.ts';
@@ -116,7 +116,7 @@ function validatorsOf(operationId: OperationId): {
   return {
     parameters,
     body: all[`${operationId}Body`],
-    thorough: async () => ({ ...(await import('../../generated/validators-thorough.js')) }),
+    thorough: async () => ({ ...(await import('../../dist/validators/requests-thorough.js')) }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -41,6 +42,9 @@ export async function checkOut(commit: string): Promise<EarlierRelease> {
   );
   if (its === ours) await symlink(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
   else await run('npm', ['ci', '--no-audit', '--no-fund', '--omit=dev', '--ignore-scripts'], { cwd: folder });
+  // Before it existed, the validators were committed.
+  const build = path.join(folder, 'src/codegen/build-validators.ts');
+  if (existsSync(build)) await run(process.execPath, [build], { cwd: folder });
   return {
     commit,
     folder,

@@ -1,5 +1,5 @@
 import type { ValidateFunction } from 'ajv';
-import * as validators from '../../../generated/event-validators.js';
+import * as validators from '../../../dist/validators/events.js';
 import type { EventPayload } from '../../../generated/events.ts';
 import type { EventContent } from './event.ts';
 import { targetUuidOf } from './target.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import asyncapi from '../../../generated/asyncapi.json' with { type: 'json' };
-import * as fastValidators from '../../../generated/event-validators.js';
+import * as fastValidators from '../../../dist/validators/events.js';
 import { eventCatalog, eventTypes, type EventPayload, type EventType } from '../../../generated/events.ts';
 import openapi from '../../../generated/openapi.json' with { type: 'json' };
 import { resolve } from '../../../src/codegen/contract-document.ts';

@@ -9,7 +9,7 @@ import { Binary } from 'mongodb';
 import { Webhook } from 'standardwebhooks';
 import packageJson from '../../../package.json' with { type: 'json' };
 import asyncapi from '../../../generated/asyncapi.json' with { type: 'json' };
-import { ORDER_PLACED as isOrderPlaced } from '../../../generated/event-validators.js';
+import { ORDER_PLACED as isOrderPlaced } from '../../../dist/validators/events.js';
 import { eventTypes } from '../../../generated/events.ts';
 import { nodeReceiver, unwrap, type WebhookEvent } from '../../../clients/typescript/src/webhooks.ts';
 import { fiscalDateAt } from '../../../src/orders/catalog/locations/fiscal-calendar.ts';
