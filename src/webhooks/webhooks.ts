@@ -7,9 +7,8 @@ import { soundCondition, type Condition } from './integrations/condition.ts';
 import type { Integration } from './integrations/integration.ts';
 import { createDeliveries, type Deliveries } from './deliveries/deliveries.ts';
 import { createSettlements } from './deliveries/settlements.ts';
-import type { CreateDeliveries } from './deliveries/delivery.ts';
 import { createDeliveryStore, deliveryIndexes } from './deliveries/delivery-store.ts';
-import { createEngine, type WebhookEngine } from './engine.ts';
+import { WebhookEngine } from './engine.ts';
 import { createEventStore, eventIndexes } from './events/event-store.ts';
 import { remainingWait } from './lanes/health.ts';
 import { createHealthStore } from './lanes/health-store.ts';
@@ -18,7 +17,7 @@ import { silentObserver, type WebhookLog, type WebhookObserver } from './observe
 import { createRelay, type RunningRelay } from './relay/relay.ts';
 import { createOutboxStore } from './relay/outbox-store.ts';
 import { createRetention, type Retention } from './retention.ts';
-import { createReplays, type Replays } from './replays/replays.ts';
+import { createReplays, createReplayWorker, type Replays } from './replays/replays.ts';
 import { createReplayStore, replayIndexes } from './replays/replay-store.ts';
 import type { AddressRule } from '../base/outbound/address-rules.ts';
 import { createSender } from './sending/sender.ts';
@@ -79,26 +78,19 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   const replayStore = createReplayStore(database);
   const waitingStore = createWaitingStore(database);
   const common = { events, deliveries, integrations, timing, clock, log, observer };
-  const create: CreateDeliveries = (added, request) => engine.create(added, request);
-  const replays = createReplays({
-    ...common,
-    replays: replayStore,
-    create,
-    nudge: (integrationId) => {
-      engine.nudge(integrationId);
-    },
-  });
-  const engine = createEngine({
+  const worker = createReplayWorker({ ...common, replays: replayStore });
+  const engine = new WebhookEngine({
     ...common,
     layout: createLayoutStore(database),
     health,
     settlements: createSettlements(deliveries, timing, clock, log),
     sender: createSender({ mayConnect, lookUp, timing, limits }),
-    replays,
+    replays: worker,
     version,
     limits,
     random,
   });
+  const replays = createReplays({ ...common, replays: replayStore, worker, engine });
   const relay = createRelay({
     ...common,
     outboxes: createOutboxStore(database),
@@ -130,7 +122,7 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   return {
     relay,
     engine,
-    deliveries: createDeliveries({ ...common, replays, serialise, create }),
+    deliveries: createDeliveries({ ...common, replays, serialise, create: engine.create }),
     replays,
     retention: createRetention({ ...common, health, replays: replayStore }),
     conditions,

@@ -6,7 +6,7 @@ import { withNarrowPages } from '../../src/storage/db/narrow/narrow-pages.ts';
 import type { PagedDatabase } from '../../src/storage/db/pages.ts';
 import { newDelivery } from '../../src/webhooks/deliveries/delivery.ts';
 import { createDeliveryStore } from '../../src/webhooks/deliveries/delivery-store.ts';
-import { createAgenda } from '../../src/webhooks/lanes/agenda.ts';
+import { Agenda } from '../../src/webhooks/lanes/agenda.ts';
 import { createHealthStore, type HealthStore } from '../../src/webhooks/lanes/health-store.ts';
 import { createLayoutStore, type LayoutStore } from '../../src/webhooks/partitions/layout-store.ts';
 import { partitionOf } from '../../src/webhooks/partitions/partition.ts';
@@ -306,7 +306,7 @@ describe('a later due time', () => {
   });
 
   it('is kept in the order of time', () => {
-    const agenda = createAgenda();
+    const agenda = new Agenda(settableClock(), quickTiming);
     const times = Array.from({ length: 1_000 }, (_, index) => (index * 7_919) % 1_000);
     for (const at of times) agenda.add({ at, integrationId: String(at) });
     expect(agenda.next()).toBe(0);

@@ -71,6 +71,28 @@ describe('a replay of a span', () => {
     await expectNoNeedlessAttempts(id, 450);
   });
 
+  it('continues after a failure of the database, without a new search', async () => {
+    const events = await placeOrders(3, '2025-03-10');
+    const id = await harness.addIntegration({ url: receiver.url });
+    await webhooks.stop(1_000);
+    let mustFail = false;
+    const { directory } = harness;
+    const find: typeof directory.find = async (ids) => {
+      if (!mustFail) return await directory.find(ids);
+      mustFail = false;
+      throw new Error('no answer');
+    };
+    const timing = { ...quickTiming, search: 3_600_000 };
+    webhooks = harness.createEngine({ integrations: { ...directory, find }, timing });
+    webhooks.start();
+    const first = await harness.placeOrder(webhooks);
+    await harness.settled(id, 1);
+    mustFail = true;
+    await webhooks.replays.beginSpan({ id: randomUUID(), integrationId: id, ...daySpan('2025-03-10') });
+    await harness.settled(id, 4);
+    expect([mustFail, receivedIds()]).toEqual([false, [first, ...events].sort()]);
+  });
+
   it('sends only the events of the locations of the new integration', async () => {
     const locationId = '9d0f4f5f-6f0e-4a53-8e6a-3e0f9c114a6e';
     const createdAt = new Date('2025-03-20T12:00:00.000Z');

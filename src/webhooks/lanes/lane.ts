@@ -1,9 +1,10 @@
-import type { ReceiverSettings } from '../integrations/directory.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
 import type { DeliveryWithBody } from '../deliveries/delivery.ts';
 import { partitionOf } from '../partitions/partition.ts';
+import type { Quota } from '../sending/quota.ts';
 import type { WebhookTiming } from '../timing.ts';
-import { isProbing, newHealth, remainingWait, type LaneHealth } from './health.ts';
-import type { LaneState } from './health-store.ts';
+import { remainingWait } from './health.ts';
+import { Receiver } from './receiver.ts';
 
 /** A delivery that will be begun. */
 export interface Waiting {
@@ -16,91 +17,310 @@ export interface Waiting {
   readonly stamp?: number | undefined;
 }
 
-/** The settings that attempts use, and when they were read, on the monotonic clock. */
-export interface KnownReceiver {
-  readonly receiver: ReceiverSettings;
-  /** Of the integration that they were opened from. */
-  readonly revision: number;
-  readonly readAt: number;
+/** What is read for a lane: deliveries that are due, or the next page of its replays. */
+export type Source = 'deliveries' | 'replays';
+
+/** What a lane does in its turn. `begin`: the delivery has a place from now on. */
+export type Turn = { readonly kind: 'begin'; readonly item: Waiting } | { readonly kind: 'read' | 'none' };
+
+/** What the lanes of a process share. */
+export interface Shared {
+  /** The deliveries that wait or have a place, or are about to be created. Each is begun once. */
+  readonly claimed: Set<string>;
+  readonly quota: Pick<Quota, 'take' | 'giveBack' | 'share'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly timing: Pick<WebhookTiming, 'breaker'>;
+  /** Whether attempts for an integration can begin. */
+  holds(integrationId: string): boolean;
+  /** A lane may have work, or a place for it. */
+  wake(lane: Lane): void;
+  /** Wakes the lane at a time, in milliseconds since the epoch, for this delivery or for whatever is due then. */
+  schedule(lane: Pick<Lane, 'integrationId'>, at: number, deliveryId?: string): void;
+  /** Undoes the stamp of deliveries that are not attempted. */
+  unstamp(deliveryIds: readonly string[], stamp: number): void;
 }
+
+/** Deliveries of an integration that one read finds, so that a backlog is not searched for every batch. */
+export const readAtOnce = 256;
+/** The most deliveries that wait in memory, of all integrations. What exceeds it waits in the database. */
+const maxWaiting = 20_000;
+/** The most results of one integration that can wait to be written while the database is slow or unavailable. */
+const maxUnsettled = 256;
 
 /**
- * What this process knows about the deliveries of one integration. There is one only while this process holds the
- * integration's partition, and only after it had work.
+ * The deliveries of one integration. There is a lane only while this process holds the integration's partition, and
+ * only after it had work. Each method is a transition, and wakes the lane if it may have a turn after it. A delivery is
+ *
+ *     stored ── add, found ──> waiting ── turn ──> begun ── answered ──> settling ── settled ──> finished, or stored
+ *        ^                        |                  |
+ *        └── rest, hold, close ───┴── giveUp, leave ─┘
+ *
+ * A stored delivery comes back when the agenda says so, or by a read: the lane knows whether there can be something
+ * `unread`. A lane begins nothing while a decision about its receiver is written, while it is interrupted, while the
+ * circuit breaker is open (but for urgent deliveries), and after it was closed.
  */
-export interface Lane {
+export class Lane {
   readonly integrationId: string;
   readonly partition: number;
-  /** To be begun, in this order. */
-  waiting: Waiting[];
-  /** Whether the database can have due deliveries that do not wait here. */
-  mayHaveMore: boolean;
-  /** Whether it can have running replays. */
-  isReplaying: boolean;
-  /** Whether its deliveries or replays are being read. */
-  isReading: boolean;
-  /** Requests in progress, and places for those that are about to begin. */
-  posting: number;
-  /** Deliveries that were begun and are not settled. */
-  readonly underWay: Set<string>;
-  /** Decisions about the receiver that are being written. Nothing is begun meanwhile: nothing more is sent after a 410. */
-  decisions: number;
-  /** Whether `health` and `activity` are read. */
-  isLoaded: boolean;
-  health: LaneHealth | undefined;
-  activity: LaneState['activity'];
-  known: KnownReceiver | undefined;
-  /** Milliseconds since the epoch: until then nothing is begun, because it could not be. */
-  interruptedUntil: number;
-  /** Milliseconds since the epoch: the agenda wakes it then, because nothing can be begun before. */
-  wakesAt: number;
-}
+  readonly receiver = new Receiver();
+  readonly #shared: Shared;
+  /** In this order. */
+  readonly #waiting: Waiting[] = [];
+  /** They have a place: their requests are in progress or about to begin. */
+  readonly #begun = new Set<string>();
+  readonly #settling = new Set<string>();
+  /** What the database can have beyond these. */
+  readonly #unread = new Set<Source>();
+  #reading: Source | undefined;
+  #decisions = 0;
+  /** Milliseconds since the epoch, like all times here. */
+  #interruptedUntil = 0;
+  #restsUntil = 0;
+  #isClosed = false;
 
-export function createLane(integrationId: string): Lane {
-  return {
-    integrationId,
-    partition: partitionOf(integrationId),
-    waiting: [],
-    mayHaveMore: false,
-    isReplaying: false,
-    isReading: false,
-    posting: 0,
-    underWay: new Set(),
-    decisions: 0,
-    isLoaded: false,
-    health: undefined,
-    activity: { lastAttemptAt: undefined, lastSuccessAt: undefined },
-    known: undefined,
-    interruptedUntil: 0,
-    wakesAt: 0,
-  };
-}
-
-export function hasWork({ waiting, mayHaveMore, isReplaying }: Lane): boolean {
-  return waiting.length > 0 || mayHaveMore || isReplaying;
-}
-
-/** Whether nothing is known that would have to be read again. */
-export function isIdle(lane: Lane): boolean {
-  return !hasWork(lane) && !lane.isReading && lane.underWay.size === 0 && lane.decisions === 0;
-}
-
-/** Counts under other settings are ignored. Older settings come from a batch that was read earlier. */
-export function healthUnder(lane: Lane, settingsRevision: number): LaneHealth | undefined {
-  if (lane.health === undefined || lane.health.settingsRevision < settingsRevision) {
-    lane.health = newHealth(settingsRevision);
+  constructor(integrationId: string, shared: Shared) {
+    this.integrationId = integrationId;
+    this.partition = partitionOf(integrationId);
+    this.#shared = shared;
   }
-  return lane.health.settingsRevision === settingsRevision ? lane.health : undefined;
-}
 
-/** Milliseconds until something can be sent; 0 if it can be sent now. */
-export function waitOf(lane: Lane, now: Date, { breaker }: Pick<WebhookTiming, 'breaker'>): number {
-  const interrupted = Math.max(0, lane.interruptedUntil - now.getTime());
-  if (lane.health === undefined) return interrupted;
-  return Math.max(interrupted, remainingWait(lane.health, now, breaker.longestOpen));
-}
+  /** Whether attempts can begin. */
+  get isOpen(): boolean {
+    return !this.#isClosed && this.#shared.holds(this.integrationId);
+  }
 
-/** Whether the receiver failed so often that it gets one request at a time. */
-export function isOnProbation(lane: Lane): boolean {
-  return lane.health !== undefined && isProbing(lane.health);
+  get hasWork(): boolean {
+    return this.#waiting.length > 0 || this.#unread.size > 0;
+  }
+
+  /** Whether nothing is in progress. */
+  get isDrained(): boolean {
+    return this.#underWay === 0;
+  }
+
+  /** Whether nothing is known that would have to be read again. */
+  get isIdle(): boolean {
+    return !this.hasWork && this.isDrained && this.#reading === undefined && this.#decisions === 0;
+  }
+
+  /** Whether a decision about the receiver is being written. */
+  get isDeciding(): boolean {
+    return this.#decisions > 0;
+  }
+
+  /** The deliveries that wait here or are in progress. */
+  get ids(): ReadonlySet<string> {
+    return new Set([...this.#begun, ...this.#settling, ...this.#waiting.map(({ id }) => id)]);
+  }
+
+  get #underWay(): number {
+    return this.#begun.size + this.#settling.size;
+  }
+
+  // Work ---------------------------------------------------------------------------------------------------------
+
+  /**
+   * Claims a delivery that will be created.
+   * @returns false if it cannot be created with its attempt begun, because it has to wait
+   */
+  reserve(id: string): boolean {
+    const { claimed } = this.#shared;
+    const isFull = this.#waiting.length + this.#underWay >= maxUnsettled || claimed.size >= maxWaiting;
+    const isBehind = this.#unread.has('deliveries') || this.#reading !== undefined;
+    const mustWait = isBehind || this.isDeciding || this.receiver.isOnProbation || this.#wait() > 0;
+    if (isFull || mustWait || claimed.has(id)) return false;
+    claimed.add(id);
+    return true;
+  }
+
+  /** A delivery is due. If there are many, it waits in the database. */
+  add(item: Waiting): void {
+    if (this.#shared.claimed.has(item.id)) return;
+    const mustWaitHere = item.isUrgent || item.stamp !== undefined;
+    if (mustWaitHere || (!this.#unread.has('deliveries') && this.#hasRoom())) this.#enqueue(item);
+    else this.#unread.add('deliveries');
+    this.#shared.wake(this);
+  }
+
+  /** The database can have more. */
+  lookFor(...sources: readonly Source[]): void {
+    for (const source of sources) this.#unread.add(source);
+    this.#shared.wake(this);
+  }
+
+  /** An operator has changed something, or has requested a replay. */
+  lookAgain(): void {
+    this.#interruptedUntil = 0;
+    this.receiver.forgetSettings();
+    this.lookFor('deliveries', 'replays');
+  }
+
+  #hasRoom(): boolean {
+    return this.#waiting.length < readAtOnce && this.#shared.claimed.size < maxWaiting;
+  }
+
+  #enqueue(item: Waiting): void {
+    this.#shared.claimed.add(item.id);
+    if (item.isUrgent) this.#waiting.unshift(item);
+    else this.#waiting.push(item);
+  }
+
+  // Its turn -----------------------------------------------------------------------------------------------------
+
+  /** Call it when there is a place in the quota. */
+  turn(): Turn {
+    if (!this.isOpen || this.isDeciding || this.#underWay >= maxUnsettled) return { kind: 'none' };
+    const wait = this.receiver.isLoaded ? this.#wait() : 0;
+    const [item] = this.#waiting;
+    if (wait > 0 && item?.isUrgent !== true) {
+      this.#rest(wait);
+      return { kind: 'none' };
+    }
+    if (item === undefined) return { kind: this.#reading === undefined && this.#unread.size > 0 ? 'read' : 'none' };
+    const places = this.receiver.isOnProbation ? 1 : this.#shared.quota.share();
+    if (this.#begun.size >= places) return { kind: 'none' };
+    this.#waiting.shift();
+    this.#begun.add(item.id);
+    this.#shared.quota.take();
+    return { kind: 'begin', item };
+  }
+
+  /** @returns what is to be read, deliveries before replays; end it with `endReading` */
+  beginReading(): Source | undefined {
+    if (!this.isOpen) return undefined;
+    this.#reading = (['deliveries', 'replays'] as const).find((source) => this.#unread.delete(source));
+    return this.#reading;
+  }
+
+  /** Deliveries that were read and are due. They wait here, even if somebody asks to read again meanwhile. */
+  found(deliveries: readonly DeliveryWithBody[]): void {
+    for (const delivery of deliveries) {
+      if (this.#shared.claimed.has(delivery.id)) continue;
+      if (this.#hasRoom()) this.#enqueue({ id: delivery.id, isUrgent: false, delivery });
+      else this.#unread.add('deliveries');
+    }
+  }
+
+  /** @param hasMore whether the same must be read again, also if nobody asked meanwhile */
+  endReading(hasMore: boolean): void {
+    if (hasMore && this.#reading !== undefined) this.#unread.add(this.#reading);
+    this.#reading = undefined;
+    this.#shared.wake(this);
+  }
+
+  // A delivery with a place --------------------------------------------------------------------------------------
+
+  /** Whether it is still to be attempted now, by what was just read. If not, it has left its place. */
+  admit(item: Waiting, delivery: DeliveryWithBody | undefined): delivery is DeliveryWithBody {
+    if (delivery?.status !== 'pending') {
+      this.leave(item.id);
+      return false;
+    }
+    const { attemptCount, nextAttemptAt } = delivery;
+    if (item.isUrgent && attemptCount === 0) return true;
+    if (nextAttemptAt !== undefined && nextAttemptAt > this.#shared.clock.now()) {
+      this.leave(item.id, nextAttemptAt);
+      return false;
+    }
+    const wait = this.#wait();
+    if (wait === 0 && (this.#begun.size === 1 || !this.receiver.isOnProbation)) return true;
+    this.giveUp(item);
+    if (wait > 0) this.#rest(wait);
+    return false;
+  }
+
+  /** It is not attempted now, but at a time, if there is one. */
+  leave(id: string, at?: Date): void {
+    this.#shared.quota.giveBack();
+    this.settled(id, at);
+  }
+
+  /** It is not attempted, and still due. @param stamp if its attempt is counted already */
+  giveUp(item: Waiting, stamp = item.stamp): void {
+    this.#unread.add('deliveries');
+    this.leave(item.id);
+    if (stamp !== undefined) this.#shared.unstamp([item.id], stamp);
+  }
+
+  /** Nothing can be sent to the receiver. If its integration is not active, a nudge tells when that changes. */
+  hold(item: Waiting): void {
+    this.giveUp(item);
+    this.#putBack();
+    if (this.#interruptedUntil <= this.#shared.clock.now().getTime()) this.#unread.clear();
+  }
+
+  /** Its request has ended. */
+  answered(id: string): void {
+    this.#begun.delete(id);
+    this.#settling.add(id);
+    this.#shared.wake(this);
+  }
+
+  /** Its result is written. @param at when it is attempted again */
+  settled(id: string, at?: Date): void {
+    this.#begun.delete(id);
+    this.#settling.delete(id);
+    this.#shared.claimed.delete(id);
+    if (at !== undefined) this.#shared.schedule(this, at.getTime(), id);
+    this.#shared.wake(this);
+  }
+
+  // Pauses -------------------------------------------------------------------------------------------------------
+
+  /** Begins nothing before the decision is written: nothing more is sent after a 410. @param writing never rejects */
+  decide(writing: Promise<void>): void {
+    this.#decisions += 1;
+    void writing.then(() => {
+      this.#decisions -= 1;
+      this.receiver.forgetSettings();
+      this.#shared.wake(this);
+    });
+  }
+
+  /** Begins nothing for a time. */
+  interrupt(milliseconds: number): void {
+    this.#interruptedUntil = this.#shared.clock.now().getTime() + milliseconds;
+  }
+
+  /** Begins nothing for a time, and reads what waits again afterwards. */
+  retryIn(milliseconds: number): void {
+    this.interrupt(milliseconds);
+    this.#unread.add('deliveries');
+    this.#rest(milliseconds);
+  }
+
+  /** Leaves what waits to the database for good. What is in progress is still settled. */
+  close(): void {
+    this.#isClosed = true;
+    this.#putBack();
+    this.#unread.clear();
+  }
+
+  /** Milliseconds until something can be sent; 0 if it can be sent now. */
+  #wait(): number {
+    const { clock, timing } = this.#shared;
+    const { health } = this.receiver.state;
+    const now = clock.now();
+    const pause = health === undefined ? 0 : remainingWait(health, now, timing.breaker.longestOpen);
+    return Math.max(0, this.#interruptedUntil - now.getTime(), pause);
+  }
+
+  /** Nothing can be begun for a time, so what waits is left to the database. */
+  #rest(milliseconds: number): void {
+    this.#putBack();
+    const until = this.#shared.clock.now().getTime() + milliseconds;
+    if (this.#restsUntil === until) return;
+    this.#restsUntil = until;
+    this.#shared.schedule(this, until);
+  }
+
+  #putBack(): void {
+    const items = this.#waiting.splice(0);
+    if (items.length > 0) this.#unread.add('deliveries');
+    for (const { id } of items) this.#shared.claimed.delete(id);
+    for (const [stamp, alike] of Map.groupBy(items, (item) => item.stamp)) {
+      const ids = alike.map(({ id }) => id);
+      if (stamp !== undefined) this.#shared.unstamp(ids, stamp);
+    }
+  }
 }

@@ -38,9 +38,10 @@ export interface Partitions {
   hasOthers(): boolean;
   /** Asks the process that holds an integration to look for work. */
   call(integrationId: string): Promise<void>;
-  start(): void;
-  /** Keeps what it holds, and takes nothing more. */
+  start(events: PartitionEvents): void;
+  /** Keeps what it holds, begins nothing in it, and takes nothing more. */
   settle(): Promise<void>;
+  isSettled(): boolean;
   /** Frees everything at once. */
   leave(): Promise<void>;
 }
@@ -59,7 +60,6 @@ const leaveMs = 2_000;
 
 export function createPartitions(
   store: LayoutStore,
-  events: PartitionEvents,
   timing: Pick<WebhookTiming, 'lease' | 'beat' | 'poll'>,
   clock: Clock,
   random: Random,
@@ -70,6 +70,7 @@ export function createPartitions(
   const longestGap = Math.max(timing.lease * 0.3, timing.poll * 2);
   /** Unique to this run of this process. Undefined before it has joined. */
   let me: string | undefined;
+  let events: PartitionEvents | undefined;
   /** On the monotonic clock. */
   let leaseEnd = 0;
   let token = 0;
@@ -103,7 +104,7 @@ export function createPartitions(
 
   const lose = (partitions: readonly number[]): void => {
     for (const partition of partitions) held.delete(partition);
-    if (partitions.length > 0) events.lost(partitions);
+    if (partitions.length > 0) events?.lost(partitions);
   };
 
   const loseAll = (): void => {
@@ -122,7 +123,7 @@ export function createPartitions(
       return;
     }
     leaseEnd = begin + timing.lease;
-    events.renewed();
+    events?.renewed();
   };
 
   /** Takes over what the layout says. A lost answer of a change is found out here. */
@@ -136,8 +137,8 @@ export function createPartitions(
     const called = [...held].filter((partition) => seenCalls.get(partition) !== layout.calls[partition]);
     for (const partition of taken) held.add(partition);
     for (const partition of held) seenCalls.set(partition, layout.calls[partition] ?? 0);
-    if (taken.length > 0) events.taken(taken);
-    if (called.length > 0) events.called(called);
+    if (taken.length > 0) events?.taken(taken);
+    if (called.length > 0) events?.called(called);
   };
 
   /** What this process should change now, from what it sees. */
@@ -149,7 +150,7 @@ export function createPartitions(
       return { removed: { member, beat: mark }, holders };
     }
     beginRelease(layout);
-    const drained = new Set([...releasing].filter((partition) => events.isDrained(partition)));
+    const drained = new Set([...releasing].filter((partition) => events?.isDrained(partition) === true));
     if (drained.size > 0) {
       return { holders: layout.holders.map((holder, partition) => (drained.has(partition) ? undefined : holder)) };
     }
@@ -199,12 +200,13 @@ export function createPartitions(
 
   return {
     holds: (integrationId) =>
-      held.has(partitionOf(integrationId)) && clock.monotonic() < leaseEnd - timing.lease * margin,
+      !isSettled && held.has(partitionOf(integrationId)) && clock.monotonic() < leaseEnd - timing.lease * margin,
     held: () => held,
     nextStamp: () => token * batchesPerToken + (batch += 1),
     hasOthers: () => members > 1,
     call: (integrationId) => store.call(partitionOf(integrationId)),
-    start() {
+    start(consumer) {
+      events = consumer;
       const pause = (): number => (releasing.size > 0 ? timing.poll / 10 : timing.poll);
       loops = [repeat(() => (watching = look()), pause, warn, 0), repeat(beat, () => timing.beat, warn)];
     },
@@ -212,6 +214,7 @@ export function createPartitions(
       isSettled = true;
       await watching.catch(() => undefined);
     },
+    isSettled: () => isSettled,
     async leave() {
       isStopped = true;
       for (const loop of loops) void loop.end();

@@ -47,23 +47,34 @@ export interface Replays {
   list(integrationId: string, status: Replay['status'] | undefined): Listing<Replay>;
 }
 
-/** The part of replays that lanes use. */
+/** The work of replays, page by page. */
 export interface ReplayWorker {
   /** Creates the next page of deliveries of an integration's running replays. @returns whether there can be more */
-  continue(integrationId: string): Promise<boolean>;
+  continue(integrationId: string, create: CreateDeliveries): Promise<boolean>;
+  /** Creates the next page of deliveries of a replay. @returns the created ones */
+  workOff(replay: Replay, create: CreateDeliveries, request?: DeliveryRequest): Promise<readonly DeliveryWithBody[]>;
   /** Integrations that have running replays. */
   waiting(): Promise<readonly string[]>;
 }
 
-export interface ReplayDependencies {
+export interface WorkerDependencies {
   readonly replays: ReplayStore;
   readonly events: EventStore;
   readonly deliveries: Pick<DeliveryStore, 'find' | 'ends' | 'markReplayed'>;
   readonly integrations: Pick<IntegrationDirectory, 'find'>;
-  readonly create: CreateDeliveries;
-  /** Called with an integration that has a running replay. */
-  readonly nudge: (integrationId: string) => void;
   readonly timing: Pick<WebhookTiming, 'retention'>;
+  readonly clock: Clock;
+}
+
+export interface ReplayDependencies {
+  readonly replays: ReplayStore;
+  readonly deliveries: Pick<DeliveryStore, 'find'>;
+  readonly worker: ReplayWorker;
+  readonly engine: {
+    readonly create: CreateDeliveries;
+    /** Called with an integration that has a running replay. */
+    nudge(integrationId: string): void;
+  };
   readonly clock: Clock;
 }
 
@@ -74,24 +85,8 @@ export interface ReplayDependencies {
 const pageSize = 200;
 const integrationsAtOnce = 1_000;
 
-export function createReplays(dependencies: ReplayDependencies): Replays & ReplayWorker {
-  const { replays, events, deliveries, integrations, create, nudge, timing, clock } = dependencies;
-
-  const begin = async (id: string, integrationId: string, source: Replay['source']): Promise<Replay> => {
-    const createdAt = clock.now();
-    const replay: Replay = {
-      id,
-      integrationId,
-      source,
-      status: 'running',
-      deliveries: 0,
-      revision: 1,
-      createdAt,
-      finishedAt: undefined,
-    };
-    const isNew = await replays.insert(replay);
-    return isNew ? replay : ((await replays.find(id)) ?? replay);
-  };
+export function createReplayWorker(dependencies: WorkerDependencies): ReplayWorker {
+  const { replays, events, deliveries, integrations, timing, clock } = dependencies;
 
   /** The events whose first delivery failed or expired, and whose last replay did not make up for it. */
   const withoutMadeUpFor = async (
@@ -137,7 +132,7 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
     };
   };
 
-  const workOff = async (replay: Replay, request?: DeliveryRequest): Promise<readonly DeliveryWithBody[]> => {
+  const workOff: ReplayWorker['workOff'] = async (replay, create, request) => {
     const { page, cursor, isLast } = await nextPage(replay);
     // Deliveries come first: after a crash the same ones are created again.
     const created = await create(page, request);
@@ -152,26 +147,48 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
   };
 
   return {
+    workOff,
+    async continue(integrationId, create) {
+      const [replay] = await replays.runningOf(integrationId, 1);
+      if (replay === undefined) return false;
+      await workOff(replay, create);
+      return true;
+    },
+    waiting: () => replays.integrationsWithRunning(integrationsAtOnce),
+  };
+}
+
+export function createReplays({ replays, deliveries, worker, engine, clock }: ReplayDependencies): Replays {
+  const begin = async (id: string, integrationId: string, source: Replay['source']): Promise<Replay> => {
+    const createdAt = clock.now();
+    const replay: Replay = {
+      id,
+      integrationId,
+      source,
+      status: 'running',
+      deliveries: 0,
+      revision: 1,
+      createdAt,
+      finishedAt: undefined,
+    };
+    const isNew = await replays.insert(replay);
+    return isNew ? replay : ((await replays.find(id)) ?? replay);
+  };
+
+  return {
     async beginSpan({ id, integrationId, since, until, types, only }) {
       const replay = await begin(id, integrationId, { kind: 'span', since, until, types, only, cursor: undefined });
-      nudge(integrationId);
+      engine.nudge(integrationId);
       return replay;
     },
     async resend({ id, delivery: { id: originalId, eventId, integrationId }, isUrgent }) {
       const replay = await begin(id, integrationId, { kind: 'delivery', deliveryId: originalId });
       // After a crash here, the lane of the integration creates them.
-      const [created] = replay.status === 'running' ? await workOff(replay, { isUrgent }) : [];
+      const [created] = replay.status === 'running' ? await worker.workOff(replay, engine.create, { isUrgent }) : [];
       return created ?? deliveries.find(deliveryId({ eventId, integrationId, replayId: id }));
     },
     find: (id) => replays.find(id),
     list: (integrationId, status) => replays.list(integrationId, status),
-    waiting: () => replays.integrationsWithRunning(integrationsAtOnce),
-    async continue(integrationId) {
-      const [replay] = await replays.runningOf(integrationId, 1);
-      if (replay === undefined) return false;
-      await workOff(replay);
-      return true;
-    },
   };
 }
 
