@@ -1,7 +1,7 @@
 import { DatabaseStartError, type Database } from './client.ts';
 import { ensureIndexes, missingIndexes, type CollectionIndexes } from './indexes.ts';
 import type { DatabaseLog } from './log.ts';
-import { createMigrator, type Migrator, type MigratorTimes } from './migrator.ts';
+import { Migrator, type MigratorTimes } from './migrator.ts';
 import type { PagedDatabase } from './pages.ts';
 import { knownVersion, openSchema, readSchema, type Release } from './schema.ts';
 
@@ -44,7 +44,7 @@ export async function openData(options: OpenDataOptions): Promise<Data> {
   const isOlder = knownVersion(release) < schema.version();
   // A newer release has dropped indexes that this one would create again.
   const missing = isOlder ? [] : await ensureIndexes(database.db, indexes, (await schema.read()).building);
-  const migrator = createMigrator({ ...options, indexes, schema, missing });
+  const migrator = new Migrator({ ...options, indexes, schema, missing });
   const interrupt = (): void => {
     void migrator.stop(0);
   };

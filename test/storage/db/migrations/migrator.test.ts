@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { MongoNetworkError, type Db, type IndexDescription } from 'mongodb';
 import { connectDatabase, type Database } from '../../../../src/storage/db/client.ts';
 import type { Migration } from '../../../../src/storage/db/migrations/migration.ts';
-import { createMigrator } from '../../../../src/storage/db/migrator.ts';
+import { Migrator } from '../../../../src/storage/db/migrator.ts';
 import type { Schema } from '../../../../src/storage/db/schema.ts';
 import { silentLog } from '../../../support/log.ts';
 import { until } from '../../../support/until.ts';
@@ -268,7 +268,7 @@ describe('the lease', () => {
         return Promise.resolve(undefined);
       },
     };
-    const migrator = createMigrator({
+    const migrator = new Migrator({
       database: world.database,
       openLong: () => Promise.reject(new Error('not used')),
       schema,
