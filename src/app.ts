@@ -44,7 +44,7 @@ import { feedbackIndexes } from './accounting/invocations/feedback-store.ts';
 import { createInvocationFeature, type InvocationLogTimes } from './accounting/invocations/feature.ts';
 import { invokeOperations } from './prompts/invoke/invoke-operations.ts';
 import { createKeptBytes } from './base/limits/kept-bytes.ts';
-import { createBudget, type BudgetOptions } from './base/limits/memory-budget.ts';
+import { createMemoryBudget, type MemoryBudgetOptions } from './base/limits/memory-budget.ts';
 import type { Metrics } from './observability/metrics.ts';
 import { recordExchange } from './observability/record-exchange.ts';
 import { createCompatibleFeature } from './prompts/openai/feature.ts';
@@ -160,7 +160,7 @@ export function createApp(dependencies: AppDependencies): App {
   const { random } = system;
   const { clock = system.clock, isDatabaseFull = () => Promise.resolve(false) } = dependencies;
   const basis: Basis = { database, clock, random };
-  const memory = createBudget(halfForEachKey(config.limits.requestMemory));
+  const memory = createMemoryBudget(halfForEachKey(config.limits.requestMemory));
   metrics.watch({
     providers: () => providers.load(),
     memory: () => memory.use,
@@ -486,7 +486,7 @@ function tracedBy(telemetry: Telemetry | undefined): RequestHandler[] {
 }
 
 /** One key cannot use the whole budget. */
-function halfForEachKey(perProcess: number): BudgetOptions {
+function halfForEachKey(perProcess: number): MemoryBudgetOptions {
   return { perKey: Math.floor(perProcess / 2), perProcess };
 }
 

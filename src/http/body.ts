@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseContentType } from 'content-type';
 import type { OperationRow } from '../../generated/operations.ts';
 import { ProblemError } from '../base/errors/problem-error.ts';
-import type { Budget, RequestMemory } from '../base/limits/memory-budget.ts';
+import type { MemoryBudget, RequestMemory } from '../base/limits/memory-budget.ts';
 import type { Turns } from '../base/runtime/turns.ts';
 import { BodyScanner } from './body-scanner.ts';
 import { CallerGoneError, hangUpSignal } from './caller-gone.ts';
@@ -42,7 +42,7 @@ function hasBody(request: IncomingMessage): boolean {
 /** The memory for the bodies of requests. */
 export interface BodyMemory {
   readonly family: string;
-  readonly budget: Pick<Budget, 'awaitBody' | 'isBodyAwaited'>;
+  readonly budget: Pick<MemoryBudget, 'awaitBody' | 'isBodyAwaited'>;
   /** That of this request. */
   readonly own: () => RequestMemory;
   /** For the work on large bodies. */

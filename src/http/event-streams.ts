@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { ProblemError } from '../base/errors/problem-error.ts';
-import type { Budget } from '../base/limits/memory-budget.ts';
+import type { MemoryBudget } from '../base/limits/memory-budget.ts';
 import { within } from '../base/runtime/within.ts';
 import { eventStreamType, type EventStream, type StreamEnd } from './answer-stream.ts';
 import { CallerGoneError } from './caller-gone.ts';
@@ -70,7 +70,7 @@ export interface StreamTimes {
 }
 
 export interface EventStreamsOptions {
-  readonly memory: Budget;
+  readonly memory: MemoryBudget;
   readonly times?: StreamTimes | undefined;
   /** Called with the number of streams in progress when it changes. */
   readonly onChange?: (active: number) => void;

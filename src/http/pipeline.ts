@@ -6,7 +6,7 @@ import { ProblemError } from '../base/errors/problem-error.ts';
 import { readOnly } from '../base/errors/read-only.ts';
 import type { Idempotency } from './idempotency/idempotency.ts';
 import { writeTermMs } from './idempotency/record-lease.ts';
-import type { Budget, RequestMemory } from '../base/limits/memory-budget.ts';
+import type { MemoryBudget, RequestMemory } from '../base/limits/memory-budget.ts';
 import type { Turns } from '../base/runtime/turns.ts';
 import type { SecretBox } from '../base/secrets/secret-box.ts';
 import { notModified, prepared, sendAnswer, serialise, streamed, withBasePath, type HandlerResult } from './answer.ts';
@@ -32,7 +32,7 @@ export interface PipelineDependencies {
   readonly rateLimiter: RateLimiter;
   readonly idempotency: Pick<Idempotency, 'run'>;
   /** Memory for bodies and answers. */
-  readonly memory: Budget;
+  readonly memory: MemoryBudget;
   /** For the work on large bodies. */
   readonly turns: Turns;
   readonly lists: ListQueue;
@@ -175,7 +175,7 @@ function countAnswer(
   row: OperationRow,
   { stream, body, bytes }: RawAnswer | StreamedAnswer,
   progress: Progress,
-  budget: Budget,
+  budget: MemoryBudget,
 ): void {
   const { family, keyId, memory } = progress;
   if (stream !== undefined) {

@@ -11,7 +11,7 @@ import OpenApiValidator from 'express-openapi-validator';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { operationTable, type Scope } from '../../generated/operations.ts';
 import { mintKey } from '../../src/access/api-keys/api-keys.ts';
-import { createBudget } from '../../src/base/limits/memory-budget.ts';
+import { createMemoryBudget } from '../../src/base/limits/memory-budget.ts';
 import { createAuthentication } from '../../src/access/api-keys/authentication.ts';
 import type { ApiKeyStore } from '../../src/access/api-keys/api-key-store.ts';
 import type { OperationHandlers } from '../../src/http/operation.ts';
@@ -107,7 +107,7 @@ function service(): { server: Server; key: string } {
     underWay: new Set(),
     idempotency: { run: unused },
     log,
-    memory: createBudget({ perKey: Infinity, perProcess: Infinity }),
+    memory: createMemoryBudget({ perKey: Infinity, perProcess: Infinity }),
     turns: createTurns(),
     onExchange: (exchange) => {
       recordExchange(exchange, log, metrics, statistics);

@@ -6,7 +6,7 @@ import { effectiveScopes } from '../../src/access/api-keys/scopes.ts';
 import { allScopes } from '../../src/access/api-keys/feature.ts';
 import type { Database } from '../../src/storage/db/client.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
-import { createBudget } from '../../src/base/limits/memory-budget.ts';
+import { createMemoryBudget } from '../../src/base/limits/memory-budget.ts';
 import { bareKeyId, createBareRouter } from '../support/bare-router.ts';
 import { checkAnswer, type WireAnswer } from '../support/contract-check.ts';
 import { callEveryOperation, environmentOfEveryOperation, type Call } from '../support/every-operation.ts';
@@ -203,7 +203,7 @@ describe.each([
   [429, 'too-much-in-progress', { perKey: 2, perProcess: 1_000 }, [bareKeyId, bareKeyId]],
   [503, 'overloaded', { perKey: Infinity, perProcess: 2 }, ['another', 'a third']],
 ])('%d %s', (expected, type, limits, holders) => {
-  const memory = createBudget(limits);
+  const memory = createMemoryBudget(limits);
   for (const holder of holders) memory.reserve(holder, 1);
   const done = (): Promise<never> => Promise.reject(new Error('there was memory'));
   const send = serveBareRouter(done, () => undefined, memory);

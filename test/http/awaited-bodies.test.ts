@@ -6,11 +6,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { ProblemError } from '../../src/base/errors/problem-error.ts';
 import { readJsonBody } from '../../src/http/body.ts';
-import { createBudget } from '../../src/base/limits/memory-budget.ts';
+import { createMemoryBudget } from '../../src/base/limits/memory-budget.ts';
 import { createTurns } from '../../src/base/runtime/turns.ts';
 
 const limit = 16 * 1024 * 1024;
-const budget = createBudget({ perKey: 4 * limit, perProcess: 4 * limit });
+const budget = createMemoryBudget({ perKey: 4 * limit, perProcess: 4 * limit });
 const { signal } = new AbortController();
 const turns = createTurns();
 

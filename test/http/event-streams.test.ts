@@ -13,7 +13,7 @@ import {
 } from '../../src/http/event-streams.ts';
 import { problemDetails } from '../../src/http/problem-response.ts';
 import { heartbeat, serverSentEvent } from '../../src/http/server-sent-events.ts';
-import { createBudget } from '../../src/base/limits/memory-budget.ts';
+import { createMemoryBudget } from '../../src/base/limits/memory-budget.ts';
 import { until } from '../support/until.ts';
 
 /** Texts, of which the last is `end`. */
@@ -22,7 +22,7 @@ type Text = string;
 const never = { commit: 2 ** 30, heartbeat: 2 ** 30 };
 const often = { commit: 1, heartbeat: 5 };
 const failure = new ProblemError('provider-failed', { detail: 'The provider failed.' });
-const plenty = createBudget({ perKey: Infinity, perProcess: Infinity });
+const plenty = createMemoryBudget({ perKey: Infinity, perProcess: Infinity });
 
 function streamsWith(times = never, memory = plenty): EventStreams {
   return createEventStreams({ times, memory });
@@ -174,7 +174,7 @@ describe('before the first event', () => {
       isOpen = true;
       return all('end');
     });
-    const memory = createBudget({ perKey: 1024, perProcess: 2048 });
+    const memory = createMemoryBudget({ perKey: 1024, perProcess: 2048 });
     for (let count = 0; count < 2; count += 1) memory.reserve('key', 512);
     await expect(streamsWith(never, memory).start(source, termsWith())).rejects.toMatchObject({
       type: 'too-much-in-progress',

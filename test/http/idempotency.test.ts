@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createBudget } from '../../src/base/limits/memory-budget.ts';
+import { createMemoryBudget } from '../../src/base/limits/memory-budget.ts';
 import { ProblemError } from '../../src/base/errors/problem-error.ts';
 import {
   createIdempotency,
@@ -157,7 +157,7 @@ const unknown = new ProblemError('database-unavailable', { detail: 'away' });
 
 const limits = {
   keptBytes: createKeptBytes({ perKey: Infinity, perProcess: Infinity, monotonic: () => 0 }),
-  memory: createBudget({ perKey: Infinity, perProcess: Infinity }),
+  memory: createMemoryBudget({ perKey: Infinity, perProcess: Infinity }),
 };
 
 describe('the rules', () => {

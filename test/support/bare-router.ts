@@ -6,7 +6,7 @@ import type { OperationHandlers } from '../../src/http/operation.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import type { PipelineDependencies } from '../../src/http/pipeline.ts';
 import { createRouter } from '../../src/http/router.ts';
-import { createBudget, type Budget } from '../../src/base/limits/memory-budget.ts';
+import { createMemoryBudget, type MemoryBudget } from '../../src/base/limits/memory-budget.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createTurns } from '../../src/base/runtime/turns.ts';
 
@@ -22,7 +22,7 @@ export const bareKeyId = 'test';
 export function createBareRouter(
   handle: () => Promise<never>,
   onExchange: (exchange: Exchange) => void,
-  memory: Budget = createBudget({ perKey: Infinity, perProcess: Infinity }),
+  memory: MemoryBudget = createMemoryBudget({ perKey: Infinity, perProcess: Infinity }),
   pages: Readonly<Record<string, RequestHandler>> = {},
 ): Express {
   const handlers = Object.fromEntries(Object.keys(operationTable).map((id) => [id, handle]));

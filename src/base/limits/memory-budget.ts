@@ -13,7 +13,7 @@ import { createMemoryQueue, type MemoryQueue, type Share } from './memory-queue.
  * A family is an API key with all keys that it led to. One that has some memory gets no more than it leaves free for the
  * others: alone half of it, of two a third each.
  */
-export interface Budget {
+export interface MemoryBudget {
   /**
    * Counts memory before it is used. A size above half of a family's share counts as that half, so that any request can
    * run if its family has little else in progress.
@@ -73,7 +73,7 @@ export interface MemoryUse {
   readonly refused: { readonly key: number; readonly all: number };
 }
 
-export interface BudgetOptions {
+export interface MemoryBudgetOptions {
   readonly perKey: number;
   readonly perProcess: number;
   /** The longest time that a request waits for memory, in milliseconds; 20 s if left out. */
@@ -87,7 +87,7 @@ export const copies = 8;
 /** Sizes up to this never wait. */
 const smallBytes = 1024 * 1024;
 
-export function createBudget({ perKey, perProcess, waitLimitMs = 20_000 }: BudgetOptions): Budget {
+export function createMemoryBudget({ perKey, perProcess, waitLimitMs = 20_000 }: MemoryBudgetOptions): MemoryBudget {
   const byFamily = new Map<string, number>();
   /** Of small requests. */
   let total = 0;

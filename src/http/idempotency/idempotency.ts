@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import type { Budget } from '../../base/limits/memory-budget.ts';
+import type { MemoryBudget } from '../../base/limits/memory-budget.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { KeptBytes } from '../../base/limits/kept-bytes.ts';
 import { digestOf } from '../../base/runtime/json-size.ts';
@@ -105,7 +105,7 @@ export interface IdempotencyOptions {
   /** Counts the bytes of stored answers. */
   readonly keptBytes: KeptBytes;
   /** Memory for stored answers that are read. */
-  readonly memory: Budget;
+  readonly memory: MemoryBudget;
   /** Called when a record could not be written. Then a repeated request finds nothing. */
   readonly onError?: (error: unknown) => void;
   readonly clock: Clock;

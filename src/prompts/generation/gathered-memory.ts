@@ -1,4 +1,4 @@
-import type { Budget } from '../../base/limits/memory-budget.ts';
+import type { MemoryBudget } from '../../base/limits/memory-budget.ts';
 
 /** Characters of an answer that are counted together. Every call counts this much from its beginning. */
 const stepLength = 64 * 1024;
@@ -12,7 +12,7 @@ export interface GatheredMemory {
   release(): void;
 }
 
-export function createGatheredMemory(memory: Budget, family: string): GatheredMemory {
+export function createGatheredMemory(memory: MemoryBudget, family: string): GatheredMemory {
   const held: (() => void)[] = [];
   let length = 0;
   return {

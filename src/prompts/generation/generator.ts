@@ -5,7 +5,7 @@ import { scrub } from '../../base/runtime/scrub.ts';
 import { mayFallBack } from '../../models/call/failures.ts';
 import { eventsOf, type CallOptions, type FailedAttempt, type GenerateEvent } from '../../models/language-model.ts';
 import type { AnswerChecker } from '../../base/json-schema/answer-checker.ts';
-import type { Budget } from '../../base/limits/memory-budget.ts';
+import type { MemoryBudget } from '../../base/limits/memory-budget.ts';
 import { createAnswers, noCache, type Answer, type CachePolicy } from './answers.ts';
 import { withAttempts } from './attempts.ts';
 import type { CallObserver } from './call-observer.ts';
@@ -57,7 +57,7 @@ export interface GeneratorDependencies {
   readonly checker: Pick<AnswerChecker, 'check'>;
   readonly metrics: CallObserver;
   readonly log: Logger;
-  readonly memory: Budget;
+  readonly memory: MemoryBudget;
 }
 
 /** Calls to providers for one request. */

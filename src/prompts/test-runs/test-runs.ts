@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { BlobStore, OpenBlob } from '../../storage/blobs/blob-store.ts';
-import type { Budget } from '../../base/limits/memory-budget.ts';
+import type { MemoryBudget } from '../../base/limits/memory-budget.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Generator } from '../generation/generator.ts';
 import type { Invoker } from '../generation/invocations.ts';
@@ -112,7 +112,7 @@ export interface TestRunsDependencies {
   readonly invocations: InvocationLog;
   readonly metrics: { setTestRunsActive(count: number): void };
   readonly log: Logger;
-  readonly memory: Budget;
+  readonly memory: MemoryBudget;
   /** Counts the bytes of stored results. */
   readonly keptBytes: KeptBytes;
   /** How long runs and their results are kept, in milliseconds. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createBudget } from '../../../src/base/limits/memory-budget.ts';
+import { createMemoryBudget } from '../../../src/base/limits/memory-budget.ts';
 import { createKeptBytes } from '../../../src/base/limits/kept-bytes.ts';
 import { problemOf, startInvokeHarness, type InvokeHarness } from '../../prompts/invoke/invoke-harness.ts';
 
@@ -8,7 +8,7 @@ describe('a budget', () => {
   const options = { perKey: 100, perProcess: 200 };
 
   it('gives a key half of the memory at most, and no more than it leaves free for others', () => {
-    const budget = createBudget(options);
+    const budget = createMemoryBudget(options);
     const releases = [budget.reserve('a', 50), budget.reserve('a', 50)];
     expect(() => budget.reserve('a', 1)).toThrow(
       expect.objectContaining({ type: 'too-much-in-progress', status: 429 }),
@@ -24,7 +24,7 @@ describe('a budget', () => {
   });
 
   it("counts a size above half of a key's share as that half", () => {
-    const budget = createBudget(options);
+    const budget = createMemoryBudget(options);
     const release = budget.reserve('a', 1_000);
     budget.reserve('a', 50);
     release();
@@ -35,7 +35,7 @@ describe('a budget', () => {
   it('lets a request wait for the memory of its body and its call, which are counted together', async () => {
     const megabyte = 1024 * 1024;
     const never = new AbortController().signal;
-    const budget = createBudget({ perKey: 80 * megabyte, perProcess: 160 * megabyte, waitLimitMs: 20 });
+    const budget = createMemoryBudget({ perKey: 80 * megabyte, perProcess: 160 * megabyte, waitLimitMs: 20 });
     const request = budget.forRequest('a');
     await request.cover(45 * megabyte, never);
     const giveBack = await request.cover(45 * megabyte + 1_000, never);
@@ -58,7 +58,7 @@ describe('a budget', () => {
 
   it('gives at most a quarter of all memory to bodies that are being read', async () => {
     const never = new AbortController().signal;
-    const budget = createBudget({ perKey: 80, perProcess: 160, waitLimitMs: 20 });
+    const budget = createMemoryBudget({ perKey: 80, perProcess: 160, waitLimitMs: 20 });
     const release = await budget.awaitBody('a', 30, never);
     const waiting = budget.awaitBody('b', 20, never);
     expect(budget.isBodyAwaited).toBe(true);
@@ -69,7 +69,7 @@ describe('a budget', () => {
   });
 
   it('counts answers that are in memory even above the limit, and leaves an eighth for small requests', () => {
-    const budget = createBudget({ perKey: 80, perProcess: 160 });
+    const budget = createMemoryBudget({ perKey: 80, perProcess: 160 });
     const release = budget.hold('a', 1_000);
     expect(budget.use.reserved).toBe(1_000);
     expect(() => budget.reserveLarge('b', 1)).toThrow(expect.objectContaining({ type: 'overloaded' }));
@@ -84,7 +84,7 @@ describe('a budget', () => {
   });
 
   it('gives large answers to a key until it would leave less for the others', () => {
-    const budget = createBudget({ perKey: 80, perProcess: 160 });
+    const budget = createMemoryBudget({ perKey: 80, perProcess: 160 });
     const mostOf = (key: string): number => {
       for (let count = 0; ; count += 1) {
         try {

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { createBudget } from '../../../src/base/limits/memory-budget.ts';
+import { createMemoryBudget } from '../../../src/base/limits/memory-budget.ts';
 import type { BlobStore } from '../../../src/storage/blobs/blob-store.ts';
 import { createFsBlobStore } from '../../../src/storage/blobs/fs-blob-store.ts';
 import { createGenerator } from '../../../src/prompts/generation/generator.ts';
@@ -34,7 +34,7 @@ export function observe(
     isKnownProvider: () => true,
   });
   const log = createLogger('silent');
-  const memory = createBudget({ perKey: Infinity, perProcess: Infinity });
+  const memory = createMemoryBudget({ perKey: Infinity, perProcess: Infinity });
   const testRuns = createTestRuns({
     ...system,
     store: createTestRunStore(database),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { createBudget } from '../../../src/base/limits/memory-budget.ts';
+import { createMemoryBudget } from '../../../src/base/limits/memory-budget.ts';
 import type { Provider } from '../../../src/models/provider.ts';
 import type { TestRequest } from '../../../src/prompts/test-runs/test-runs.ts';
 import { startAnother } from '../../support/per-operation.ts';
@@ -141,7 +141,7 @@ function invoker(resourceId: string): TestRequest['invoker'] {
   return {
     principal: { keyId: 'a key', family: 'a key', name: 'A key' },
     requestId: 'a request',
-    memory: createBudget({ perKey: Infinity, perProcess: Infinity }).forRequest('a key'),
+    memory: createMemoryBudget({ perKey: Infinity, perProcess: Infinity }).forRequest('a key'),
     signal: new AbortController().signal,
     traceparent: undefined,
     tracestate: undefined,
