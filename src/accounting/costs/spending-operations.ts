@@ -6,7 +6,7 @@ import { createFairQueue } from '../../base/limits/fair-queue.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { toInstant } from '../../base/runtime/instants.ts';
 import { defined } from '../../base/runtime/objects.ts';
-import type { Dimension, Spending, Spent } from './spending.ts';
+import type { Dimension, Spending, CostsOfGroup } from './spending.ts';
 import { floorTo, keptMs, quarterMs } from './spending-store.ts';
 import type { Sums } from './sums.ts';
 
@@ -69,7 +69,7 @@ export function spendingOperations({
   };
 }
 
-function showGroup(by: Dimension, { day, group }: Spent): Omit<Schemas['CostGroup'], 'sums'> {
+function showGroup(by: Dimension, { day, group }: CostsOfGroup): Omit<Schemas['CostGroup'], 'sums'> {
   const { keyId, keyName, promptId, promptSlug, promptVersion, provider, model, tag } = group;
   const prompt = defined({ prompt_id: promptId, prompt_slug: promptSlug });
   switch (by) {

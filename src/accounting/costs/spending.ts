@@ -25,7 +25,7 @@ export interface SpendingQuery extends SpendingFilter {
 }
 
 /** The sums of a day, a key and so on. */
-export interface Spent {
+export interface CostsOfGroup {
   /** Such as `2026-11-06`. */
   readonly day: string;
   /** One of those that were added up; only what `by` names is the same for all. */
@@ -36,7 +36,7 @@ export interface Spent {
 export interface SpendingAnswer {
   readonly total: Sums;
   /** The days in their order, others by cost, the largest first. */
-  readonly spent: readonly Spent[];
+  readonly spent: readonly CostsOfGroup[];
   /** All invocations are in it that began before, in milliseconds since 1970. */
   readonly completeUntil: number;
   /** Set if it lacks the invocations from then on, because there are too many to read, in milliseconds since 1970. */
@@ -148,7 +148,7 @@ export function createSpending({ store, records, clock, journalledMs }: Spending
         }
       };
       const total = noSums();
-      const spent = new Map<string, Spent>();
+      const spent = new Map<string, CostsOfGroup>();
       const addToGroup = ({ day, group, sums }: DaySums): void => {
         const key = keys[by](group, day);
         const known = spent.get(key);
@@ -225,7 +225,7 @@ function isIn(filter: SpendingFilter, { promptId, keyId, provider, model, tag }:
   );
 }
 
-function inOrder(by: Dimension, spent: Spent[]): Spent[] {
+function inOrder(by: Dimension, spent: CostsOfGroup[]): CostsOfGroup[] {
   if (by === 'day') return spent.sort((one, other) => (one.day < other.day ? -1 : 1));
   return spent.sort(({ sums: one }, { sums: other }) => compare(other.cost, one.cost) || other.calls - one.calls);
 }

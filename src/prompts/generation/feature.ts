@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { createAnswerChecker } from '../../base/json-schema/answer-checker.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { createGenerator, type GeneratorDependencies } from './generator.ts';
-import { createInvocations, type InvocationDependencies } from './invocations.ts';
+import { createInvocations, type InvocationDependencies } from './prepare-invocation.ts';
 import { createPlanner, type PlannerDependencies } from './planner.ts';
 import { createResponseCache } from './response-cache.ts';
 

@@ -1,7 +1,7 @@
 import type { components } from '../../../generated/types.ts';
 import { toAttempts } from '../generation/attempts.ts';
 import type { GeneratedEvent } from '../generation/generator.ts';
-import { eventSource, type Invocation } from '../generation/invocations.ts';
+import { eventSource, type Invocation } from '../generation/prepare-invocation.ts';
 import type { PromptPlan } from '../generation/planner.ts';
 import type { EventEncoder, EventSource } from '../../http/event-streams.ts';
 import { serverSentEvent } from '../../http/server-sent-events.ts';

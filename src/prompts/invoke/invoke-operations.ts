@@ -2,7 +2,7 @@ import type { components } from '../../../generated/types.ts';
 import type { Budgeting } from '../../accounting/budgets/budgets.ts';
 import { insufficientScope } from '../../base/errors/insufficient-scope.ts';
 import type { OperationHandlers, Principal } from '../../http/operation.ts';
-import { answeringIn, type Answering, type PrepareInvocation } from '../generation/invocations.ts';
+import { answeringIn, type Answering, type PrepareInvocation } from '../generation/prepare-invocation.ts';
 import type { Planner, PromptRequest } from '../generation/planner.ts';
 import { parseCacheControl } from './cache-control.ts';
 import { generationFields, guardedFields, type Overrides } from '../prompt.ts';

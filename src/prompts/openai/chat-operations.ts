@@ -1,4 +1,4 @@
-import { eventSource } from '../generation/invocations.ts';
+import { eventSource } from '../generation/prepare-invocation.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { readTags } from '../../accounting/invocations/tags.ts';
 import type { Clock } from '../../base/runtime/clock.ts';

@@ -8,7 +8,7 @@ import {
   type Invocation,
   type Invoker,
   type PrepareInvocation,
-} from '../generation/invocations.ts';
+} from '../generation/prepare-invocation.ts';
 import type { Known, Plan } from '../generation/plan.ts';
 import type { Planner } from '../generation/planner.ts';
 import type { Reach } from '../../base/limits/reach.ts';

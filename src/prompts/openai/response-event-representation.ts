@@ -2,7 +2,7 @@ import type { components } from '../../../generated/types.ts';
 import { toCompatibleError } from '../../base/errors/compatible-error.ts';
 import { saidByProvider } from '../../base/errors/problem-error.ts';
 import type { GeneratedEvent } from '../generation/generator.ts';
-import type { Answering } from '../generation/invocations.ts';
+import type { Answering } from '../generation/prepare-invocation.ts';
 import type { EventEncoder } from '../../http/event-streams.ts';
 import { serverSentEvent } from '../../http/server-sent-events.ts';
 import type { ToolCall } from '../../models/language-model.ts';

@@ -1,4 +1,4 @@
-import { answeringIn, eventSource, type Answering } from '../generation/invocations.ts';
+import { answeringIn, eventSource, type Answering } from '../generation/prepare-invocation.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { readTags } from '../../accounting/invocations/tags.ts';
 import type { Clock } from '../../base/runtime/clock.ts';

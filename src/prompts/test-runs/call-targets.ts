@@ -8,7 +8,7 @@ import { ProblemError, saidByProvider } from '../../base/errors/problem-error.ts
 import type { Generator } from '../generation/generator.ts';
 import { withAssumedOutput } from '../generation/output-limit.ts';
 import type { Plan, Target } from '../generation/plan.ts';
-import { answered } from '../generation/invocations.ts';
+import { answered } from '../generation/prepare-invocation.ts';
 import { toInvocationResult } from '../generation/invocation-result.ts';
 import type { InvocationRecord, Spent } from '../../accounting/invocations/invocation-record.ts';
 import { scrub } from '../../base/runtime/scrub.ts';

@@ -4,7 +4,7 @@ import type { BlobStore, OpenBlob } from '../../storage/blobs/blob-store.ts';
 import type { MemoryBudget } from '../../base/limits/memory-budget.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Generator } from '../generation/generator.ts';
-import type { Invoker } from '../generation/invocations.ts';
+import type { Invoker } from '../generation/prepare-invocation.ts';
 import type { Known } from '../generation/plan.ts';
 import type { ComparisonRequest, Planner } from '../generation/planner.ts';
 import type { UnsupportedPolicy } from '../generation/supported.ts';
