@@ -494,7 +494,7 @@ describe('without the development packages', () => {
   afterAll(() => rm(folder, { recursive: true }));
 
   it('the installation says that the pages are not built, and succeeds', async () => {
-    for (const file of ['codegen/build-reference.ts', 'runtime/system-error.ts'])
+    for (const file of ['codegen/build-reference.ts', 'base/runtime/system-error.ts'])
       await cp(new URL(`../../src/${file}`, import.meta.url), path.join(folder, 'src', file));
     const program = path.join(folder, 'src/codegen/build-reference.ts');
     const { stdout } = await promisify(execFile)(process.execPath, [program]);

@@ -85,7 +85,7 @@ const unitsOfNano = 1_000_000n;
 
 /** Decimal digits as a whole number of units of the last decimal. */
 function units(text: string, digits: number): bigint {
-  const [whole = '0', fraction = ''] = text.split('../../accounting/prices');
+  const [whole = '0', fraction = ''] = text.split('.');
   return BigInt(whole + fraction.padEnd(digits, '0'));
 }
 

@@ -97,7 +97,7 @@ export function describeBlobStore(
       '',
       '/',
       '/absolute',
-      '../..',
+      '..',
       '../outside',
       'a/../../outside',
       'a/./b',
