@@ -127,7 +127,7 @@ export interface App {
   prepare(): Promise<void>;
   /** Starts to send events, unless it must not. */
   start(): void;
-  /** Ends the work on answers, and streams, with the problem `interrupted`. */
+  /** Ends the work on answers, streams and test runs, with the problem `interrupted`. */
   endAnswers(): void;
   /** Waits for work that outlives its request and for deliveries in progress, at most this many milliseconds. */
   drain(timeoutMs: number): Promise<void>;
@@ -463,6 +463,7 @@ export function createApp(dependencies: AppDependencies): App {
       // A stream has called a provider, so clients must not repeat it by themselves.
       streams.end(new ProblemError('interrupted', { detail, headers: { ...headers, 'x-should-retry': 'false' } }));
       for (const ending of underWay) ending.abort(new ProblemError('interrupted', { detail, headers }));
+      void testRuns.drain(0);
     },
     async drain(timeoutMs) {
       const end = clock.monotonic() + timeoutMs;

@@ -137,6 +137,22 @@ describe('SIGTERM', () => {
     ]);
   });
 
+  it('answers who waits for a test run with the problem, which does not say that nothing was changed', async () => {
+    const service = await processes.start({ SHUTDOWN_TIMEOUT_MS: '1000' });
+    const prompt = await createPrompt(service);
+    const answering = send(service, 'POST', `${prompt}/test`, {
+      providers: [{ provider: 'mock', model: 'mock-hang' }],
+    });
+    await received(1);
+    await terminate(service);
+    const answer = await answering;
+    expect([answer.status, answer.headers.get('retry-after'), answer.headers.get('x-should-retry')]).toEqual([
+      ...[503, '5', 'false'],
+    ]);
+    expect(await answer.json()).toMatchObject({ type: 'urn:prompt-gateway:problem:interrupted' });
+    expect((await service.exited).code).toBe(0);
+  });
+
   it.each([
     // In the first second it is taken for the same signal.
     ['the signal is sent again after a second', 'SIGTERM'],

@@ -6,7 +6,7 @@ import type { InvocationFact, InvocationRecord } from '../../accounting/invocati
 import type { KeptBytes } from '../../base/limits/kept-bytes.ts';
 import { RunCutOffError } from './active-runs.ts';
 import { callTargets, type CallTargetsDependencies, type TestResult } from './call-targets.ts';
-import { notStored, promptDeleted, shuttingDown } from './problems.ts';
+import { cutOff, notStored, promptDeleted } from './problems.ts';
 import type { ResultArchive } from './result-archive.ts';
 import type { TestRun } from './test-run.ts';
 import type { EndResult, RunEnd, TestRunStore } from './test-run-store.ts';
@@ -103,7 +103,7 @@ async function perform(
   } catch (error) {
     if (error instanceof RunCutOffError && error.reason === 'lost') throw whyLost(await store.find(run.id));
     await withoutResults('interrupted');
-    throw error instanceof RunCutOffError ? shuttingDown() : error;
+    throw error instanceof RunCutOffError ? cutOff() : error;
   }
 
   const at = clock.now();

@@ -23,7 +23,15 @@ export function promptDeleted(): ProblemError {
   return new ProblemError('prompt-not-found', { detail: 'The prompt was deleted while its test ran.' });
 }
 
-/** A process that accepts no more runs, or stopped this one. */
+/** A run that the stopping process has cut. Its calls may be billed, so clients must not repeat it by themselves. */
+export function cutOff(): ProblemError {
+  return new ProblemError('interrupted', {
+    detail: 'The service stopped before the answer was complete.',
+    headers: { 'Retry-After': '5', 'X-Should-Retry': 'false' },
+  });
+}
+
+/** A process that accepts no more runs. */
 export function shuttingDown(): ProblemError {
   return new ProblemError('shutting-down', {
     detail: 'This process is stopping. Try again.',

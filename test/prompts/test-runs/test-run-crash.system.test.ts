@@ -167,7 +167,7 @@ describe('drain', () => {
     const provider = slowEcho(60_000, called.resolve);
     const { testRuns } = observe(harness, { providers: { get: () => provider } });
     const first = await request();
-    const waiting = expect(testRuns.run(first)).rejects.toMatchObject({ type: 'shutting-down' });
+    const waiting = expect(testRuns.run(first)).rejects.toMatchObject({ type: 'interrupted' });
     await called.promise;
     await testRuns.drain(0);
     await waiting;
@@ -178,7 +178,7 @@ describe('drain', () => {
   it('interrupts a run that is just being started', async () => {
     const { testRuns } = observe(harness, { providers: { get: () => slowEcho(60_000) } });
     const first = await request();
-    const waiting = expect(testRuns.run(first)).rejects.toMatchObject({ type: 'shutting-down' });
+    const waiting = expect(testRuns.run(first)).rejects.toMatchObject({ type: 'interrupted' });
     await testRuns.drain(0);
     await waiting;
     expect((await testRuns.get(first.invoker.resourceId)).status).toBe('interrupted');
