@@ -180,7 +180,7 @@ export class Allowance {
   }
 
   /**
-   * Returns everything, when no call is in progress.
+   * Returns everything, when no call is in progress. The slices stay until the journal is removed, as for any other.
    * @returns false if something is left, which another process returns
    */
   async close(): Promise<boolean> {
@@ -190,11 +190,7 @@ export class Allowance {
     const closed = [...this.#parts.values()].map((part) =>
       this.#inTurn(part, async () => {
         if (!(await this.#decide(part, true)) || part.held !== 0) return false;
-        const { seq: from, amount, settled, reported } = part;
-        if (from === undefined) return true;
-        const spent = settled - reported;
-        const change = { from, to: undefined, amount: 0, settled: 0, spent, taken: spent - amount };
-        return await this.#options.store.change(part.terms.id, this.#options.journal, change);
+        return part.seq === undefined || (await this.#report(part, freeOf(part)));
       }),
     );
     const outcomes = await Promise.allSettled(closed);
@@ -282,7 +278,7 @@ export class Allowance {
       account = await store.find(terms.id);
     }
     for (let isFirst = true; account !== undefined; isFirst = false, account = await store.find(terms.id)) {
-      // The journal was closed, and its slices were removed.
+      // The journal was closed, and its slices were settled.
       if (account.slices.get(journal)?.seq !== part.seq) break;
       const free = freeOf(part);
       if (part.seq !== undefined && free >= amount) {

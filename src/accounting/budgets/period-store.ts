@@ -84,8 +84,8 @@ export interface PeriodStore {
    * @throws {ProblemError} database-unavailable: it may be changed, or may be later
    */
   change(id: string, journal: string, change: SliceChange): Promise<boolean>;
-  /** The periods with a slice of a journal. */
-  heldBy(journal: string): Promise<string[]>;
+  /** The slices of a journal, by period. */
+  slicesOf(journal: string): Promise<Map<string, Slice>>;
   /** The journals that have slices. */
   holders(): Promise<Set<string>>;
   spending(ids: readonly string[]): Promise<PeriodSpending[]>;
@@ -194,9 +194,10 @@ export function createPeriodStore({ db }: PagedDatabase): PeriodStore {
         spent = added;
       }
     },
-    async heldBy(journal) {
-      const found = await read(() => periods.find({ holders: journal }, { projection: { _id: 1 } }).toArray());
-      return found.map(({ _id }) => _id);
+    async slicesOf(journal) {
+      const projection = { [`by.${journal}`]: 1 };
+      const found = await read(() => periods.find({ holders: journal }, { projection }).toArray());
+      return new Map(found.flatMap(({ _id, by }) => [...slicesIn(by).values()].map((slice) => [_id, slice] as const)));
     },
     async holders() {
       const found = await read(() => periods.find({ holders: { $gt: '' } }, { projection: { holders: 1 } }).toArray());
@@ -229,13 +230,17 @@ function toAccount({ limit, revision, taken, spent, by }: PeriodDocument): Accou
     revision,
     taken: toNumber(taken),
     spent: toNumber(spent),
-    slices: new Map(
-      Object.entries(by).map(([journal, { seq, amount, settled }]) => [
-        journal,
-        { seq, amount: toNumber(amount), settled: toNumber(settled) },
-      ]),
-    ),
+    slices: slicesIn(by),
   };
+}
+
+function slicesIn(by: PeriodDocument['by']): Map<string, Slice> {
+  return new Map(
+    Object.entries(by).map(([journal, { seq, amount, settled }]) => [
+      journal,
+      { seq, amount: toNumber(amount), settled: toNumber(settled) },
+    ]),
+  );
 }
 
 function toNumber(stored: StoredMoney): number {

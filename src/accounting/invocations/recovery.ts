@@ -48,8 +48,10 @@ export function createRecovery(dependencies: RecoveryDependencies): () => Promis
     for (const journal of seen) {
       const { unchangedMs } = watch.observe(journal.id, String(journal.seq), readAt);
       if (!journal.isClosed && unchangedMs < termMs) continue;
+      // Read before the journal: while it is there, its slices show all that is moved.
+      const slices = await accounts.slicesOf(journal.id);
       const closed = await store.close(journal);
-      // Its process lives.
+      // Its process lives, or another one has removed it.
       if (closed === undefined) continue;
       const { entries } = closed;
       for (const entry of entries) addTotals(entry);
@@ -59,7 +61,8 @@ export function createRecovery(dependencies: RecoveryDependencies): () => Promis
       for (const { _id: invocation_id, request_id } of interrupted) {
         log.warn({ invocation_id, request_id }, 'the process ended before the invocation did');
       }
-      await accounts.close(journal.id, await spentIn(closed));
+      // If its process has reported meanwhile, the next run goes on.
+      if (!(await accounts.settle(journal.id, slices, await spentIn(closed)))) continue;
       await store.remove(journal.id, journal.seq);
       if (entries.length === 0) continue;
       log.warn(
@@ -67,8 +70,8 @@ export function createRecovery(dependencies: RecoveryDependencies): () => Promis
         'stored the invocations of a process that has ended',
       );
     }
-    // A process that has lost its journal may have taken something for it afterwards.
+    // Also what a process that has lost its journal has taken for it afterwards.
     const known = new Set(all.map(({ id }) => id));
-    for (const id of holders) if (!known.has(id)) await accounts.close(id, undefined);
+    for (const id of holders) if (!known.has(id)) await accounts.remove(id);
   };
 }

@@ -3,37 +3,22 @@
  * command to the database, a call of the provider, a pause) waits until the world takes it. So the world decides, by a
  * seed, in which order everything happens, which processes are killed or stopped, and which answers are lost.
  */
-import { createAccounts } from '../../../src/accounting/budgets/accounts.ts';
 import { Allowance } from '../../../src/accounting/budgets/allowance.ts';
 import { createShares } from '../../../src/accounting/budgets/shares.ts';
-import type { Account, PeriodStore, PeriodTerms, Slice } from '../../../src/accounting/budgets/period-store.ts';
+import type { PeriodStore, PeriodTerms } from '../../../src/accounting/budgets/period-store.ts';
 import { databaseUnavailable } from '../../../src/storage/db/database-errors.ts';
 import { ProblemError } from '../../../src/base/errors/problem-error.ts';
-
-interface Entry {
-  readonly period: string;
-  readonly ceiling: number;
-}
-
-interface StoredJournal {
-  state: 'open' | 'closed';
-  seq: number;
-  readonly open: Map<string, Entry>;
-  readonly settled: Map<string, number>;
-}
-
-interface StoredPeriod {
-  limit: number;
-  revision: number;
-  taken: number;
-  spent: number;
-  readonly slices: Map<string, Slice>;
-}
-
-interface Record_ {
-  readonly period: string;
-  readonly cost: number;
-}
+import {
+  checkPeriod,
+  insertRecord,
+  simulatePeriodStore,
+  simulateRecovery,
+  type Command,
+  type SimulatedDatabase,
+  type SimulatedJournal,
+  type SimulatedPeriod,
+  type SimulatedRecord,
+} from './simulated-stores.ts';
 
 /** How likely what goes wrong is, of each step. */
 export interface Trouble {
@@ -59,12 +44,12 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-export class World {
+export class World implements SimulatedDatabase {
   readonly random: () => number;
   readonly trouble: Trouble;
-  readonly periods = new Map<string, StoredPeriod>();
-  readonly journals = new Map<string, StoredJournal>();
-  readonly records = new Map<string, Record_>();
+  readonly periods = new Map<string, SimulatedPeriod>();
+  readonly journals = new Map<string, SimulatedJournal>();
+  readonly records = new Map<string, SimulatedRecord>();
   /** What the provider bills, by period. */
   readonly bills = new Map<string, number>();
   /** The highest limit that each period ever had. */
@@ -144,104 +129,28 @@ export class World {
   }
 
   store(process: SimulatedProcess | undefined): Omit<PeriodStore, 'spending' | 'announce'> {
-    const find = (id: string): Account | undefined => {
-      const period = this.periods.get(id);
-      return period && { ...period, slices: new Map([...period.slices].map(([key, slice]) => [key, { ...slice }])) };
-    };
-    return {
-      ensure: (terms) =>
-        this.command(process, () => {
-          const { id, limit, revision } = terms;
-          const period = this.periods.get(id);
-          if (period === undefined) this.periods.set(id, { limit, revision, taken: 0, spent: 0, slices: new Map() });
-          else if (period.revision < revision) Object.assign(period, { limit, revision });
-        }),
-      find: (id) => this.command(process, () => find(id)),
-      findAll: (ids) =>
-        this.command(
-          process,
-          () =>
-            new Map(
-              ids.flatMap((id) => {
-                const found = find(id);
-                return found === undefined ? [] : [[id, found] as const];
-              }),
-            ),
-        ),
-      change: (id, journal, change) =>
-        this.command(process, () => {
-          const { from, to, amount, settled, taken, spent, within } = change;
-          const period = this.periods.get(id);
-          if (period === undefined) return false;
-          const slice = period.slices.get(journal);
-          if (slice?.seq !== from) return false;
-          if (within !== undefined && (period.revision !== within.revision || period.taken > within.taken))
-            return false;
-          period.taken += taken;
-          period.spent += spent;
-          const before = slice ?? { seq: 0, amount: 0, settled: 0 };
-          if (to === undefined) period.slices.delete(journal);
-          else
-            period.slices.set(journal, { seq: to, amount: before.amount + amount, settled: before.settled + settled });
-          this.checkPeriod(id);
-          return true;
-        }),
-      heldBy: (journal) =>
-        this.command(process, () =>
-          [...this.periods].filter(([, { slices }]) => slices.has(journal)).map(([id]) => id),
-        ),
-      holders: () =>
-        this.command(process, () => new Set([...this.periods.values()].flatMap(({ slices }) => [...slices.keys()]))),
-      expire: () => Promise.resolve(),
-    };
+    const command: Command = (apply) => this.command(process, apply);
+    return simulatePeriodStore(this, command, (id) => {
+      this.checkPeriod(id);
+    });
   }
 
   /** What holds at every moment. */
   checkPeriod(id: string): void {
     const period = this.periods.get(id);
     if (period === undefined) return;
-    const { taken, spent, slices } = period;
-    const amounts = [...slices.values()].reduce((sum, { amount }) => sum + amount, 0);
-    if (taken !== spent + amounts) throw new Error(`taken ${taken} is not ${spent} + ${amounts}`);
     const highest = this.highest.get(id) ?? 0;
-    if (taken > highest) throw new Error(`taken ${taken} is more than ${highest}`);
+    checkPeriod(period, highest);
     const logged = [...this.records.values()].reduce((sum, one) => sum + (one.period === id ? one.cost : 0), 0);
-    if (spent > logged) throw new Error(`spent ${spent} is more than the log, ${logged}`);
+    if (period.spent > logged) throw new Error(`spent ${period.spent} is more than the log, ${logged}`);
     if (logged > highest) throw new Error(`the log, ${logged}, is more than ${highest}`);
     if ((this.bills.get(id) ?? 0) > highest) throw new Error('the bills are more than the limit');
   }
 
   /** What another process does with journals whose process is dead, or stopped for too long. */
   async recover(process: SimulatedProcess | undefined, isDead: (journal: string) => boolean): Promise<void> {
-    const store = this.store(process);
-    const accounts = createAccounts(store);
-    const holders = await accounts.holders();
-    const seen = await this.command(process, () => new Map([...this.journals].map(([id, { seq }]) => [id, seq])));
-    for (const [id, seq] of seen) {
-      if (!isDead(id)) continue;
-      const closed = await this.command(process, () => {
-        const journal = this.journals.get(id);
-        if (journal === undefined || journal.seq !== seq) return undefined;
-        journal.state = 'closed';
-        return { open: new Map(journal.open), settled: new Map(journal.settled) };
-      });
-      if (closed === undefined) continue;
-      const totals = closed.settled;
-      for (const [entry, { period, ceiling }] of closed.open) {
-        const { cost } = await this.command(process, () => this.insert(entry, { period, cost: ceiling }));
-        totals.set(period, (totals.get(period) ?? 0) + cost);
-      }
-      await accounts.close(id, totals);
-      await this.command(process, () => this.journals.delete(id));
-    }
-    for (const id of holders) if (!seen.has(id)) await accounts.close(id, undefined);
-  }
-
-  /** The first record with an id counts. */
-  insert(id: string, record: Record_): Record_ {
-    const stored = this.records.get(id) ?? record;
-    this.records.set(id, stored);
-    return stored;
+    const command: Command = (apply) => this.command(process, apply);
+    await simulateRecovery(this, command, this.store(process), isDead)();
   }
 }
 
@@ -283,7 +192,7 @@ export class SimulatedProcess {
   }
 
   /** A write of the journal, repeated until its outcome is known. @returns false if the journal is closed */
-  async #write(journal: string, allowance: Allowance, change: (stored: StoredJournal) => void): Promise<boolean> {
+  async #write(journal: string, allowance: Allowance, change: (stored: SimulatedJournal) => void): Promise<boolean> {
     const world = this.#world;
     const before = this.#turn;
     const { promise, resolve } = Promise.withResolvers<undefined>();
@@ -356,7 +265,7 @@ export class SimulatedProcess {
       await world.step(this);
       for (let isStored = false; !isStored;) {
         isStored = await world
-          .command(this, () => world.insert(id, { period, cost }))
+          .command(this, () => insertRecord(world, id, { period, cost }))
           .then(
             () => true,
             () => false,

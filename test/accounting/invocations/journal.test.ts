@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Allowance } from '../../../src/accounting/budgets/allowance.ts';
 import { createShares } from '../../../src/accounting/budgets/shares.ts';
+import { createAccounts } from '../../../src/accounting/budgets/accounts.ts';
 import { createPeriodStore } from '../../../src/accounting/budgets/period-store.ts';
 import { databaseUnavailable } from '../../../src/storage/db/database-errors.ts';
 import type { InvocationDocument } from '../../../src/accounting/invocations/invocation.ts';
@@ -148,8 +149,13 @@ describe('a journal', () => {
     journals.end(next._id, []);
     await journals.close();
     expect(await store.list()).toEqual([]);
-    const account = await createPeriodStore(setup.database).find(terms.id);
-    expect(account).toMatchObject({ taken: 0, spent: 0, slices: new Map() });
+    const periods = createPeriodStore(setup.database);
+    const account = await periods.find(terms.id);
+    expect(account).toMatchObject({ taken: 0, spent: 0 });
+    expect([...(account?.slices.values() ?? [])]).toMatchObject([{ amount: 0, settled: 0 }]);
+    // Any process removes the slices of a journal that is gone.
+    for (const journal of await periods.holders()) await createAccounts(periods).remove(journal);
+    expect((await periods.find(terms.id))?.slices).toEqual(new Map());
   });
 
   it('begins another one when it is full', async () => {
