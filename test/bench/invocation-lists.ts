@@ -4,7 +4,8 @@
  * service would start, and reads through the store of the log.
  */
 import { randomUUID } from 'node:crypto';
-import { createInvocationId, dayMs, dayOf } from '../../src/accounting/invocations/invocation-id.ts';
+import { createInvocationId, dayOf } from '../../src/accounting/invocations/invocation-id.ts';
+import { dayMs } from '../../src/base/runtime/intervals.ts';
 import { dayIndexes } from '../../src/accounting/invocations/invocation-lists.ts';
 import { createInvocationStore } from '../../src/accounting/invocations/invocation-store.ts';
 import type { InvocationDocument, InvocationFilter } from '../../src/accounting/invocations/invocation.ts';

@@ -104,7 +104,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
     ...['_id', 'tagged', 'day', 'key_id', 'key_name', 'prompt_id', 'prompt_slug', 'prompt_version', 'provider'],
     ...['model', 'tag', 'quarters', 'expires_at'],
   ],
-  costs_progress: ['_id', 'until', 'claimed_until'],
+  costs_progress: ['_id', 'until'],
   statistics: ['_id', 'minutes', 'quarters', 'expires_at'],
   journals: ['_id', 'seq', 'state', 'open', 'settled'],
   feedback: [

@@ -4,10 +4,11 @@ import type { OperationHandlers } from '../../http/operation.ts';
 import type { PromptIds } from '../invocations/prompt-ids.ts';
 import { createFairQueue } from '../../base/limits/fair-queue.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
+import { floorTo, quarterMs } from '../../base/runtime/intervals.ts';
 import { toInstant } from '../../base/runtime/instants.ts';
 import { defined } from '../../base/runtime/objects.ts';
-import type { Dimension, Spending, CostsOfGroup } from './spending.ts';
-import { floorTo, keptMs, quarterMs } from './spending-store.ts';
+import type { CostsOfGroup, Dimension, Spending } from './spending.ts';
+import { keptMs } from './spending-store.ts';
 import type { Sums } from './sums.ts';
 
 type Schemas = components['schemas'];

@@ -5,6 +5,7 @@ import { isDuplicateKey } from '../../storage/db/database-errors.ts';
 import { expiryIndex, type CollectionIndexes } from '../../storage/db/indexes.ts';
 import type { PagedDatabase, Span } from '../../storage/db/pages.ts';
 import { read, writeIdempotently } from '../../storage/db/writes.ts';
+import { dayMs, floorTo, quarterMs } from '../../base/runtime/intervals.ts';
 import { defined } from '../../base/runtime/objects.ts';
 import { addSums, identityOf, noSums, type CallGroup, type GroupSums, type Sums } from './sums.ts';
 
@@ -13,15 +14,11 @@ export interface SpendingStore {
   /** Until when all quarters are closed, in milliseconds since 1970; undefined before the first. */
   closedUntil(): Promise<number | undefined>;
   /**
-   * Whether this process is to close quarters. It is for some minutes, or until it releases them; others are refused
-   * meanwhile, which only saves work.
+   * Notes until when all quarters are closed.
+   * @param from what it was before, as `closedUntil` has it
+   * @returns false if another process has closed quarters meanwhile, and goes on. Also after a lost answer
    */
-  claim(now: Date): Promise<boolean>;
-  /**
-   * Notes that all quarters before are closed. It never goes back.
-   * @param now renews the claim; without it, the claim ends
-   */
-  advance(until: number, now?: Date): Promise<void>;
+  advance(from: number | undefined, until: number): Promise<boolean>;
   /**
    * Stores the sums of a quarter of an hour. The same sums can be stored again.
    * @param start in milliseconds since 1970
@@ -45,11 +42,8 @@ export interface DaySums extends GroupSums {
   readonly day: Date;
 }
 
-export const quarterMs = 15 * 60_000;
-const dayMs = 24 * 3_600_000;
 export const keptMs = 400 * dayMs;
 const writtenAtOnce = 100;
-const claimMs = 10 * 60_000;
 /** Days that one command reads. */
 const daysAtOnce = 7;
 
@@ -86,8 +80,7 @@ type StoredSums = readonly [
 
 interface ProgressDocument {
   _id: 'closed';
-  until?: Date;
-  claimed_until: Date;
+  until: Date;
 }
 
 const collectionName = 'costs';
@@ -103,20 +96,22 @@ export function createSpendingStore({ db, pages }: PagedDatabase): SpendingStore
   const progress: Collection<ProgressDocument> = db.collection(progressName);
 
   const closedUntil = async (): Promise<number | undefined> =>
-    (await read(() => progress.findOne({ _id: 'closed' })))?.until?.getTime();
+    (await read(() => progress.findOne({ _id: 'closed' })))?.until.getTime();
 
   return {
     closedUntil,
-    async claim(now) {
-      const unclaimed = { $setOnInsert: { claimed_until: new Date(0) } };
-      await orAgain(() => progress.updateOne({ _id: 'closed' }, unclaimed, { upsert: true }));
-      const claimed = { $set: { claimed_until: afterClaim(now) } };
-      const free = { _id: 'closed' as const, claimed_until: { $lt: now } };
-      return (await writeIdempotently(() => progress.updateOne(free, claimed))).matchedCount === 1;
-    },
-    async advance(until, now) {
-      const $set = { claimed_until: now === undefined ? new Date(0) : afterClaim(now) };
-      await writeIdempotently(() => progress.updateOne({ _id: 'closed' }, { $max: { until: new Date(until) }, $set }));
+    async advance(from, until) {
+      const next = { until: new Date(until) };
+      try {
+        if (from === undefined) {
+          return (await writeIdempotently(() => progress.insertOne({ _id: 'closed', ...next }))).acknowledged;
+        }
+        const before = { _id: 'closed' as const, until: new Date(from) };
+        return (await writeIdempotently(() => progress.updateOne(before, { $set: next }))).matchedCount === 1;
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error;
+        return false;
+      }
     },
     async write(start, sums) {
       for (let first = 0; first < sums.length; first += writtenAtOnce) {
@@ -136,15 +131,6 @@ export function createSpendingStore({ db, pages }: PagedDatabase): SpendingStore
       }
     },
   };
-}
-
-function afterClaim(now: Date): Date {
-  return new Date(now.getTime() + claimMs);
-}
-
-/** The begin of the interval that contains a time. */
-export function floorTo(intervalMs: number, at: number): number {
-  return Math.floor(at / intervalMs) * intervalMs;
 }
 
 /** Two processes can begin a document at the same time. Then it is there at the second attempt. */

@@ -3,15 +3,16 @@
  *
  * A quarter of an hour is added up once, when no invocation that began in it can be in progress: some minutes have
  * passed, and no journal has an older entry. Records never change, so any process can do it, also several at the same
- * time, and get the same sums. What follows the closed quarters is read from the records for each answer.
+ * time, and get the same sums: each goes on until it sees that another one has closed more. What follows the closed quarters is read from the records for each answer.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Span } from '../../storage/db/pages.ts';
 import type { CalledDocument } from '../invocations/invocation.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
+import { floorTo, quarterMs } from '../../base/runtime/intervals.ts';
 import { shareReads } from '../../base/runtime/shared-reads.ts';
 import { createTurns } from '../../base/runtime/turns.ts';
-import { floorTo, quarterMs, type DaySums, type SpendingFilter, type SpendingStore } from './spending-store.ts';
+import type { DaySums, SpendingFilter, SpendingStore } from './spending-store.ts';
 import { addSums, noSums, SumsOfRecords, type CallGroup, type GroupSums, type Sums } from './sums.ts';
 
 export const dimensions = ['day', 'key', 'prompt', 'version', 'model', 'tag'] as const;
@@ -121,11 +122,22 @@ export function createSpending({ store, records, clock, journalledMs }: Spending
     return open;
   });
 
-  /** Stores the sums of a quarter of an hour, and pauses. @param began when its records began to be read */
-  const closeQuarter = async (start: number, { groups, tagged }: SumsOfRecords, began: number): Promise<void> => {
+  /**
+   * Stores the sums of a quarter of an hour, and pauses.
+   * @param closed until when all were closed before
+   * @param began when its records began to be read
+   * @returns false if another process has closed quarters meanwhile
+   */
+  const closeQuarter = async (
+    start: number,
+    { groups, tagged }: SumsOfRecords,
+    closed: number | undefined,
+    began: number,
+  ): Promise<boolean> => {
     await store.write(start, [...groups.values(), ...dearestTags([...tagged.values()])]);
-    await store.advance(start + quarterMs, clock.now());
+    if (!(await store.advance(closed, start + quarterMs))) return false;
     await sleep(Math.min(pauseFactor * (performance.now() - began), longestPauseMs), undefined, { ref: false });
+    return true;
   };
 
   return {
@@ -175,8 +187,8 @@ export function createSpending({ store, records, clock, journalledMs }: Spending
       // Read before the records: what leaves a journal is in the records before.
       const oldest = await records.oldestOpen();
       const end = floorTo(quarterMs, Math.min(now - journalledMs, oldest ?? Infinity));
-      const closed = await store.closedUntil();
-      if ((closed ?? 0) >= end || !(await store.claim(clock.now()))) return;
+      let closed = await store.closedUntil();
+      if ((closed ?? 0) >= end) return;
       const from = closed ?? (await records.firstDay()) ?? end;
       let start = from;
       let began = performance.now();
@@ -186,7 +198,8 @@ export function createSpending({ store, records, clock, journalledMs }: Spending
           await turns();
           const next = floorTo(quarterMs, record.created_at.getTime());
           if (sums !== undefined && next > start) {
-            await closeQuarter(start, sums, began);
+            if (!(await closeQuarter(start, sums, closed, began))) return;
+            closed = start + quarterMs;
             began = performance.now();
             sums = undefined;
           }
@@ -195,8 +208,11 @@ export function createSpending({ store, records, clock, journalledMs }: Spending
           sums.add(record);
         }
       }
-      if (sums !== undefined) await closeQuarter(start, sums, began);
-      await store.advance(end);
+      if (sums !== undefined) {
+        if (!(await closeQuarter(start, sums, closed, began))) return;
+        closed = start + quarterMs;
+      }
+      if (closed !== end) await store.advance(closed, end);
     },
   };
 }

@@ -11,8 +11,6 @@ export function timeOf(id: string): number | undefined {
   return id[14] === '7' ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
 }
 
-export const dayMs = 24 * 3_600_000;
-
 /** The day of a time in UTC, as its collection names it, such as `20261105`. @param at milliseconds since 1970 */
 export function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10).replaceAll('-', '');

@@ -6,6 +6,7 @@ import { createExportAnswers } from '../../http/export-answer.ts';
 import { answerPage } from '../../http/list-answer.ts';
 import type { OperationHandlers, RequestContext } from '../../http/operation.ts';
 import { mayReachPrompt } from '../../base/limits/reach.ts';
+import { dayMs } from '../../base/runtime/intervals.ts';
 import { toInstant } from '../../base/runtime/instants.ts';
 import { createTurns } from '../../base/runtime/turns.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
@@ -15,7 +16,6 @@ import type { ContentStore } from './content-store.ts';
 import type { Feedback, FeedbackStore } from './feedback-store.ts';
 import type { InvocationDocument, InvocationFilter } from './invocation.ts';
 import type { PromptIds } from './prompt-ids.ts';
-import { dayMs } from './invocation-id.ts';
 import { toFeedback, toInvocation, toInvocationWithFeedback } from './invocation-representation.ts';
 import type { InvocationStore } from './invocation-store.ts';
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/runtime/clock.ts';
-import { dayMs, dayOf, startOf, timeOf } from './invocation-id.ts';
+import { dayMs } from '../../base/runtime/intervals.ts';
+import { dayOf, startOf, timeOf } from './invocation-id.ts';
 import type { ContentStore } from './content-store.ts';
 import type { InvocationStore } from './invocation-store.ts';
 import type { JournalStore } from './journal-store.ts';

@@ -1,12 +1,12 @@
+import { quarterMs } from '../../base/runtime/intervals.ts';
+
 /** The intervals that counts are kept for, numbered from the epoch. They begin at whole minutes and quarters in UTC. */
 export const grains = {
   minute: { milliseconds: 60_000, kept: 60 },
-  quarter: { milliseconds: 15 * 60_000, kept: 96 },
+  quarter: { milliseconds: quarterMs, kept: 96 },
 } as const;
 /** `kept` intervals of a grain are an hour of minutes, and a day of quarters of an hour. */
 export type Grain = keyof typeof grains;
-
-export const dayMs = 24 * 3_600_000;
 
 /** The number of the interval that contains a time. @param at milliseconds since the epoch */
 export function intervalAt(grain: Grain, at: number): number {

@@ -1,11 +1,12 @@
 import type { AnyBulkWriteOperation, Collection } from 'mongodb';
 import { isDuplicateKey } from '../../storage/db/database-errors.ts';
+import { dayMs } from '../../base/runtime/intervals.ts';
 import { expiryIndex, type CollectionIndexes } from '../../storage/db/indexes.ts';
 import type { PagedDatabase } from '../../storage/db/pages.ts';
 import type { RetryOptions } from '../../storage/db/retry.ts';
 import { writeIdempotently } from '../../storage/db/writes.ts';
 import type { Kind } from './counts.ts';
-import { dayMs, grains, type Grain } from './intervals.ts';
+import { grains, type Grain } from './intervals.ts';
 
 /** What is counted. `id` is that of the integration or the prompt, empty for the service. */
 export interface Subject {

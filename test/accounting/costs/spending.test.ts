@@ -1,7 +1,7 @@
 /** How quarters of an hour are added up. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createBudgetFeature } from '../../../src/accounting/budgets/feature.ts';
 import { createInvocationFeature } from '../../../src/accounting/invocations/feature.ts';
 import type {
@@ -16,7 +16,11 @@ import { createLogger } from '../../../src/observability/logger.ts';
 import { system } from '../../../src/base/runtime/system.ts';
 import { createSecretBox } from '../../../src/base/secrets/secret-box.ts';
 import { createSpending, type Dimension, type Records, type Spending } from '../../../src/accounting/costs/spending.ts';
-import { createSpendingStore, spendingIndexes } from '../../../src/accounting/costs/spending-store.ts';
+import {
+  createSpendingStore,
+  spendingIndexes,
+  type SpendingStore,
+} from '../../../src/accounting/costs/spending-store.ts';
 import { SumsOfRecords, type Sums } from '../../../src/accounting/costs/sums.ts';
 import { createIndexes, createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
@@ -28,24 +32,31 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
+interface OtherProcess {
+  readonly database?: TestDatabase;
+  readonly aheadMs?: number;
+  readonly write?: SpendingStore['write'];
+}
+
 /** What a process knows of spending. */
-function startSpending(): Spending {
-  const clock = { ...system.clock, now: () => now };
+function startSpending({ database: own = database, aheadMs = 0, write }: OtherProcess = {}): Spending {
+  const clock = { ...system.clock, now: () => new Date(now.getTime() + aheadMs) };
   const prices = { quote: () => undefined };
   const addedUpUntil = async (): Promise<undefined> => undefined;
   const log = createLogger('silent');
   const { records } = createInvocationFeature({
     ...system,
     clock,
-    database,
+    database: own,
     log,
     prices,
-    budgets: createBudgetFeature({ ...system, database }),
+    budgets: createBudgetFeature({ ...system, database: own }),
     retentionMs: 1,
     content: { mode: 'off', retentionMs: 1, secrets: createSecretBox(new Uint8Array(32)) },
     addedUpUntil,
   });
-  return createSpending({ store: createSpendingStore(database), records, clock, journalledMs: 3 * 60_000 });
+  const store = createSpendingStore(own);
+  return createSpending({ store: { ...store, write: write ?? store.write }, records, clock, journalledMs: 3 * 60_000 });
 }
 
 function record(time: string, attempts: Partial<AttemptDocument>[], more: Partial<InvocationDocument> = {}) {
@@ -178,4 +189,50 @@ it('adds up more than fits into an int64', async () => {
   await createSpendingStore(database).write(Date.parse('2026-03-12T08:45:00Z'), [...records.groups.values()]);
   const { total, groups } = await sums(startSpending(), 'key', { keyId: 'large' });
   expect([total.calls, total.cost, groups]).toEqual([11, sum, [['large', sum]]]);
+});
+
+describe('of processes that add up', () => {
+  let own: TestDatabase;
+  let total: object;
+  beforeEach(async () => {
+    own = await createTestDatabase();
+    await createIndexes(own, [spendingIndexes]);
+    const times = ['08:00', '08:20', '08:50', '09:30'];
+    await createInvocationStore(own).insert(times.map((time) => record(`2026-03-12T${time}:00Z`, [paid(1n)])));
+    total = { calls: 4, cost: 4n };
+  });
+  afterEach(() => own.drop());
+
+  it('others go on when one is killed whose clock is a day ahead', async () => {
+    const store = createSpendingStore(own);
+    let writes = 0;
+    const ahead = startSpending({
+      ...{ database: own, aheadMs: 24 * 3_600_000 },
+      async write(...quarter) {
+        writes += 1;
+        if (writes === 2) throw new Error('killed');
+        await store.write(...quarter);
+      },
+    });
+    await expect(ahead.close()).rejects.toThrow('killed');
+    expect(await sums(startSpending({ database: own }))).toMatchObject({ total, until: '2026-03-12T08:15:00.000Z' });
+    await startSpending({ database: own }).close();
+    expect(await sums(startSpending({ database: own }))).toMatchObject({ total, until: '2026-03-12T10:00:00.000Z' });
+  });
+
+  it('one stops when another has closed more, and takes nothing back', async () => {
+    const store = createSpendingStore(own);
+    const written: number[] = [];
+    const slow = startSpending({
+      database: own,
+      async write(start, groups) {
+        written.push(start);
+        await startSpending({ database: own }).close();
+        await store.write(start, groups);
+      },
+    });
+    await slow.close();
+    expect(written).toEqual([Date.parse('2026-03-12T08:00:00Z')]);
+    expect(await sums(startSpending({ database: own }))).toMatchObject({ total, until: '2026-03-12T10:00:00.000Z' });
+  });
 });
