@@ -1,7 +1,7 @@
 import config, { reporters } from './jest.config.mjs';
 
 /**
- * The tests that take longer. They start the service, its database or a browser as processes, upgrade old data, install
+ * The tests that take longer. They start the service, its database or a browser as processes, upgrade data, install
  * the package, send generated requests, or repeat every write whose answer was lost.
  */
 export default {

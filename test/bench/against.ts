@@ -21,7 +21,7 @@ import { freePort } from '../../src/storage/db/embedded/server-process.ts';
 import { percentile } from '../faults/webhooks/percentile.ts';
 import { fastEngine, startDatabaseServer } from '../support/database-server.ts';
 import { silentLog } from '../support/log.ts';
-import { checkOut } from '../upgrades/earlier-release.ts';
+import { checkOut } from './earlier-release.ts';
 import { adminKey, messages, startMock } from './gateways.ts';
 import {
   cpuTime,

@@ -65,7 +65,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   sign_in_links: [...stamps, 'key_id', 'expires_at', 'used_at'],
   expiry: ['_id', 'until'],
   installation: [...stamps, 'installation_id', 'former_orders'],
-  schema: [...stamps, 'version', 'oldest_reader', 'releases', 'holder', 'building'],
+  schema: [...stamps, 'version', 'oldest_reader', 'releases', 'holder', 'building', 'has_samples'],
 
   locations: [
     ...[...audited, ...locationFields.storedNames],

@@ -1,108 +1,130 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { Webhook } from 'standardwebhooks';
-import { migrations } from '../../src/storage/db/migrations/migrations.ts';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectDatabase } from '../../src/storage/db/client.ts';
-import { clockAhead } from '../support/clock.ts';
+import { isSound, startUpdateBurst, type UpdateBurst } from '../faults/update-burst.ts';
 import { testDatabaseUri } from '../support/database.ts';
 import { silentLog } from '../support/log.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { checkSetting, engineOfTests } from '../support/database-server.ts';
+import { adminKey, startTestService, type TestService } from '../support/service.ts';
+import { runServiceProgram, startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
 import { until } from '../support/until.ts';
-import { readSnapshot, restoreSnapshot, type Snapshot } from './snapshot.ts';
+import { addedFields, nextMigrations, nextVersion, quickTimes } from './next-release.ts';
 
-const hourMs = 3_600_000;
+describe('this release, while the next one adds to its data', () => {
+  let dataDir: string;
+  let environment: Record<string, string>;
+  let older: ServiceProcess;
+  let newer: TestService;
+  let burst: UpdateBurst;
+  /** Waits until some updates were acknowledged since. */
+  const updated = async (): Promise<void> => {
+    const goal = burst.acknowledged + 8;
+    await until(() => burst.acknowledged >= goal);
+  };
+  const info = async (url: string): Promise<{ schema: unknown; migration?: unknown }> => {
+    const answer = await fetch(`${url}/`, { headers: { authorization: `Bearer ${adminKey}` } });
+    return (await answer.json()) as { schema: unknown; migration?: unknown };
+  };
 
-describe.each(['00b71ea', '43e2c07'])('a database that commit %s wrote', (name) => {
-  let snapshot: Snapshot;
-  let service: TestService;
-  let receiver: Receiver;
   beforeAll(async () => {
-    snapshot = await readSnapshot(name);
-    receiver = await startReceiver();
-    const databaseName = `test_${randomUUID().slice(0, 8)}`;
-    const database = await connectDatabase({ uri: testDatabaseUri(), databaseName, log: silentLog });
-    await restoreSnapshot(database.db, snapshot);
-    // Its receiver answered 500 then. Now it works, at another address.
-    await database.db
-      .collection<{ _id: string }>('integrations')
-      .updateOne({ _id: snapshot.facts.failing }, { $set: { url: receiver.url } });
-    // Basis points.
-    await database.db.collection('locations').updateMany({}, { $set: { tax_rate: 825, fee_rate: 5 } });
-    await database.close();
-    service = await startTestService({
-      // An hour later: what was written then has not expired, and what waits is due.
-      clock: clockAhead(snapshot.facts.madeAt + hourMs - Date.now()),
-      environment: {
-        MONGODB_DATABASE: databaseName,
-        SECRETS_KEY: snapshot.facts.secretsKey,
-        WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
-      },
-    });
+    dataDir = await mkdtemp(path.join(tmpdir(), 'side-by-side-'));
+    environment = {
+      MONGODB_URI: testDatabaseUri(),
+      MONGODB_DATABASE: `test_${randomUUID().slice(0, 8)}`,
+      DATA_DIR: dataDir,
+      ADMIN_API_KEY: adminKey,
+      PORT: '0',
+      RATE_LIMIT: 'off',
+      LOG_LEVEL: 'warn',
+      ...checkSetting(engineOfTests()),
+    };
+    older = await startServiceProcess(environment);
+    burst = await startUpdateBurst({ url: older.url, key: adminKey, prompts: 3, writers: 2 });
   });
   afterAll(async () => {
-    await service.close();
-    await receiver.close();
+    await burst.pause();
+    await newer.close();
+    await older.stop();
+    await rm(dataDir, { recursive: true, force: true });
   });
-  const get = async (target: string) => (await service.call('GET', target)).body;
 
-  it('is migrated while the service runs', async () => {
-    const info = await until(
-      () => get('/'),
+  it('serves on, also when a process is killed in the middle of it: nothing fails and nothing is lost', async () => {
+    await updated();
+    const killed = spawn(process.execPath, [path.join(import.meta.dirname, 'program.ts')], {
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const closed = once(killed, 'close');
+    const said: string[] = [];
+    createInterface({ input: killed.stderr }).on('line', (line) => said.push(line));
+    await until(() => said.includes(`before ${addedFields[1]}`));
+    newer = await startTestService({
+      environment,
+      migrations: nextMigrations(updated),
+      migratorTimes: quickTimes,
+    });
+    const { schema, migration: waiting } = await info(newer.url);
+    expect([schema, waiting]).toMatchObject([{ version: nextVersion - 1 }, { status: 'waiting', total: 1 }]);
+    killed.kill('SIGKILL');
+    await until(
+      () => info(newer.url),
       ({ migration }) => migration === undefined,
     );
-    expect(info.schema).toEqual({ version: migrations.at(-1)?.version, oldest_reader: 6 });
-    expect((await get('/health/ready')).checks.migration).toBe('complete');
-  });
-
-  it('has all its prompts and versions, which can be invoked', async () => {
-    const { prompt } = snapshot.facts;
-    expect((await get('/api/v1/prompts')).pagination.total).toBe(21);
-    const contents = await Promise.all(
-      [1, 2, 3].map(
-        async (version) => (await get(`/api/v1/prompts/${prompt}/versions/${version}`)).messages[0].content,
-      ),
-    );
-    expect(contents).toEqual(['Hello {{name}}', 'Good day {{name}}', 'Good evening {{name}}']);
-    const invoked = await service.call('POST', `/api/v1/prompts/${prompt}/invoke`, {
-      body: { variables: { name: 'Ada' }, provider: 'echo' },
-    });
-    expect([invoked.status, invoked.body.text]).toEqual([200, expect.stringContaining('Good evening Ada')]);
-  });
-
-  it('has all its orders; idempotency keys repeat them, and API keys work', async () => {
-    const { orders, order, completed, apiKey } = snapshot.facts;
-    const { data, pagination } = (await service.call('GET', '/v1/orders?limit=100', { key: apiKey })).body;
-    expect([pagination.total, new Set(data.map(({ id }: { id: string }) => id))]).toEqual([100, new Set(orders)]);
-    expect(data.filter(({ status }: { status: string }) => status === 'completed')).toHaveLength(1);
-    expect((await get(`/v1/orders/${completed}`)).status).toBe('completed');
-    const again = await service.call('POST', '/v1/orders', { body: order, headers: { 'idempotency-key': 'order-7' } });
-    expect([again.body.id, again.headers['idempotency-replayed']]).toEqual([orders[7], 'true']);
-    const more = await service.call('POST', '/v1/orders', { body: order, headers: { 'idempotency-key': 'order-new' } });
-    expect([more.status, orders.includes(more.body.id as string)]).toEqual([201, false]);
-  });
-
-  it('has the rates of its locations, in parts per million', async () => {
-    const { data } = await get('/v1/locations');
-    expect(data[0]).toMatchObject({ tax_rate_ppm: 82_500, fee_rate_ppm: 500 });
-  });
-
-  it('has all its deliveries, and sends those that wait, signed with the stored secret', async () => {
-    const { working, orders, signingSecret } = snapshot.facts;
-    const delivered = await get(`/api/v1/integrations/${working}/deliveries?status=delivered&limit=1`);
-    expect(delivered.pagination.total).toBeGreaterThanOrEqual(orders.length);
-    const sent = () => new Set(receiver.requests.map(({ body }) => JSON.parse(body.toString()).targetUuid as string));
-    await until(() => orders.every((id) => sent().has(id)));
-    const [request] = receiver.requests;
-    if (request === undefined) throw new Error('nothing was received');
-    expect(request.headers['x-token']).toBe('token-of-a-snapshot');
-    const secret = `whsec_${Buffer.from(signingSecret).toString('base64')}`;
-    const clockNow = Date.now;
-    Date.now = () => Number(request.headers['webhook-timestamp']) * 1_000;
-    try {
-      new Webhook(secret).verify(request.body.toString(), request.headers as Record<string, string>);
-    } finally {
-      Date.now = clockNow;
+    await closed;
+    await updated();
+    await burst.pause();
+    for (const url of [older.url, newer.url]) {
+      const counts = await burst.verify(url);
+      expect(counts).toMatchObject({ unanswered: 0, unexpected: 0 });
+      expect(isSound(counts)).toBe(true);
     }
+    expect(older.log).toEqual([]);
+  });
+
+  it('keeps what the next release added, and starts again on its data', async () => {
+    expect(await info(newer.url)).toMatchObject({ schema: { version: nextVersion, oldest_reader: 7 } });
+    const database = await connectDatabase({
+      uri: testDatabaseUri(),
+      databaseName: environment['MONGODB_DATABASE'] ?? '',
+      log: silentLog,
+    });
+    const prompts = await database.db.collection('prompts').find().toArray();
+    await database.close();
+    expect(prompts).toHaveLength(3);
+    for (const prompt of prompts) for (const field of addedFields) expect(prompt[field]).toBe('new');
+    const again = await startServiceProcess(environment);
+    expect(await info(again.url)).toMatchObject({ schema: { version: nextVersion } });
+    await again.stop();
+  });
+});
+
+describe('data of a commit before 1.0.0', () => {
+  it('is refused at the start, with the commit that reads it, and is not changed', async () => {
+    const databaseName = `test_${randomUUID().slice(0, 8)}`;
+    const database = await connectDatabase({ uri: testDatabaseUri(), databaseName, log: silentLog });
+    const named = <Content>(name: string) => database.db.collection<{ _id: string } & Content>(name);
+    const schema = { _id: 'schema', revision: 9, writes: [], version: 6, oldest_reader: 6, releases: [] };
+    await named<object>('schema').insertOne(schema);
+    await named<object>('prompts').insertOne({ _id: 'former' });
+    const environment = {
+      MONGODB_URI: testDatabaseUri(),
+      MONGODB_DATABASE: databaseName,
+      ADMIN_API_KEY: adminKey,
+      PORT: '0',
+      ...checkSetting(engineOfTests()),
+    };
+    const dataDir = await mkdtemp(path.join(tmpdir(), 'former-'));
+    const { code, messages } = await runServiceProgram({ ...environment, DATA_DIR: dataDir });
+    expect([code, messages]).toEqual([1, expect.stringContaining('Commit 53c703e8 is the last that reads such data')]);
+    expect(await named('schema').find().toArray()).toEqual([schema]);
+    expect(await named('prompts').listIndexes().toArray()).toHaveLength(1);
+    await database.close();
+    await rm(dataDir, { recursive: true, force: true });
   });
 });

@@ -17,6 +17,7 @@ import {
 import type { DatabaseLog } from './log.ts';
 import { InterruptedError, LeaseTaker, type Lease, type LeaseTimes } from './migration-lease.ts';
 import type { Migration, MigrationTools } from './migrations/migration.ts';
+import { addSamples, removeSamples } from './narrow/moved-samples.ts';
 import type { PagedDatabase } from './pages.ts';
 import { isTemporary, patiently } from './patience.ts';
 import { knownVersion, type Schema, type SchemaDocument } from './schema.ts';
@@ -90,6 +91,10 @@ export class Migrator {
   #progress: MigrationProgress | undefined;
   #work: Promise<void> = Promise.resolve();
   #mayBeMissing: boolean;
+  readonly #tools: MigrationTools = {
+    change: (subject, command) => this.#run(subject, command),
+    dropIndex: (collection, name) => this.#drop(collection, name),
+  };
 
   constructor(dependencies: MigratorDependencies) {
     const { missing, times = usualTimes } = dependencies;
@@ -184,8 +189,10 @@ export class Migrator {
   // Tasks --------------------------------------------------------------------------------------------------------
 
   /** What is to do, in order. */
-  async #plan({ version: present, building }: SchemaDocument, isBeforeServing: boolean): Promise<Task[]> {
+  async #plan(document: SchemaDocument, isBeforeServing: boolean): Promise<Task[]> {
     const { database, schema, indexes } = this.#with;
+    const { version: present, building, has_samples: hasSamples } = document;
+    const needsSamples = !database.pages.readsInOrder;
     // A release that is older than the data leaves the indexes to the newer one, which may have dropped some.
     if (knownVersion(schema.release) < present) return [];
     const pending = schema.release.migrations.filter(({ version }) => version > present);
@@ -195,6 +202,7 @@ export class Migrator {
     return [
       ...(building !== undefined && isDue(this.#findDeclared(building)) ? [this.#repairTask(building)] : []),
       ...declared.filter(({ index }) => isDue(index)).map((index) => this.#buildTask(index)),
+      ...(!isBeforeServing && hasSamples !== needsSamples ? [this.#samplesTask(needsSamples)] : []),
       ...(isBeforeServing ? urgent : pending).map((migration) => this.#migrationTask(migration)),
     ];
   }
@@ -218,18 +226,24 @@ export class Migrator {
     };
   }
 
-  #migrationTask(migration: Migration): Task {
-    const { database, log } = this.#with;
-    const tools: MigrationTools = {
-      pages: database.pages,
-      change: (subject, command) => this.#run(subject, command),
-      dropIndex: (collection, name) => this.#drop(collection, name),
+  /** @param needsSamples whether the server needs those that the data does not have, since it was moved there */
+  #samplesTask(needsSamples: boolean): Task {
+    return {
+      title: needsSamples ? 'mark samples, which this server needs' : 'remove samples, which this server does not need',
+      run: async (lease) => {
+        await (needsSamples ? addSamples : removeSamples)(this.#tools);
+        await lease.change({ $set: { has_samples: needsSamples } });
+      },
     };
+  }
+
+  #migrationTask(migration: Migration): Task {
+    const { log } = this.#with;
     const { title, version, oldestReader } = migration;
     return {
       title,
-      async run(lease) {
-        await migration.run(tools);
+      run: async (lease) => {
+        await migration.run(this.#tools);
         await lease.change({
           $set: { version },
           ...(oldestReader === undefined ? {} : { $max: { oldest_reader: oldestReader } }),

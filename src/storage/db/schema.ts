@@ -1,6 +1,8 @@
 /**
  * The schema version of the data: one document, which also has the lease of the process that migrates. Every write
  * increments its revision, so a revision that does not change shows that the holder of the lease has ended.
+ *
+ * 1.0.0 has the first version that is read. It is not 1: data of commits before 1.0.0 has 1 to 6, or none, and is refused.
  */
 import type { Collection, Db } from 'mongodb';
 import { CHECK_COLLECTION, DatabaseStartError } from './client.ts';
@@ -20,7 +22,14 @@ export interface SchemaDocument extends StampedDocument {
   holder?: string;
   /** The index that it builds. Some servers leave an incomplete index behind if they are killed during the build. */
   building?: IndexName;
+  /** Whether documents have samples (`narrow/samples.ts`). Data that is moved to another kind of server needs others. */
+  has_samples: boolean;
 }
+
+/** Of 1.0.0. */
+const firstVersion = 7;
+/** The last commit that reads data of a schema before the first version. */
+const lastEarlierReader = '53c703e8';
 
 const documentId = 'schema';
 const keptReleases = 16;
@@ -34,7 +43,7 @@ export interface Release {
 
 /** The newest schema version that a release knows. */
 export function knownVersion({ migrations }: Release): number {
-  return migrations.at(-1)?.version ?? 0;
+  return migrations.at(-1)?.version ?? firstVersion;
 }
 
 export interface Schema {
@@ -53,10 +62,9 @@ export interface Schema {
 }
 
 /**
- * Reads the schema version, or creates it: a new database has that of the release, one of a release without schema
- * versions has 0.
+ * Reads the schema version, or creates it: a new database has that of the release.
  *
- * @throws DatabaseStartError when the release is too old for the data
+ * @throws DatabaseStartError when the release is too old for the data, or the data is older than the first version
  * @throws ProblemError `database-unavailable`
  */
 export async function openSchema(database: PagedDatabase, release: Release, now: Date): Promise<Schema> {
@@ -80,19 +88,19 @@ export async function openSchema(database: PagedDatabase, release: Release, now:
     },
   };
 
-  const existing = await read(() => documents.findOne({ _id: documentId }));
-  if (existing === null) {
-    const isNew = await isEmpty(database.db);
+  // Another process may create the document while this one finds out whether the database is new.
+  const isNew = (await isMissing(documents)) && (await isEmpty(database.db));
+  if (isNew) {
     await insertOnce(documents, {
       _id: documentId,
-      version: isNew ? knownVersion(release) : 0,
-      oldest_reader: isNew ? Math.max(0, ...release.migrations.map(({ oldestReader = 0 }) => oldestReader)) : 0,
+      version: knownVersion(release),
+      oldest_reader: Math.max(firstVersion, ...release.migrations.map(({ oldestReader = 0 }) => oldestReader)),
       releases: [],
+      has_samples: !database.pages.readsInOrder,
     });
-  }
+  } else if (await isMissing(documents)) throw tooOld('no schema version');
   last = await schema.read();
-  refuseOlder(last, release);
-  await goBackIfUndone(schema, database);
+  refuseUnreadable(last, release);
   await addRelease(schema, now);
   return schema;
 }
@@ -101,7 +109,7 @@ export async function openSchema(database: PagedDatabase, release: Release, now:
  * The schema version for a process that changes nothing.
  *
  * @returns undefined if a start that may write would change it: the data is to be migrated
- * @throws DatabaseStartError when the release is too old for the data
+ * @throws DatabaseStartError when the release is too old for the data, or the data is older than the first version
  * @throws ProblemError `database-unavailable`
  */
 export async function readSchema(
@@ -110,13 +118,15 @@ export async function readSchema(
 ): Promise<Pick<SchemaDocument, 'version' | 'oldest_reader'> | undefined> {
   const documents: Collection<SchemaDocument> = db.collection('schema');
   const found = await read(() => documents.findOne({ _id: documentId }));
-  if (found === null) return undefined;
-  refuseOlder(found, release);
-  if (found.version < knownVersion(release) || found.building !== undefined) return undefined;
-  for (const migration of release.migrations) {
-    if (await read(async () => await migration.isUndone?.(db, pages))) return undefined;
-  }
-  return found;
+  if (found === null) throw tooOld('no schema version');
+  refuseUnreadable(found, release);
+  const { version, building, has_samples: hasSamples } = found;
+  const isDone = version >= knownVersion(release) && building === undefined && hasSamples !== pages.readsInOrder;
+  return isDone ? found : undefined;
+}
+
+async function isMissing(documents: Collection<SchemaDocument>): Promise<boolean> {
+  return (await read(() => documents.findOne({ _id: documentId }))) === null;
 }
 
 /** Whether no release has used the database before. */
@@ -125,7 +135,17 @@ async function isEmpty(db: Db): Promise<boolean> {
   return collections.every(({ name }) => name === CHECK_COLLECTION);
 }
 
-function refuseOlder({ version, oldest_reader, releases }: SchemaDocument, release: Release): void {
+/** @param version of the data, for the message */
+function tooOld(version: string): DatabaseStartError {
+  return new DatabaseStartError(
+    `The data has ${version}: a development version before 1.0.0 wrote it, and this release cannot read it. Nothing was ` +
+      `changed. Commit ${lastEarlierReader} is the last that reads such data. To start anew, use an empty database, or an ` +
+      'empty folder as DATA_DIR (guide "Upgrade and roll back").',
+  );
+}
+
+function refuseUnreadable({ version, oldest_reader, releases }: SchemaDocument, release: Release): void {
+  if (version < firstVersion) throw tooOld(`schema version ${version}`);
   const known = knownVersion(release);
   if (known >= oldest_reader) return;
   const writer = releases.findLast(({ schema_version }) => schema_version >= oldest_reader)?.release;
@@ -136,18 +156,6 @@ function refuseOlder({ version, oldest_reader, releases }: SchemaDocument, relea
       `changed. Start ${newer} or a later one, or restore a backup from before that upgrade (guide "Upgrade and roll ` +
       'back").',
   );
-}
-
-/** What started or copied the data since the last migration may have undone a part of it. */
-async function goBackIfUndone(schema: Schema, { db, pages }: PagedDatabase): Promise<void> {
-  for (const migration of schema.release.migrations) {
-    if (migration.version > schema.version() || migration.isUndone === undefined) continue;
-    const isUndone = migration.isUndone.bind(migration);
-    if (!(await read(() => isUndone(db, pages)))) continue;
-    await repeat(schema, ({ version }) =>
-      version < migration.version ? undefined : { $set: { version: migration.version - 1 } },
-    );
-  }
 }
 
 async function addRelease(schema: Schema, now: Date): Promise<void> {

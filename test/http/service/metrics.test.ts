@@ -4,6 +4,7 @@ import document from '../../../generated/openapi.json' with { type: 'json' };
 import packageJson from '../../../package.json' with { type: 'json' };
 import { connectDatabase, type Database } from '../../../src/storage/db/client.ts';
 import type { DatabaseObserver, PoolUse } from '../../../src/storage/db/pool-watch.ts';
+import { knownVersion } from '../../../src/storage/db/schema.ts';
 import { migrations } from '../../../src/storage/db/migrations/migrations.ts';
 import { failureTypes } from '../../../src/models/call/failures.ts';
 import { budgetsPath, setBudget, usd } from '../../accounting/budgets/budgets-harness.ts';
@@ -148,7 +149,7 @@ describe('counters', () => {
   it('count failures of a migration, and what is left of it', async () => {
     let mayRun = false;
     const run = (): Promise<void> => (mayRun ? Promise.resolve() : Promise.reject(new Error('not yet')));
-    const version = (migrations.at(-1)?.version ?? 0) + 1;
+    const version = knownVersion({ name: '', migrations }) + 1;
     const started = await startAnother(
       harness.service,
       {},

@@ -11802,20 +11802,20 @@ export interface components<Other = string & {}> {
          * DataSchema
          * @description The structure of the data in the database. Migrations of later releases change it.
          * @example {
-         *       "version": 2,
-         *       "oldest_reader": 0
+         *       "version": 7,
+         *       "oldest_reader": 7
          *     }
          */
         DataSchema: {
             /**
              * @description The schema version of the data.
-             * @example 2
+             * @example 7
              */
             version: number;
             /**
              * @description The smallest schema version that a release must know to use the data. Earlier releases refuse to start: this
              *     is how far back the service can be rolled.
-             * @example 0
+             * @example 7
              */
             oldest_reader: number;
         };
@@ -11862,8 +11862,8 @@ export interface components<Other = string & {}> {
          *       "version": "1.0.0-beta.1",
          *       "secrets_key": "current",
          *       "schema": {
-         *         "version": 2,
-         *         "oldest_reader": 0
+         *         "version": 7,
+         *         "oldest_reader": 7
          *       },
          *       "links": {
          *         "api_reference": "/docs",

@@ -61,13 +61,13 @@ const samplesOf: Readonly<Record<string, readonly Samples[]>> = {
 };
 
 /** The samples of a collection. Those of each day have the same. */
-function samplesIn(collection: string): readonly Samples[] | undefined {
-  return samplesOf[collection.replace(/_\d{8}$/, '')];
+export function samplesIn(collection: string): readonly Samples[] {
+  return samplesOf[collection.replace(/_\d{8}$/, '')] ?? [];
 }
 
 /** The samples that show how a list is distributed: its own, or those of all lists that are ordered by this time. */
 export function findSamples(collection: string, where: Document, time: string): Samples | undefined {
-  const candidates = (samplesIn(collection) ?? []).filter((samples) => samples.time === time);
+  const candidates = samplesIn(collection).filter((samples) => samples.time === time);
   return (
     candidates.find(({ group }) => group !== undefined && group in where) ??
     candidates.find(({ group }) => group === undefined)
@@ -76,7 +76,7 @@ export function findSamples(collection: string, where: Document, time: string): 
 
 /** The samples of a collection that are marked with the value of a field. */
 export function findSamplesOfGroup(collection: string, group: string): Samples | undefined {
-  return samplesIn(collection)?.find((samples) => samples.group === group);
+  return samplesIn(collection).find((samples) => samples.group === group);
 }
 
 /** What the samples of a list have in common. */
@@ -87,7 +87,7 @@ export function markOf({ group }: Samples, document: Document): unknown {
 /** Adds the indexes of samples to the declared ones. */
 export function withSampleIndexes(declared: readonly CollectionIndexes[]): CollectionIndexes[] {
   return declared.map(({ collection, indexes }) => {
-    const added = (samplesIn(collection) ?? []).map(({ field, time }) => ({
+    const added = samplesIn(collection).map(({ field, time }) => ({
       key: { [field]: 1, [time]: 1 },
       name: `${field}_1_${time}_1`,
       partialFilterExpression: { [field]: { $gt: '' } },
@@ -102,7 +102,7 @@ export function withSamples(db: Db): Db {
     collection: (name: string) => {
       const collection = db.collection(name);
       const all = samplesIn(name);
-      return all === undefined ? collection : markingSamples(collection, all);
+      return all.length === 0 ? collection : markingSamples(collection, all);
     },
   });
 }

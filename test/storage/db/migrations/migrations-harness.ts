@@ -4,6 +4,7 @@ import type { CollectionIndexes } from '../../../../src/storage/db/indexes.ts';
 import type { Migration } from '../../../../src/storage/db/migrations/migration.ts';
 import type { MigratorTimes } from '../../../../src/storage/db/migrator.ts';
 import { openData, type Data } from '../../../../src/storage/db/open-data.ts';
+import type { PagedDatabase } from '../../../../src/storage/db/pages.ts';
 import { systemClock } from '../../../../src/base/runtime/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { recordingLog } from '../../../support/log.ts';
@@ -26,6 +27,8 @@ export interface DataProcess extends Data {
 }
 
 export interface ProcessOptions {
+  /** As a server of another kind than that of the tests would show it. */
+  readonly database?: PagedDatabase;
   readonly release?: string;
   readonly migrations?: readonly Migration[];
   readonly indexes?: readonly CollectionIndexes[];
@@ -34,7 +37,7 @@ export interface ProcessOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A database as a release without schema versions left it, and processes on it. */
+/** An empty database, and processes on it. */
 export async function createMigrationWorld(): Promise<{
   readonly database: TestDatabase;
   open(options?: ProcessOptions): Promise<DataProcess>;
@@ -45,11 +48,18 @@ export async function createMigrationWorld(): Promise<{
   const processes: DataProcess[] = [];
   return {
     database,
-    async open({ release = '1.0.0', migrations = [], indexes = [], openLong, signal } = {}) {
+    async open({
+      database: opened = database,
+      release = '1.0.0',
+      migrations = [],
+      indexes = [],
+      openLong,
+      signal,
+    } = {}) {
       const log = recordingLog();
       const connect = () => connectDatabase({ ...database, log, isForLongCommands: true });
       const data = await openData({
-        database,
+        database: opened,
         indexes,
         log,
         times: quickTimes,
@@ -58,9 +68,9 @@ export async function createMigrationWorld(): Promise<{
         release: { name: release, migrations },
         ...systemClock,
       });
-      const opened = { ...data, log, done: () => until(() => data.progress() === undefined) };
-      processes.push(opened);
-      return opened;
+      const process = { ...data, log, done: () => until(() => data.progress() === undefined) };
+      processes.push(process);
+      return process;
     },
     async schema() {
       return (await database.db.collection<{ _id: string }>('schema').findOne({ _id: 'schema' })) ?? {};

@@ -4,6 +4,7 @@ import { connectDatabase, type Database } from '../../../../src/storage/db/clien
 import type { Migration } from '../../../../src/storage/db/migrations/migration.ts';
 import { Migrator } from '../../../../src/storage/db/migrator.ts';
 import type { Schema } from '../../../../src/storage/db/schema.ts';
+import { openDataToRead } from '../../../../src/storage/db/open-data.ts';
 import { silentLog } from '../../../support/log.ts';
 import { until } from '../../../support/until.ts';
 import { addingMigration, createMigrationWorld, numbers } from './migrations-harness.ts';
@@ -14,11 +15,15 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** Data of a release without schema versions. */
-const addFormerData = () => numbers(world.database.db).insertOne({ _id: 'list', numbers: [] });
+/** Data of the first schema version. */
+const addFormerData = async () => {
+  const first = await world.open();
+  await first.stop(0);
+  await numbers(world.database.db).insertOne({ _id: 'list', numbers: [] });
+};
 const listed = async () => (await numbers(world.database.db).findOne({ _id: 'list' }))?.numbers;
 
-const three = [1, 2, 3].map((version) => addingMigration(version));
+const three = [8, 9, 10].map((version) => addingMigration(version));
 
 /** A migration that waits at a gate. */
 function gated(version: number): { migration: Migration; began: Promise<unknown>; open: () => void } {
@@ -42,61 +47,87 @@ function gated(version: number): { migration: Migration; began: Promise<unknown>
 
 describe('the schema version', () => {
   it('is that of the release in a new database, where no migration runs', async () => {
-    const process = await world.open({ migrations: [...three, addingMigration(4, { oldestReader: 3 })] });
+    const process = await world.open({ migrations: [...three, addingMigration(11, { oldestReader: 10 })] });
     process.start();
     expect(process.progress()).toBeUndefined();
-    expect(process.schema()).toEqual({ version: 4, oldestReader: 3 });
+    expect(process.schema()).toEqual({ version: 11, oldestReader: 10 });
     expect(await listed()).toBeUndefined();
-    expect(await world.schema()).toMatchObject({ releases: [{ release: '1.0.0', schema_version: 4 }] });
+    expect(await world.schema()).toMatchObject({ releases: [{ release: '1.0.0', schema_version: 11 }] });
   });
 
-  it('rises with each migration of data that had none, and lists the releases that used the data', async () => {
+  it('rises with each migration, and lists the releases that used the data', async () => {
     await addFormerData();
-    const first = await world.open({ migrations: three.slice(0, 2) });
+    const first = await world.open({ release: '1.1.0', migrations: three.slice(0, 2) });
     expect(first.progress()).toEqual({ status: 'waiting', done: 0, total: 2 });
     first.start();
     await first.done();
-    const second = await world.open({ release: '1.1.0', migrations: three });
+    const second = await world.open({ release: '1.2.0', migrations: three });
     second.start();
     await second.done();
-    await world.open({ release: '1.1.0', migrations: three });
-    expect(await listed()).toEqual([1, 2, 3]);
+    await world.open({ release: '1.2.0', migrations: three });
+    expect(await listed()).toEqual([8, 9, 10]);
     expect(await world.schema()).toMatchObject({
-      version: 3,
-      oldest_reader: 0,
+      version: 10,
+      oldest_reader: 7,
       releases: [
-        { release: '1.0.0', schema_version: 2 },
-        { release: '1.1.0', schema_version: 3 },
+        { release: '1.0.0', schema_version: 7 },
+        { release: '1.1.0', schema_version: 9 },
+        { release: '1.2.0', schema_version: 10 },
       ],
     });
   });
+});
 
-  it('goes back when a release without schema versions has undone a migration', async () => {
+describe('data of before the first schema version', () => {
+  const refused =
+    'a development version before 1.0.0 wrote it, and this release cannot read it. Nothing was changed. Commit 53c703e8 ' +
+    'is the last that reads such data.';
+  const schemas = () => world.database.db.collection<{ _id: string }>('schema');
+
+  it.each([0, 1, 6])('is refused, and is not changed: schema version %i', async (version) => {
     await addFormerData();
-    const undoable = addingMigration(2, {
-      isUndone: async (db) => (await numbers(db).findOne({ _id: 'list', numbers: 2 })) === null,
+    const releases = [{ release: '1.0.0-beta.1', schema_version: version, since: new Date(0) }];
+    await schemas().updateOne({ _id: 'schema' }, { $set: { version, oldest_reader: version, releases } });
+    const before = await world.schema();
+    const process = world.open({ migrations: three, indexes: [{ collection: 'numbers', indexes: [byName] }] });
+    await expect(process).rejects.toThrow(`The data has schema version ${version}: ${refused}`);
+    const reading = openDataToRead({
+      database: world.database,
+      indexes: [],
+      release: { name: '1.0.0', migrations: [] },
     });
-    const migrations = [addingMigration(1), undoable, addingMigration(3)];
-    const first = await world.open({ migrations });
-    first.start();
-    await first.done();
-    await numbers(world.database.db).updateOne({ _id: 'list' }, { $set: { numbers: [1] } });
-    const second = await world.open({ migrations });
-    second.start();
-    await second.done();
-    expect([await listed(), second.schema().version]).toEqual([[1, 2, 3], 3]);
+    await expect(reading).rejects.toThrow(refused);
+    expect(await world.schema()).toEqual(before);
+    expect(await numbers(world.database.db).indexes()).toHaveLength(1);
+  });
+
+  it('is refused if it has no schema version at all', async () => {
+    await numbers(world.database.db).insertOne({ _id: 'list', numbers: [] });
+    await expect(world.open()).rejects.toThrow(`The data has no schema version: ${refused}`);
+    const reading = openDataToRead({
+      database: world.database,
+      indexes: [],
+      release: { name: '1.0.0', migrations: [] },
+    });
+    await expect(reading).rejects.toThrow(refused);
+    expect(await schemas().countDocuments()).toBe(0);
+  });
+
+  it('is not mixed up with that of this release: commits that know versions up to 6 refuse version 7', async () => {
+    await world.open();
+    expect(await world.schema()).toMatchObject({ version: 7, oldest_reader: 7 });
   });
 });
 
 describe('a release that is older than the data', () => {
   it('refuses to start when it cannot read the data, says what to do, and changes nothing', async () => {
-    await world.open({ release: '2.0.0', migrations: [...three, addingMigration(4, { oldestReader: 3 })] });
+    await world.open({ release: '2.0.0', migrations: [...three, addingMigration(11, { oldestReader: 10 })] });
     const before = await world.schema();
     await expect(
       world.open({ migrations: three.slice(0, 2), indexes: [{ collection: 'more', indexes: [byName] }] }),
     ).rejects.toThrow(
-      'The data has schema version 4, written by prompt-gateway 2.0.0. Releases that do not know version 3 cannot ' +
-        'read it; this is prompt-gateway 1.0.0, which knows versions up to 2. Nothing was changed. Start ' +
+      'The data has schema version 11, written by prompt-gateway 2.0.0. Releases that do not know version 10 cannot ' +
+        'read it; this is prompt-gateway 1.0.0, which knows versions up to 9. Nothing was changed. Start ' +
         'prompt-gateway 2.0.0 or a later one, or restore a backup from before that upgrade',
     );
     expect(await world.schema()).toEqual(before);
@@ -104,9 +135,9 @@ describe('a release that is older than the data', () => {
   });
 
   it('starts when it can read the data, and leaves indexes to the newer one', async () => {
-    await world.open({ release: '2.0.0', migrations: [...three, addingMigration(4, { oldestReader: 3 })] });
+    await world.open({ release: '2.0.0', migrations: [...three, addingMigration(11, { oldestReader: 10 })] });
     const older = await world.open({ migrations: three, indexes: [{ collection: 'more', indexes: [byName] }] });
-    expect(older.schema()).toEqual({ version: 4, oldestReader: 3 });
+    expect(older.schema()).toEqual({ version: 11, oldestReader: 10 });
     expect(older.progress()).toBeUndefined();
     expect(await world.database.db.listCollections({ name: 'more' }).toArray()).toEqual([]);
   });
@@ -117,28 +148,28 @@ const byName = { name: 'name_1', key: { name: 1 } };
 describe('migrations', () => {
   it('that must be complete before requests are served run first, with those before them', async () => {
     await addFormerData();
-    const migrations = [addingMigration(1), addingMigration(2, { isBeforeServing: true }), addingMigration(3)];
+    const migrations = [addingMigration(8), addingMigration(9, { isBeforeServing: true }), addingMigration(10)];
     const process = await world.open({ migrations });
-    expect([await listed(), process.progress()]).toEqual([[1, 2], { status: 'waiting', done: 0, total: 1 }]);
+    expect([await listed(), process.progress()]).toEqual([[8, 9], { status: 'waiting', done: 0, total: 1 }]);
   });
 
   it('that run before requests are served end with an aborted start, which gives back the lease', async () => {
     await addFormerData();
-    const { migration, began, open } = gated(1);
+    const { migration, began, open } = gated(8);
     const start = new AbortController();
     const opened = world.open({
-      migrations: [migration, addingMigration(2, { isBeforeServing: true })],
+      migrations: [migration, addingMigration(9, { isBeforeServing: true })],
       signal: start.signal,
     });
     await began;
     start.abort(new Error('stopped'));
     open();
     await expect(opened).rejects.toThrow('stopped');
-    expect(await listed()).not.toContain(2);
+    expect(await listed()).not.toContain(9);
     expect(await world.schema()).not.toHaveProperty('holder');
   });
 
-  it.each([1, 2, 3])('are resumed after a failure in migration %i', async (failing) => {
+  it.each([8, 9, 10])('are resumed after a failure in migration %i', async (failing) => {
     await addFormerData();
     let failures = 0;
     const migrations = three.map((migration) =>
@@ -157,14 +188,14 @@ describe('migrations', () => {
     await until(() => process.progress()?.status === 'failing');
     expect(process.progress()?.task).toBe(`add ${failing}`);
     await process.done();
-    expect([await listed(), failures]).toEqual([[1, 2, 3], 3]);
+    expect([await listed(), failures]).toEqual([[8, 9, 10], 3]);
     expect(process.log.lines.join('\n')).toContain('a migration failed; it will be repeated');
   });
 
   it('are repeated while the database is unavailable', async () => {
     await addFormerData();
     let calls = 0;
-    const migration = addingMigration(1, {
+    const migration = addingMigration(8, {
       async run({ change }) {
         await change('numbers', async () => {
           calls += 1;
@@ -176,12 +207,12 @@ describe('migrations', () => {
     const process = await world.open({ migrations: [migration] });
     process.start();
     await process.done();
-    expect([calls, process.schema().version]).toEqual([3, 1]);
+    expect([calls, process.schema().version]).toEqual([3, 8]);
   });
 
   it('run in one process at a time; the others serve and see when it is done', async () => {
     await addFormerData();
-    const gates = [gated(1), gated(1), gated(1)];
+    const gates = [gated(8), gated(8), gated(8)];
     const processes = await Promise.all(gates.map(({ migration }) => world.open({ migrations: [migration] })));
     for (const process of processes) process.start();
     await Promise.race(gates.map(({ began }) => began));
@@ -189,23 +220,23 @@ describe('migrations', () => {
     expect(processes.filter((process) => process.progress()?.status === 'running')).toHaveLength(1);
     for (const { open } of gates) open();
     await Promise.all(processes.map((process) => process.done()));
-    const runs = processes.flatMap(({ log }) => log.lines).filter((line) => line.includes('migrated: add 1'));
-    expect([await listed(), runs.length]).toEqual([[1], 1]);
+    const runs = processes.flatMap(({ log }) => log.lines).filter((line) => line.includes('migrated: add 8'));
+    expect([await listed(), runs.length]).toEqual([[8], 1]);
   });
 
   it('are taken over from a process that has ended', async () => {
     await addFormerData();
-    const dead = gated(1);
+    const dead = gated(8);
     const process = await world.open({ migrations: [dead.migration] });
     process.start();
     await dead.began;
     // As after a kill: it gives no sign of life and does not release its lease.
     await process.stop(0);
-    expect(await world.schema()).toMatchObject({ version: 0, holder: expect.any(String) });
+    expect(await world.schema()).toMatchObject({ version: 7, holder: expect.any(String) });
     const next = await world.open({ migrations: three });
     next.start();
     await next.done();
-    expect([await listed(), next.schema().version]).toEqual([[1, 2, 3], 3]);
+    expect([await listed(), next.schema().version]).toEqual([[8, 9, 10], 10]);
     dead.open();
   });
 });
@@ -220,7 +251,7 @@ describe('the lease', () => {
     ['before requests are served', { isBeforeServing: true }],
   ] as const)('is left to the process that has taken it, and awaited: %s', async (_when, more) => {
     await addFormerData();
-    const { migration, began, open } = gated(1);
+    const { migration, began, open } = gated(8);
     const opening = world.open({ migrations: [{ ...migration, ...more }] });
     void opening.then((process) => {
       process.start();
@@ -231,7 +262,7 @@ describe('the lease', () => {
     const process = await opening;
     await process.done();
     expect(process.log.lines.join('\n')).toContain('another process migrates the data; waiting until');
-    expect([await listed(), process.schema().version]).toEqual([[1], 1]);
+    expect([await listed(), process.schema().version]).toEqual([[8], 8]);
   });
 
   it('is not taken because the database did not answer for longer than its term', async () => {
@@ -243,15 +274,16 @@ describe('the lease', () => {
       _id: 'schema',
       revision: 5,
       writes: [],
-      version: 0,
-      oldest_reader: 0,
+      version: 7,
+      oldest_reader: 7,
       releases: [],
       holder: 'alive',
+      has_samples: !world.database.pages.readsInOrder,
     };
     const schema: Schema = {
-      release: { name: '1.0.0', migrations: [addingMigration(1)] },
-      version: () => 0,
-      oldestReader: () => 0,
+      release: { name: '1.0.0', migrations: [addingMigration(8)] },
+      version: () => 7,
+      oldestReader: () => 7,
       read() {
         reads += 1;
         if (reads === 4) {
@@ -260,7 +292,7 @@ describe('the lease', () => {
         }
         if (reads < 6) return Promise.resolve(held);
         waiting.resolve(undefined);
-        return Promise.resolve({ ...held, version: 1 });
+        return Promise.resolve({ ...held, version: 8 });
       },
       change() {
         changes += 1;
