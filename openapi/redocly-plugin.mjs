@@ -171,7 +171,7 @@ function untitledObjects({ anyOf = [], oneOf = [], items, additionalProperties, 
 
 const canBeNull = ({ type }) => [type].flat().includes('null');
 
-/** Generated clients compile and work: `npm run test:generators`. */
+/** Generated clients compile and work: `npm run program -- test:generators`. */
 const strictGenerators = () => ({
   Schema(schema, { report, location }) {
     for (const [isMistake, message] of generatorMistakes) {

@@ -44,7 +44,7 @@ const neverDue: ReadonlySet<string> = new Set([
 
 /**
  * The most tokens of an answer, by the id of the model, as the makers say in their documentation. The package has only
- * the context window, which is many times as large with most of these, and out of date with some. The first that matches counts. `npm run test:prices`
+ * the context window, which is many times as large with most of these, and out of date with some. The first that matches counts. `npm run program -- test:prices`
  * compares them with LiteLLM's.
  */
 const outputLimits: readonly (readonly [model: RegExp, tokens: number])[] = [

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:invocations -- [records] [engine]` measures how long pages and counts of the invocation log take, on a
+ * `npm run program -- bench:invocations [records] [engine]` measures how long pages and counts of the invocation log take, on a
  * day with so many records of 10,000 keys and 1,000 prompts. It fills a database of its own, on the engine that the
  * service would start, and reads through the store of the log.
  */

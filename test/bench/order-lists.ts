@@ -1,5 +1,5 @@
 /**
- * `npm run bench:orders -- [orders] [engine]` measures how long pages and counts of a long list of orders take. It
+ * `npm run program -- bench:orders [orders] [engine]` measures how long pages and counts of a long list of orders take. It
  * fills a database of its own, on the engine that the service would start, and reads through the store of orders.
  */
 import { randomUUID } from 'node:crypto';

@@ -1,14 +1,14 @@
 /**
- * `npm run bench:webhooks` measures from placed orders to verified POSTs. Orders are placed over HTTP, or directly
+ * `npm run program -- bench:webhooks` measures from placed orders to verified POSTs. Orders are placed over HTTP, or directly
  * through the rules of orders (because HTTP intake can be the limit). Each event goes to one integration, or to five.
  * Full load keeps a fixed number of orders outstanding. Half load places half as many per second as were delivered at
  * full load. Latency is the time from the acknowledgment of an order to the arrival of each of its POSTs. The bare
  * transport runs beside it: the same bodies, signatures and receiver, without service and database. All of it runs on
  * loopback. Service, database, receiver and (for HTTP) the client that places orders run in a process each.
  *
- *     npm run bench:webhooks -- --seconds 10 --fan-out 1,5 --intake http,rules
- *     npm run bench:webhooks -- --integrations 10000     see webhooks-crowd.ts
- *     npm run bench:webhooks -- --waiting 100000         see webhooks-backlog.ts
+ *     npm run program -- bench:webhooks --seconds 10 --fan-out 1,5 --intake http,rules
+ *     npm run program -- bench:webhooks --integrations 10000     see webhooks-crowd.ts
+ *     npm run program -- bench:webhooks --waiting 100000         see webhooks-backlog.ts
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';

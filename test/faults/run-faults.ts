@@ -1,9 +1,9 @@
 /**
- * `npm run test:faults:prompts` kills the service and its database repeatedly during a burst of updates. Then it
+ * `npm run program -- test:faults:prompts` kills the service and its database repeatedly during a burst of updates. Then it
  * measures the memory of a service under mixed traffic. It prints counts, and ends with exit code 1 if anything was
  * lost.
  *
- *     npm run test:faults:prompts -- --service-kills 20 --database-kills 10 --soak-seconds 60
+ *     npm run program -- test:faults:prompts --service-kills 20 --database-kills 10 --soak-seconds 60
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';

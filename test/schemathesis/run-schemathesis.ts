@@ -17,7 +17,7 @@ const adminKey = 'administrator-key-of-schemathesis-0123456789';
 /**
  * Starts the service with its defaults on its own data folder. Schemathesis reads its `/openapi.json` and tests every
  * operation with all checks, examples, boundary values, random data and chains of operations along the links of the
- * contract. Arguments are passed on: `npm run test:schemathesis -- --seed 7 -n 200`.
+ * contract. Arguments are passed on: `npm run program -- test:schemathesis --seed 7 -n 200`.
  *
  * @returns the exit code of Schemathesis
  */

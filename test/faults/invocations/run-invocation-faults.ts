@@ -1,5 +1,5 @@
 /**
- * `npm run test:faults:invocations` sends mixed invocations through two processes, kills one of them (SIGKILL) now and
+ * `npm run program -- test:faults:invocations` sends mixed invocations through two processes, kills one of them (SIGKILL) now and
  * then, and compares the invocation log with the ledger of the providers: each request that a provider got has an attempt
  * in the log, and each attempt that succeeded is in the ledger. What the log says that a call cost is equal to the
  * provider's bill where the provider gave its usage, else at least that; it is the cost of the tokens in the log, computed
@@ -7,7 +7,7 @@
  * sums of the log as far as it is complete, and so have budgets.
  * It prints a table, and ends with exit code 1 if anything is missing or wrong.
  *
- *     npm run test:faults:invocations -- --calls 5000 --kills 20 --callers 16
+ *     npm run program -- test:faults:invocations --calls 5000 --kills 20 --callers 16
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** The short form of `npm run test:faults:webhooks`. It runs with every test run, on the engine of that run. */
+/** The short form of `npm run program -- test:faults:webhooks`. It runs with every test run, on the engine of that run. */
 import { describe, expect, it } from '@jest/globals';
 import { testDatabaseUri } from '../../support/database.ts';
 import { killServices, loseAnswers, type ScenarioResult } from './scenarios.ts';

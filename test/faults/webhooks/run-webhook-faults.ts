@@ -1,5 +1,5 @@
 /**
- * `npm run test:faults:webhooks` places orders at two service processes while processes and database are killed,
+ * `npm run program -- test:faults:webhooks` places orders at two service processes while processes and database are killed,
  * answers are lost, a process is suspended, clocks differ and receivers misbehave. It prints counts, and ends with exit
  * code 1 if anything was lost, duplicated or settled wrongly. It uses loopback only and takes at most twenty minutes; with
  * `--quick`, five. Give names of scenarios to run only those, and `--outages 300` for another time without the database.
