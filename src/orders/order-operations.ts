@@ -15,7 +15,7 @@ type OrderOperations = Pick<
 
 const collectionPath = '/v1/orders';
 
-export function orderOperations(orders: Orders, derivedIds: ReturnType<typeof createOrderIds>): OrderOperations {
+export function orderOperations(orders: Orders, derivedId: ReturnType<typeof createOrderIds>): OrderOperations {
   return {
     async createOrder({ headers, body, context }) {
       const request = {
@@ -33,7 +33,7 @@ export function orderOperations(orders: Orders, derivedIds: ReturnType<typeof cr
       const reservation =
         key === undefined
           ? { id: context.resourceId, repeatable: false }
-          : { ...derivedIds(context.principal.keyId, key), repeatable: true };
+          : { id: derivedId(context.principal.keyId, key), repeatable: true };
       const { order, replayed } = await orders.create(request, reservation);
       context.note({ order: order.id });
       return {

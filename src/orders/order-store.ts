@@ -99,14 +99,9 @@ const markedAtOnce = 200;
 export function createOrderStore(database: PagedDatabase): OrderStore {
   const orders: Collection<OrderDocument> = database.db.collection(collectionName);
   const insertOrder = gatherInserts(orders);
-  const listByTime = database.pages.listsOf<OrderDocument, OrderSummary>(
-    (document) => summaryFields.fromDocument(withUpdatedAt(document)),
-    {
-      projection: Object.fromEntries(
-        [...summaryFields.storedNames, 'completed_at', 'canceled_at'].map((name) => [name, 1]),
-      ),
-    },
-  );
+  const listByTime = database.pages.listsOf<OrderDocument, OrderSummary>(summaryFields.fromDocument, {
+    projection: Object.fromEntries(summaryFields.storedNames.map((name) => [name, 1])),
+  });
 
   return {
     async insert(order, events) {
@@ -119,9 +114,7 @@ export function createOrderStore(database: PagedDatabase): OrderStore {
     },
     async find(id) {
       const document = await read(() => orders.findOne({ _id: id }, { projection: { outbox: 0 } }));
-      return document === null
-        ? undefined
-        : { ...orderFields.fromDocument(withUpdatedAt(document)), revision: document.revision };
+      return document === null ? undefined : { ...orderFields.fromDocument(document), revision: document.revision };
     },
     list: (filter) => listByTime(listSource(orders, filter)),
     async end(order, status, at, events) {
@@ -152,17 +145,6 @@ export function createOrderStore(database: PagedDatabase): OrderStore {
       }
     },
   };
-}
-
-/** Orders of earlier versions contain only the time of their end. */
-function withUpdatedAt(document: OrderDocument): OrderDocument {
-  const {
-    completed_at,
-    canceled_at,
-    created_at,
-    updated_at = completed_at ?? canceled_at ?? created_at,
-  } = document as Omit<OrderDocument, 'updated_at'> & Partial<Pick<OrderDocument, 'updated_at'>>;
-  return { ...document, updated_at };
 }
 
 function toUncounted({ _id, total }: OrderDocument): UncountedOrder {

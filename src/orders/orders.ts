@@ -28,11 +28,9 @@ export interface RequestedOrder {
   readonly traceparent?: string | undefined;
 }
 
-/** The id under which an order is created, and which orders may already exist. */
+/** The id under which an order is created. */
 export interface Reservation {
   readonly id: string;
-  /** Another id under which the order may exist. */
-  readonly formerId?: string | undefined;
   /** Whether the id follows from an idempotency key. Then an earlier request may have created the order. */
   readonly repeatable: boolean;
 }
@@ -80,9 +78,8 @@ export function createOrders({ store, locations, products, categories, relay, cl
     return order;
   };
 
-  const findPlaced = async (ids: readonly (string | undefined)[], fingerprint: string): Promise<Order | undefined> => {
-    const found = await Promise.all(ids.filter((id) => id !== undefined).map((id) => store.find(id)));
-    const order = found.find((candidate) => candidate !== undefined);
+  const findPlaced = async (id: string, fingerprint: string): Promise<Order | undefined> => {
+    const order = await store.find(id);
     if (order === undefined) return undefined;
     if (order.fingerprint !== fingerprint) throw idempotencyKeyReused();
     return asPlaced(order);
@@ -113,10 +110,10 @@ export function createOrders({ store, locations, products, categories, relay, cl
     complete: (id, precondition, traceparent) => end(id, 'completed', precondition, traceparent),
     cancel: (id, precondition, traceparent) => end(id, 'canceled', precondition, traceparent),
 
-    async create(request, { id, formerId, repeatable }) {
+    async create(request, { id, repeatable }) {
       const { given, fingerprint } = request;
       // Before the catalog is read, because products that were sold then may no longer exist.
-      const earlier = repeatable ? await findPlaced([id, formerId], fingerprint) : undefined;
+      const earlier = repeatable ? await findPlaced(id, fingerprint) : undefined;
       if (earlier !== undefined) return { order: earlier, replayed: true };
 
       const [location, sold] = await Promise.all([
@@ -148,7 +145,7 @@ export function createOrders({ store, locations, products, categories, relay, cl
         relay.nudge('orders', id, events);
         return { order, replayed: false };
       }
-      const faster = await findPlaced([id], fingerprint);
+      const faster = await findPlaced(id, fingerprint);
       if (faster === undefined) throw new Error(`order ${id} exists and cannot be read`);
       return { order: faster, replayed: true };
     },

@@ -116,6 +116,6 @@ function showVersion(
   { version, content, createdAt, author, note }: PromptVersion,
   current: boolean,
 ): Schemas['PromptVersion'] {
-  const made = { created_at: createdAt.toISOString(), ...defined({ author, note }) };
+  const made = { created_at: createdAt.toISOString(), author, ...defined({ note }) };
   return { version, ...contentFields.show(content), ...made, current };
 }

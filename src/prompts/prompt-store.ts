@@ -94,7 +94,7 @@ interface VersionDocument extends Document<typeof contentFields.table> {
   prompt_id: string;
   version: number;
   created_at: Date;
-  author?: { id: string; name: string };
+  author: { id: string; name: string };
   note?: string;
 }
 
@@ -234,8 +234,8 @@ function versionId(promptId: string, version: number): string {
 }
 
 function toVersionDocument({ promptId, version, content, createdAt, author, note }: PromptVersion): VersionDocument {
-  const archived = { _id: versionId(promptId, version), prompt_id: promptId, version, created_at: createdAt };
-  return { ...archived, ...defined({ author, note }), ...contentFields.toDocument(content) };
+  const archived = { _id: versionId(promptId, version), prompt_id: promptId, version, created_at: createdAt, author };
+  return { ...archived, ...defined({ note }), ...contentFields.toDocument(content) };
 }
 
 function fromVersionDocument(document: VersionDocument): PromptVersion {

@@ -150,8 +150,7 @@ export const promptFields = fields({
   /** Number of the latest version, whose content this is. */
   version: made(integer),
   versionCreatedAt: hidden(moment),
-  /** Unknown for versions of earlier releases. */
-  versionAuthor: hidden(versionAuthor, { optional: true }),
+  versionAuthor: hidden(versionAuthor),
   versionNote: hidden(text, { optional: true }),
   /** Ordered by name. At least one. */
   labels: made(labelList, { optional: true }),
@@ -192,7 +191,7 @@ export interface PromptVersion {
   readonly version: number;
   readonly content: PromptContent;
   readonly createdAt: Date;
-  readonly author: ValueOf<typeof versionAuthor> | undefined;
+  readonly author: ValueOf<typeof versionAuthor>;
   readonly note: string | undefined;
 }
 

@@ -24,7 +24,7 @@ export function isPromptAlias(name: string): boolean {
 /** Operations whose paths are where the path of a prompt with this slug would be. */
 const reserved: ReadonlySet<string> = new Set(['export', 'import']);
 
-/** Whether no prompt can get this slug. One that has it since an earlier release keeps it. */
+/** Whether no prompt can get this slug. */
 export function isReserved(slug: string): boolean {
   return reserved.has(slug);
 }

@@ -62,7 +62,7 @@ export function representListedDelivery(delivery: Delivery, state: DeliveryState
     id: delivery.id,
     event_id: delivery.eventId,
     event_type: delivery.eventType,
-    ...(targetId === undefined ? {} : { target_id: targetId }),
+    target_id: targetId,
     integration_id: delivery.integrationId,
     integration_name: integration.name,
     ...(replayId === undefined ? {} : { replay_id: replayId }),

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:dashboard -- [deliveries] [rows]` measures the dashboard in the browser of the tests: how long the
+ * `npm run program -- bench:dashboard [deliveries] [rows]` measures the dashboard in the browser of the tests: how long the
  * first load takes until the page reacts, and how fluid the list of deliveries stays while it is scrolled down by a
  * number of rows.
  */
@@ -86,7 +86,7 @@ async function fill(): Promise<void> {
       eventType: 'ORDER_PLACED' as const,
       integrationId,
       body,
-      targetId: undefined,
+      targetId: randomUUID(),
       eventCreatedAt: new Date(start + (first + offset) * 1_000),
     }));
     await deliveries.insertMissing(some.map((each) => newDelivery(each, new Date(start + first * 1_000))));

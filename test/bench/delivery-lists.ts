@@ -1,5 +1,5 @@
 /**
- * `npm run bench:deliveries -- [deliveries] [engine]` measures how long pages and counts of long lists of deliveries
+ * `npm run program -- bench:deliveries [deliveries] [engine]` measures how long pages and counts of long lists of deliveries
  * take, also of lists that few of the deliveries match. It fills a database of its own, on the engine that the service
  * would start or on the server in `TEST_MONGODB_URI`, and reads through the store of deliveries.
  */
@@ -44,7 +44,7 @@ const lists = await fillLists(
       event_id: randomUUID(),
       event_type: turn === 4 ? 'FISCAL_DAY_END' : 'ORDER_PLACED',
       integration_id: receiver,
-      target_uuid: randomUUID(),
+      target_id: randomUUID(),
       event_created_at: createdAt,
       created_at: createdAt,
       body,

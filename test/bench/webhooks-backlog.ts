@@ -45,7 +45,7 @@ export async function benchBacklog(databaseUri: string, waiting: number): Promis
     // By few commands: while the first ones already get their deliveries, each command takes long.
     for (let start = 0; start < ids.length; start += activatedAtOnce) {
       const some = ids.slice(start, start + activatedAtOnce);
-      await integrations.updateMany({ _id: { $in: some } }, { $set: { state: 'active' } });
+      await integrations.updateMany({ _id: { $in: some } }, { $set: { status: 'active' } });
     }
     for (const id of ids) webhooks.engine.nudge(id);
   };

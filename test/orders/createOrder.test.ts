@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { createOrderIds } from '../../src/orders/order-id.ts';
 import { createCatalog, createProduct, describeIdempotency, unknownId, uuidForm } from './catalog/catalog-harness.ts';
 import { problem, setUp, startAnother } from '../support/per-operation.ts';
 import type { Answer, CallOptions } from '../support/service.ts';
@@ -123,26 +122,6 @@ describe('the same Idempotency-Key', () => {
     await another.close();
     expect(answers.some(({ status }) => status === 201)).toBe(true);
     expect(await setup.database.db.collection('orders').countDocuments({ note })).toBe(1);
-  });
-
-  it('returns the order that an earlier release without installation ids placed', async () => {
-    const key = randomUUID();
-    const options = { headers: { 'Idempotency-Key': key } };
-    const placed = await post(orderBody(shop), options);
-    // The document of that release, in a database without an installation id.
-    const { formerId = '' } = createOrderIds({ id: 'here', hasFormerOrders: true })('administrator', key);
-    const orders = setup.database.db.collection<{ _id: string }>('orders');
-    const stored = await orders.findOne({ _id: placed.body.id });
-    await orders.insertOne({ ...stored, _id: formerId });
-    await orders.deleteOne({ _id: placed.body.id });
-    await setup.database.db.collection('installation').deleteMany({});
-
-    const upgraded = await startAnother(setup.service);
-    const again = await upgraded.call('POST', path, { ...options, body: orderBody(shop) });
-    const other = await upgraded.call('POST', path, { ...options, body: orderBody(shop, { note: 'other' }) });
-    await upgraded.close();
-    expect([again.status, again.body.id, again.headers['idempotency-replayed']]).toEqual([201, formerId, 'true']);
-    expect([other.status, other.body.type]).toEqual([422, problem('idempotency-key-reused')]);
   });
 
   describe('a week later', () => {

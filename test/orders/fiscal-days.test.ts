@@ -326,14 +326,6 @@ describe('a change of the day end or the time zone', () => {
     expect((await process().days.close(id, '2026-06-02')).cutAt).toEqual(new Date('2026-06-02T12:00:00.001Z'));
   });
 
-  it('works for locations that were stored without the beginning of their day', async () => {
-    const id = await open(noonOfJune);
-    const locations = database.db.collection<{ _id: string }>('locations');
-    await locations.updateOne({ _id: id }, { $unset: { next_fiscal_day_begins_at: '' } });
-    await change(id, { fiscalDayEnd: '23:00' });
-    expect((await process().days.close(id, '2026-06-01')).cutAt).toEqual(new Date('2026-06-01T12:00:00.001Z'));
-  });
-
   it('counts each order in the day in which it is placed', async () => {
     const steps = fc.array(
       fc.oneof(

@@ -64,7 +64,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   ended_sessions: ['_id', 'expires_at', 'audit'],
   sign_in_links: [...stamps, 'key_id', 'expires_at', 'used_at'],
   expiry: ['_id', 'until'],
-  installation: [...stamps, 'installation_id', 'former_orders'],
+  installation: [...stamps, 'installation_id'],
   schema: [...stamps, 'version', 'oldest_reader', 'releases', 'holder', 'building', 'has_samples'],
 
   locations: [
@@ -82,11 +82,11 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   lanes: ['_id', 'health', 'last_attempt_at', 'last_success_at'],
   layout: ['_id', 'version', 'token', 'members', 'holders', 'calls'],
   events: [
-    ...['_id', 'type', 'target_uuid', 'target_id', 'location_id', 'created_at', 'body', 'recipients', 'expires_at'],
+    ...['_id', 'type', 'target_id', 'location_id', 'created_at', 'body', 'recipients', 'expires_at'],
     ...['traceparent'],
   ],
   deliveries: [
-    ...['_id', 'event_id', 'event_type', 'integration_id', 'replay_id', 'target_uuid', 'target_id', 'event_created_at'],
+    ...['_id', 'event_id', 'event_type', 'integration_id', 'replay_id', 'target_id', 'event_created_at'],
     ...['created_at', 'body', 'status', 'lane', 'next_attempt_at', 'stamp', 'tries', 'failures', 'finished_at'],
     ...['expires_at', 'last_outcome', 'traceparent', 'fresh', 'urgent', 'replayed_by'],
   ],

@@ -25,7 +25,7 @@ const documents = Array.from({ length: size }, (_, index): DeliveryDocument => {
     event_id: idOf(`event ${index}`),
     event_type: index % 150 === 7 ? 'PRODUCT_UPDATED' : 'ORDER_PLACED',
     integration_id: integrations[index % 3] ?? '',
-    target_uuid: idOf(`target ${index % 50}`),
+    target_id: idOf(`target ${index % 50}`),
     event_created_at: new Date(start),
     created_at: new Date(start + Math.floor(index / 2) * 1_000),
     body: new Binary(Buffer.from('{}')),
@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 const pending = { status: 'pending' } as const;
-const target_uuid = idOf('target 8');
+const target_id = idOf('target 8');
 
 describe.each([
   ['a type', { eventType: 'PRODUCT_UPDATED' }, { event_type: 'PRODUCT_UPDATED' }, 'event_type_1_created_at_-1__id_1'],
@@ -60,7 +60,7 @@ describe.each([
   ],
   ['no attempt', { ...pending, hasFailed: false }, { ...pending, failures: 0 }, undefined],
   ['an outcome', { lastOutcome: 'timeout' }, { last_outcome: 'timeout' }, 'failed_last_outcome_1_created_at_-1__id_1'],
-  ['a target', { targetId: target_uuid }, { target_uuid }, 'target_uuid_1_created_at_-1__id_1'],
+  ['a target', { targetId: target_id }, { target_id }, 'target_id_1_created_at_-1__id_1'],
 ] as const)('a list by %s', (name, filter, equal, index) => {
   it.each([
     ['all integrations', {}, {}, ''],

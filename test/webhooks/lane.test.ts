@@ -36,7 +36,7 @@ const wait = (...ids: readonly string[]): void => {
 const begun = (): string | undefined => idOf(lane.turn());
 const idOf = (turn: Turn): string | undefined => (turn.kind === 'begin' ? turn.item.id : undefined);
 const row = (change: Partial<DeliveryWithBody> = {}): DeliveryWithBody => {
-  const event = { eventType: 'ORDER_PLACED', targetId: undefined, eventCreatedAt: new Date(now) } as const;
+  const event = { eventType: 'ORDER_PLACED', targetId: 'order', eventCreatedAt: new Date(now) } as const;
   const made = newDelivery({ ...event, eventId: 'e', integrationId, body: Buffer.from('{}') }, new Date(now));
   return { ...made, ...change };
 };

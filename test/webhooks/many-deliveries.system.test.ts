@@ -41,12 +41,12 @@ beforeAll(async () => {
   for (let index = 0; index < size; index += 200) {
     const some = Array.from({ length: 200 }, (_, offset) => {
       const eventType = offset % 100 === 0 ? 'TEST' : 'ORDER_PLACED';
-      const added = { eventId: randomUUID(), eventType, integrationId, body, targetId: undefined } as const;
+      const added = { eventId: randomUUID(), eventType, integrationId, body, targetId: randomUUID() } as const;
       return newDelivery({ ...added, eventCreatedAt: at(index) }, at(index));
     });
     await plain.insertMissing(some);
   }
-  const one = { eventId: randomUUID(), eventType: 'TEST', integrationId: otherId, targetId: undefined } as const;
+  const one = { eventId: randomUUID(), eventType: 'TEST', integrationId: otherId, targetId: randomUUID() } as const;
   await plain.insertMissing([newDelivery({ ...one, eventCreatedAt: at(0), body }, at(0))]);
   ids = [];
 });
@@ -182,7 +182,7 @@ describe('with thousands of deliveries of an integration, no command reads thous
 describe('with thousands of events, no command reads thousands', () => {
   it('to replay events of a rare type', async () => {
     const events = createEventStore(counted.database);
-    const about = { targetId: undefined, locationId: undefined, recipients: [], body };
+    const about = { targetId: randomUUID(), locationId: undefined, recipients: [], body };
     const all = Array.from({ length: size }, (_, index): StoredEvent => ({
       id: randomUUID(),
       type: index % 500 === 0 ? 'TEST' : 'ORDER_PLACED',

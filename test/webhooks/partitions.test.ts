@@ -237,7 +237,7 @@ describe('a receiver that hangs, with thousands of waiting deliveries', () => {
     const counted = countMatchedDocuments(narrow);
     receiver.always({ kind: 'hang' });
     const hanging = await harness.addIntegration({ url: receiver.url, eventTypes: ['PRODUCT_UPDATED'] });
-    const event = { eventType: 'ORDER_PLACED', targetId: undefined, eventCreatedAt: new Date() } as const;
+    const event = { eventType: 'ORDER_PLACED', targetId: randomUUID(), eventCreatedAt: new Date() } as const;
     for (let each = 0; each < 2_000; each += 500) {
       const added = Array.from({ length: 500 }, () => ({ ...event, eventId: randomUUID(), body: Buffer.from('{}') }));
       const last = Date.now() - each * 1_000;
@@ -263,7 +263,7 @@ describe('a receiver that hangs, with thousands of waiting deliveries', () => {
 describe('more waiting deliveries than one read finds', () => {
   it('are all sent, also if an operator makes changes while they are read', async () => {
     const id = await harness.addIntegration({ url: receiver.url });
-    const event = { eventType: 'ORDER_PLACED', targetId: undefined, eventCreatedAt: new Date() } as const;
+    const event = { eventType: 'ORDER_PLACED', targetId: randomUUID(), eventCreatedAt: new Date() } as const;
     const added = Array.from({ length: 300 }, () => ({ ...event, eventId: randomUUID(), body: Buffer.from('{}') }));
     const rows = added.map((row) => newDelivery({ ...row, integrationId: id }, new Date()));
     await harness.deliveries.insertMissing(rows);
@@ -291,7 +291,12 @@ describe('a later due time', () => {
 
   it('of each delivery is found when a partition is taken', async () => {
     const id = await harness.addIntegration({ url: receiver.url });
-    const row = { eventType: 'ORDER_PLACED', integrationId: id, targetId: undefined, body: Buffer.from('{}') } as const;
+    const row = {
+      eventType: 'ORDER_PLACED',
+      integrationId: id,
+      targetId: randomUUID(),
+      body: Buffer.from('{}'),
+    } as const;
     const rows = [0, 1, 2].map(() =>
       newDelivery({ ...row, eventId: randomUUID(), eventCreatedAt: new Date() }, new Date()),
     );

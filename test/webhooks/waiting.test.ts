@@ -36,7 +36,7 @@ async function addDeliveries(
       eventId: randomUUID(),
       eventType: 'ORDER_PLACED',
       integrationId,
-      targetId: undefined,
+      targetId: randomUUID(),
     } as const;
     const added = newDelivery({ ...delivery, eventCreatedAt, body }, eventCreatedAt);
     await harness.deliveries.insertMissing([added]);

@@ -46,10 +46,8 @@ interface BudgetDocument extends StampedDocument, Audited {
   time_zone: string;
   unpriced: 'refuse' | 'allow';
   assume_max_output_tokens: number | null;
-  /** Absent in budgets of earlier releases. */
-  thresholds?: number[];
-  /** Absent in budgets of earlier releases. */
-  blocked?: { model: string; since: Date; invocation_id: string }[];
+  thresholds: number[];
+  blocked: { model: string; since: Date; invocation_id: string }[];
   created_at: Date;
   set_at: Date;
   set_by: { id: string; name: string };
@@ -125,8 +123,8 @@ function fromDocument({ _id, budget_id, scope, ...document }: BudgetDocument): B
     timeZone: document.time_zone,
     unpriced: document.unpriced,
     assumedOutputTokens: document.assume_max_output_tokens ?? undefined,
-    thresholds: document.thresholds ?? [],
-    blocked: (document.blocked ?? []).map((each) => ({
+    thresholds: document.thresholds,
+    blocked: document.blocked.map((each) => ({
       model: each.model,
       since: each.since,
       invocationId: each.invocation_id,

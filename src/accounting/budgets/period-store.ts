@@ -95,7 +95,7 @@ export interface PeriodStore {
   expire(id: string, at: Date): Promise<void>;
 }
 
-/** Amounts are int64. Periods of earlier releases have no outbox before an event is announced. */
+/** Amounts are int64. There is no outbox before an event is announced. */
 interface PeriodDocument extends Partial<WithOutbox> {
   _id: string;
   budget: string;

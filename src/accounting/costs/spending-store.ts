@@ -72,10 +72,9 @@ type StoredSums = readonly [
   cost: StoredMoney,
   ceilingCost: StoredMoney,
   withoutCost: number,
-  /** Absent in those of earlier releases, as are those that follow. */
-  failedCalls?: number,
-  estimatedInputTokens?: number,
-  estimatedOutputTokens?: number,
+  failedCalls: number,
+  estimatedInputTokens: number,
+  estimatedOutputTokens: number,
 ];
 
 interface ProgressDocument {
@@ -185,8 +184,8 @@ function toDaySums(document: SumsDocument, since: number, until: number): DaySum
   for (const [number, stored] of Object.entries(document.quarters)) {
     const start = day.getTime() + Number(number) * quarterMs;
     if (start < since || start >= until) continue;
-    const [calls, inputTokens, outputTokens, cost, ceilingCost, withoutCost, ...later] = stored;
-    const [failedCalls = 0, estimatedInputTokens = 0, estimatedOutputTokens = 0] = later;
+    const [calls, inputTokens, outputTokens, cost, ceilingCost, ...counts] = stored;
+    const [withoutCost, failedCalls, estimatedInputTokens, estimatedOutputTokens] = counts;
     const more = { calls, failedCalls, inputTokens, outputTokens, withoutCost };
     const estimated = { estimatedInputTokens, estimatedOutputTokens };
     addSums(sums, { ...more, ...estimated, cost: fromStored(cost), ceilingCost: fromStored(ceilingCost) });

@@ -74,8 +74,8 @@ export class SumsOfRecords {
     for (const { provider, model, status, usage, usage_source, estimate, cost } of attempts) {
       const amount = cost === undefined ? 0n : fromStored(cost);
       const { inputTokens = 0, outputTokens = 0 } = (usage_source === 'provider' && usage) || {};
-      // Earlier releases have stored ceilings without an estimate.
-      const estimated = estimate?.usage ?? (usage_source === 'ceiling' || usage_source === 'provider' ? {} : usage);
+      // Beside a ceiling there is an estimate.
+      const estimated = usage_source === 'provider' ? {} : (estimate?.usage ?? usage);
       const sums: Sums = {
         calls: 1,
         failedCalls: status === 'failed' ? 1 : 0,

@@ -73,7 +73,7 @@ function toAttempt(attempt: AttemptDocument): Schemas['InvocationAttempt'] {
     started_at: attempt.started_at.toISOString(),
     latency_ms: attempt.latency_ms,
     usage: usage && toUsage(usage),
-    usage_source: source === 'partial' ? 'estimated' : source,
+    usage_source: source,
     cost: toAttemptCost(attempt),
     estimate: estimate && { usage: toUsage(estimate.usage), cost: toCallCost(estimate.cost, attempt) },
     answer_model: attempt.answer_model,

@@ -15,8 +15,7 @@ export interface AttemptDocument {
   started_at: Date;
   latency_ms?: number;
   usage?: Usage;
-  /** Earlier releases stored `partial` for `estimated`. */
-  usage_source?: 'provider' | 'estimated' | 'ceiling' | 'partial';
+  usage_source?: 'provider' | 'estimated' | 'ceiling';
   /** In billionths of a dollar; absent if it is unknown. */
   cost?: StoredMoney;
   price_match?: 'prefix';

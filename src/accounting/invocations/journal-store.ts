@@ -68,7 +68,7 @@ interface JournalDocument {
    * The entries of each batch as JSON, by its number. As documents of BSON they cost the service and the database twice
    * as much, and nobody asks for their fields.
    */
-  open: Record<string, string | InvocationDocument>;
+  open: Record<string, string>;
   /** What calls cost whose entries have been removed, by the period of the budget that paid them. As int64. */
   settled?: Record<string, StoredMoney>;
 }
@@ -149,14 +149,10 @@ function textOf(entries: readonly InvocationDocument[]): string {
 
 function entriesOf({ open }: JournalDocument): InvocationDocument[] {
   const byNumber = Object.entries(open).sort(([one], [other]) => Number(one) - Number(other));
-  const all = byNumber.flatMap(([, batch]) =>
-    // Entries were documents before, by their ids.
-    typeof batch === 'string' ? (JSON.parse(batch, revive) as InvocationDocument[]) : batch,
-  );
+  const all = byNumber.flatMap(([, batch]) => JSON.parse(batch, revive) as InvocationDocument[]);
   return [...new Map(all.map((entry) => [entry._id, entry])).values()];
 }
 
-/** Times were texts before. */
 function revive(name: string, value: unknown): unknown {
-  return name === 'created_at' || name === 'started_at' ? new Date(value as number | string) : value;
+  return name === 'created_at' || name === 'started_at' ? new Date(value as number) : value;
 }

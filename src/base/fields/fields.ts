@@ -16,12 +16,10 @@ export type SetBy = 'caller' | 'creation' | 'server' | 'hidden';
 export interface FieldOptions<Value> {
   /** The field can be missing: `undefined` in the code, absent in documents and answers. In a PUT `null` clears it. */
   readonly optional?: true;
-  /** The value if a creation leaves it out, and in documents of earlier versions without it. */
+  /** The value if a creation leaves it out, and in documents of earlier releases, which did not have the field yet. */
   readonly initially?: Value;
   /** Its name in the contract, if that is not its name in snake case. */
   readonly shownAs?: string;
-  /** Its name in documents, if documents of earlier versions have another one. */
-  readonly storedAs?: string;
 }
 
 export interface Field<
@@ -54,11 +52,7 @@ export const hidden = declare('hidden');
 export type Table = Readonly<Record<string, Field>>;
 
 /** Its name in documents. */
-type StoredName<F extends Field, Name> = F['options'] extends { readonly storedAs: infer Other extends string }
-  ? Other
-  : Name extends 'id'
-    ? '_id'
-    : SnakeCase<Name & string>;
+type StoredName<Name> = Name extends 'id' ? '_id' : SnakeCase<Name & string>;
 /** Its name in the contract; `never` for fields that others set. */
 type ShownName<F extends Field, Name, By extends SetBy> = F['setBy'] extends By
   ? F['options'] extends { readonly shownAs: infer Other extends string }
@@ -83,8 +77,8 @@ export type Thing<T extends Table> = {
 };
 /** Its document. The id is `_id`. */
 export type Document<T extends Table> = Flat<
-  { -readonly [Name in keyof T as Unless<T[Name], Optional, StoredName<T[Name], Name>>]: StoredOf<T[Name]['kind']> } & {
-    -readonly [Name in keyof T as If<T[Name], Optional, StoredName<T[Name], Name>>]?: StoredOf<T[Name]['kind']>;
+  { -readonly [Name in keyof T as Unless<T[Name], Optional, StoredName<Name>>]: StoredOf<T[Name]['kind']> } & {
+    -readonly [Name in keyof T as If<T[Name], Optional, StoredName<Name>>]?: StoredOf<T[Name]['kind']>;
   }
 >;
 /** Its representation in answers. */
@@ -142,7 +136,7 @@ export function fields<const T extends Table>(table: T): Fields<T> {
     name,
     kind,
     setBy,
-    stored: options.storedAs ?? (name === 'id' ? '_id' : snakeCase(name)),
+    stored: name === 'id' ? '_id' : snakeCase(name),
     shown: options.shownAs ?? snakeCase(name),
     initially: options.initially,
     isOptional: options.optional === true,

@@ -25,10 +25,7 @@ export const mostOfCall: NanoDollars = 1_000_000_000_000_000_000n;
  */
 export const mostOfBudget = 8_000_000_000_000_000;
 
-/**
- * An amount in the database: an int64, which the driver reads as a number if that is exact, or digits. Earlier releases
- * stored doubles.
- */
+/** An amount in the database: an int64, which the driver reads as a number if that is exact, or digits. */
 export type StoredMoney = NanoDollars | number | string | { toBigInt(): bigint };
 
 export function fromStored(stored: StoredMoney): NanoDollars {

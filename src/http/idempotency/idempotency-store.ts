@@ -8,8 +8,6 @@ import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocumen
  * How long attempts to store an answer or to free a key are repeated during an outage of the database, in milliseconds.
  */
 const persistMs = 10 * 60_000;
-/** The longest lease of records without a term, which earlier versions wrote. */
-const formerTermMs = 90_000;
 
 /** A stored answer: text, or its compressed bytes. Null if it was too large. */
 export type StoredBody = string | Uint8Array | null;
@@ -67,11 +65,11 @@ interface IdempotencyDocument extends StampedDocument {
   fingerprint: string;
   owner: string;
   resource_id: string;
-  beat?: number;
-  term_ms?: number;
-  given_up?: boolean;
+  beat: number;
+  term_ms: number;
+  given_up: boolean;
   expires_at: Date;
-  answer?: { status: number; headers: [string, string][]; bytes?: number; body: string | Binary | null };
+  answer?: { status: number; headers: [string, string][]; bytes: number; body: string | Binary | null };
 }
 
 const collectionName = 'idempotency_keys';
@@ -117,7 +115,7 @@ export function createIdempotencyStore(database: Database): IdempotencyStore {
         where: {
           // The former owner may have finished, or incremented the beat.
           answer: { $exists: false },
-          ...(document.beat === undefined ? {} : { beat: found.beat }),
+          beat: found.beat,
         },
         change: { $set: { owner, beat, term_ms, given_up, expires_at } },
       });
@@ -157,7 +155,7 @@ export function createIdempotencyStore(database: Database): IdempotencyStore {
 
 function toDocument(
   record: IdempotencyRecord,
-): Required<Omit<IdempotencyDocument, 'revision' | 'writes' | 'answer'>> & { _id: string } {
+): Omit<IdempotencyDocument, 'revision' | 'writes' | 'answer'> & { _id: string } {
   return {
     _id: record.id,
     fingerprint: record.fingerprint,
@@ -177,13 +175,13 @@ function fromDocument(document: IdempotencyDocument): IdempotencyRecord {
     fingerprint: document.fingerprint,
     owner: document.owner,
     resourceId: document.resource_id,
-    beat: document.beat ?? 0,
-    termMs: document.term_ms ?? formerTermMs,
-    isGivenUp: document.given_up ?? false,
+    beat: document.beat,
+    termMs: document.term_ms,
+    isGivenUp: document.given_up,
     expiresAt: document.expires_at.getTime(),
     answer:
       answer === undefined
         ? undefined
-        : { status: answer.status, headers: Object.fromEntries(answer.headers), bytes: answer.bytes ?? 0 },
+        : { status: answer.status, headers: Object.fromEntries(answer.headers), bytes: answer.bytes },
   };
 }

@@ -78,7 +78,7 @@ export function createResultArchive(blobs: BlobStore): ResultArchive {
  * The answer of `getTestRunResults`. A run that is done has ended. The variables, which can have any members, stand before
  * the id of the run, and `results` is the last member: see `readResults`.
  */
-export function toTestRunResults(
+function toTestRunResults(
   run: TestRun,
   results: JsonText<TestResult[]>,
   variables?: JsonText<VariableValues>,
@@ -100,7 +100,7 @@ const readLimitMs = 60_000;
 /**
  * Reads all results into memory, as they were stored.
  *
- * @param run the run that they belong to; earlier versions stored them in another form, without a status
+ * @param run the run that they belong to
  * @throws {ProblemError} storage-unavailable
  */
 export async function readResults(content: Readable, run: TestRun): Promise<JsonText<TestResult[]>> {
@@ -108,12 +108,8 @@ export async function readResults(content: Readable, run: TestRun): Promise<Json
     throw storageUnavailable(error);
   });
   const start = stored.indexOf(resultsMember, stored.indexOf(`"id":"${run.id}"`));
-  if (run.answerBytes !== undefined && start !== -1)
-    return new JsonText(stored.slice(start + resultsMember.length, -1));
-  const { results } = JSON.parse(stored) as Pick<TestRunResults, 'results'>;
-  return toJsonText<TestResult[]>(
-    results.map((result) => ({ ...result, status: 'error' in result ? 'failed' : 'succeeded' }) as TestResult),
-  );
+  if (start === -1) throw new Error(`the object of the test run ${run.id} has no results`);
+  return new JsonText(stored.slice(start + resultsMember.length, -1));
 }
 
 /** What is before the results. Between the id of the run and them are ids, numbers and times. */

@@ -79,7 +79,7 @@ export const testRunIndexes: CollectionIndexes = {
 /** The fields that a tombstone does not have. */
 const forgottenFields = [
   ...['prompt_id', 'prompt_version', 'providers', 'unknown_variables', 'created_at', 'finished_at', 'heartbeat'],
-  ...['answer_bytes', 'result_bytes', 'answered_count', 'cost'],
+  ...['answer_bytes', 'answered_count', 'cost'],
 ];
 
 export function createTestRunStore(database: PagedDatabase): TestRunStore {

@@ -29,10 +29,7 @@ export const testRunFields = fields({
   cost: made(runCost, { optional: true }),
   /** Set at its end. */
   finishedAt: made(moment, { optional: true }),
-  /**
-   * Size of its stored results, which are the answer of `getTestRunResults` byte by byte. Undefined for runs of earlier
-   * versions, which stored results in another form.
-   */
+  /** Size of its stored results, which are the answer of `getTestRunResults` byte by byte; set when it is done. */
   answerBytes: hidden(integer, { optional: true }),
 });
 

@@ -1,6 +1,6 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
-import type { BlobStore, OpenBlob } from '../../storage/blobs/blob-store.ts';
+import type { BlobStore } from '../../storage/blobs/blob-store.ts';
 import type { MemoryBudget } from '../../base/limits/memory-budget.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Generator } from '../generation/generator.ts';
@@ -18,7 +18,7 @@ import { createActiveRuns } from './active-runs.ts';
 import { createDeletion } from './test-run-deletion.ts';
 import { performRun, type FinishedTestRun, type RunTask } from './perform-run.ts';
 import { damaged, notStored, promptDeleted, shuttingDown } from './problems.ts';
-import { createResultArchive, readResults, toTestRunResults } from './result-archive.ts';
+import { createResultArchive, readResults } from './result-archive.ts';
 import { createSweep } from './sweep.ts';
 import type { TestRun } from './test-run.ts';
 import type { TestRunStore } from './test-run-store.ts';
@@ -55,7 +55,6 @@ export type TestOutcome =
 
 /** Who reads test runs. */
 export interface TestRunReader {
-  readonly family: string;
   readonly reach?: Reach | undefined;
 }
 
@@ -131,8 +130,6 @@ export interface TestRunsDependencies {
 const leastBytes = 1024 * 1024;
 /** How often stored results are in memory: as bytes, text, objects and text again. */
 const resultCopies = 6;
-/** The assumed size of results whose size is not known. */
-const usualResultBytes = 1024 * 1024;
 /** Seconds after which a caller may ask again for a run that has not ended. */
 const retryAfter = { 'Retry-After': '2' };
 
@@ -156,30 +153,25 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
     });
   };
 
-  const openResults = async (run: TestRun, signal?: AbortSignal): Promise<OpenBlob> => {
-    const stored = run.status === 'done' ? await archive.open(run.id, signal) : undefined;
+  const openResults = async (run: TestRun, signal?: AbortSignal): Promise<ResultStream> => {
+    const { status, answerBytes: length = 0 } = run;
+    const stored = status === 'done' ? await archive.open(run.id, signal) : undefined;
     if (stored === undefined) throw notStored(run);
-    return stored;
+    const { size, content } = stored;
+    if (size === undefined || size === length) return { run, length, content };
+    content.destroy();
+    throw damaged(run, new Error(`${size} bytes are stored, of ${length}`));
   };
 
   /** All of the results in memory. */
   const withResults = async (run: TestRun, family: string): Promise<FinishedTestRun> => {
-    const { size, content } = await openResults(run);
+    const { length, content } = await openResults(run);
     try {
-      const release = memory.reserveLarge(family, (size ?? run.answerBytes ?? usualResultBytes) * resultCopies);
+      const release = memory.reserveLarge(family, length * resultCopies);
       return { run, results: await readResults(content, run).finally(release) };
     } finally {
       content.destroy();
     }
-  };
-
-  /** For runs of earlier versions, which stored results in another form. */
-  const convertResults = async (run: TestRun, family: string): Promise<ResultStream> => {
-    const { results } = await withResults(run, family);
-    const answer = Buffer.from(toTestRunResults(run, results).text);
-    const content = Readable.from([answer]);
-    content.once('close', memory.hold(family, answer.length));
-    return { run, length: answer.length, content };
   };
 
   const start = (task: RunTask, release: () => void): Promise<FinishedTestRun> => {
@@ -296,17 +288,12 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
       const { run, finished } = begun;
       return request.respondAsync ? { kind: 'started', run } : { kind: 'finished', ...(await finished) };
     },
-    async results(id, { family, reach }, signal) {
+    async results(id, { reach }, signal) {
       const run = await get(id, reach);
       if (run.status === 'running') {
         throw new ProblemError('test-run-running', { detail: 'The test run has not ended yet.', headers: retryAfter });
       }
-      const { answerBytes: length } = run;
-      if (length === undefined) return convertResults(run, family);
-      const { size, content } = await openResults(run, signal);
-      if (size === undefined || size === length) return { run, length, content };
-      content.destroy();
-      throw damaged(run, new Error(`${size} bytes are stored, of ${length}`));
+      return openResults(run, signal);
     },
     async list(slugOrId, status) {
       const { id } = await prompts.resolve(slugOrId);

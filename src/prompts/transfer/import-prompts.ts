@@ -318,8 +318,8 @@ function toChange({ note, ...version }: Incoming['versions'][number]): Steps['ch
 type Metadata = Pick<NewPrompt, 'name' | 'description' | 'testSettings' | 'invocationContent'>;
 
 /**
- * What an import takes over besides the content and the aliases. A file that does not say which content may be kept, such
- * as one of an earlier release, does not lift the limit of the stored prompt.
+ * What an import takes over besides the content and the aliases. A file that does not say which content may be kept does
+ * not lift the limit of the stored prompt.
  */
 function metadataOf(
   { name, description, testSettings, invocationContent }: Metadata,

@@ -7,13 +7,10 @@ import { insertOnce, read, type StampedDocument } from './writes.ts';
 export interface Installation {
   /** A UUID, created once. Ids that are derived from names of callers include it. */
   readonly id: string;
-  /** Whether the database had orders before it had this id: their ids were derived without it. */
-  readonly hasFormerOrders: boolean;
 }
 
 interface InstallationDocument extends StampedDocument {
   installation_id: string;
-  former_orders: boolean;
 }
 
 /** There is one document. Because its id is fixed, only one of several first starts can create it. */
@@ -28,19 +25,14 @@ export async function ensureInstallation(database: Database): Promise<Installati
   for (;;) {
     const found = await findInstallation(database);
     if (found !== undefined) return found;
-    const order = await read(() => database.db.collection('orders').findOne({}, { projection: { _id: 1 } }));
-    await insertOnce(installationsOf(database), {
-      _id: documentId,
-      installation_id: randomUUID(),
-      former_orders: order !== null,
-    });
+    await insertOnce(installationsOf(database), { _id: documentId, installation_id: randomUUID() });
   }
 }
 
 /** Reads the document. @returns undefined before the first start @throws ProblemError `database-unavailable` */
 export async function findInstallation(database: Pick<Database, 'db'>): Promise<Installation | undefined> {
   const found = await read(() => installationsOf(database).findOne({ _id: documentId }));
-  return found === null ? undefined : { id: found.installation_id, hasFormerOrders: found.former_orders };
+  return found === null ? undefined : { id: found.installation_id };
 }
 
 function installationsOf({ db }: Pick<Database, 'db'>): Collection<InstallationDocument> {

@@ -61,8 +61,7 @@ export function createDeliveries(dependencies: DeliveriesDependencies): Deliveri
       if (eventId === undefined) return deliveries.list(filter);
       // They have the event's target, which has an index. One of events would cost each delivery at its insertion.
       const [event] = await events.find([eventId]);
-      const isOther = targetId !== undefined && targetId !== event?.targetId;
-      if (event?.targetId === undefined || isOther) return emptyListing;
+      if (event === undefined || (targetId !== undefined && targetId !== event.targetId)) return emptyListing;
       return deliveries.list({ ...filter, targetId: event.targetId });
     },
     async attempts(id) {

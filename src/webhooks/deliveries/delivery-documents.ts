@@ -1,13 +1,13 @@
 import type { EventType } from '../events/event.ts';
-import { fromTargetFields, type TargetFields } from '../events/target.ts';
 import type { SendError } from '../sending/send-error.ts';
 import type { Attempt, Delivery, DeliveryStatus, Outcome } from './delivery.ts';
 
 /** A document of the collection `deliveries`. */
-export interface DeliveryDocument extends TargetFields {
+export interface DeliveryDocument {
   _id: string;
   event_id: string;
   event_type: EventType;
+  target_id: string;
   integration_id: string;
   replay_id?: string;
   /** The last replay that sent the event again; only in the first delivery of an event to an integration. */
@@ -29,7 +29,7 @@ export interface DeliveryDocument extends TargetFields {
   next_attempt_at?: Date;
   /** Fencing: a process that reads the delivery to send it sets a stamp, which can only replace a smaller one. */
   stamp: number;
-  /** Number of attempts begun. The name is that of existing documents. */
+  /** Number of attempts begun. */
   tries: number;
   failures: number;
   /** Outcome of the last attempt that ended. */
@@ -68,7 +68,7 @@ export function fromDeliveryDocument(document: Omit<DeliveryDocument, 'body'>): 
     eventType: document.event_type,
     integrationId: document.integration_id,
     replayId: document.replay_id,
-    targetId: fromTargetFields(document),
+    targetId: document.target_id,
     status,
     attemptCount: document.tries,
     failures,

@@ -1,7 +1,6 @@
 import type { CollectionIndexes } from '../../storage/db/indexes.ts';
 import type { Source } from '../../storage/db/pages.ts';
 import type { EventType } from '../events/event.ts';
-import { toTargetFields } from '../events/target.ts';
 import type { DeliveryStatus, Outcome } from './delivery.ts';
 import type { DeliveryDocument } from './delivery-documents.ts';
 
@@ -35,7 +34,7 @@ const failed = { last_outcome: { $gt: succeeded } };
 const retrying = { status: pending, ...failed };
 
 /**
- * The indexes of lists. Each delivery is in one of the two by target. On a server that fetches whatever matches, every
+ * The indexes of lists. On a server that fetches whatever matches, every
  * index costs more at each insertion and helps less, so it has few: deliveries of most types are found soon among all,
  * and so are those with a status among the deliveries of an integration.
  */
@@ -43,16 +42,7 @@ export const listIndexes: Required<Omit<CollectionIndexes, 'collection'>> = {
   indexes: [
     { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
     { key: { integration_id: 1, created_at: -1, _id: 1 }, name: 'integration_id_1_created_at_-1__id_1' },
-    {
-      key: { target_uuid: 1, created_at: -1, _id: 1 },
-      name: 'target_uuid_1_created_at_-1__id_1',
-      partialFilterExpression: { target_uuid: { $gt: '' } },
-    },
-    {
-      key: { target_id: 1, created_at: -1, _id: 1 },
-      name: 'target_id_1_created_at_-1__id_1',
-      partialFilterExpression: { target_id: { $gt: '' } },
-    },
+    { key: { target_id: 1, created_at: -1, _id: 1 }, name: 'target_id_1_created_at_-1__id_1' },
     {
       key: { status: 1, created_at: -1, _id: 1 },
       name: 'undelivered_status_1_created_at_-1__id_1',
@@ -100,7 +90,7 @@ export const listIndexes: Required<Omit<CollectionIndexes, 'collection'>> = {
 };
 
 /** Fields of `indexes`, those first that have the fewest deliveries. */
-const selective = ['target_uuid', 'target_id', 'integration_id', 'last_outcome', 'status'];
+const selective = ['target_id', 'integration_id', 'last_outcome', 'status'];
 
 /** The deliveries of a list. */
 export function deliverySource(
@@ -110,7 +100,7 @@ export function deliverySource(
   const { integrationId, integrations, status, hasFailed, eventType, targetId, lastOutcome, since, until } = filter;
   const { eventId } = filter;
   const equal: Record<string, unknown> = {
-    ...(targetId === undefined ? {} : toTargetFields(targetId)),
+    ...(targetId === undefined ? {} : { target_id: targetId }),
     ...(integrationId === undefined ? {} : { integration_id: integrationId }),
     ...(lastOutcome === undefined ? {} : { last_outcome: lastOutcome }),
     ...(status === undefined ? {} : { status }),

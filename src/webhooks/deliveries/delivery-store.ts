@@ -4,7 +4,6 @@ import { expiryIndex, type CollectionIndexes } from '../../storage/db/indexes.ts
 import type { PagedDatabase, Source, ValueSpan } from '../../storage/db/pages.ts';
 import { read, writeIdempotently } from '../../storage/db/writes.ts';
 import type { Listing } from '../../base/lists/listing.ts';
-import { toTargetFields } from '../events/target.ts';
 import type { Attempt, Delivery, DeliveryStatus, DeliveryWithBody, Outcome, StampedAttempt } from './delivery.ts';
 import {
   attemptId,
@@ -170,7 +169,7 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
           event_type: delivery.eventType,
           integration_id: delivery.integrationId,
           ...(replayId === undefined ? {} : { replay_id: replayId }),
-          ...(targetId === undefined ? {} : toTargetFields(targetId)),
+          target_id: targetId,
           event_created_at: delivery.eventCreatedAt,
           ...(traceparent === undefined ? {} : { traceparent }),
           created_at: createdAt,

@@ -22,8 +22,7 @@ export interface Delivery {
   readonly eventType: EventType;
   readonly integrationId: string;
   readonly replayId: string | undefined;
-  /** Undefined in deliveries of test events and categories that earlier releases created. */
-  readonly targetId: string | undefined;
+  readonly targetId: string;
   readonly status: DeliveryStatus;
   /** Number of attempts begun. An attempt that a crash interrupted counts here, but not in the schedule. */
   readonly attemptCount: number;
@@ -51,7 +50,7 @@ export interface NewDelivery {
   readonly eventType: EventType;
   readonly integrationId: string;
   readonly replayId?: string | undefined;
-  readonly targetId: string | undefined;
+  readonly targetId: string;
   readonly eventCreatedAt: Date;
   readonly traceparent?: string | undefined;
   readonly body: Uint8Array;

@@ -4,12 +4,9 @@ import { expiryIndex, type CollectionIndexes } from '../../storage/db/indexes.ts
 import type { PagedDatabase, Source } from '../../storage/db/pages.ts';
 import { read } from '../../storage/db/writes.ts';
 import type { EventContent, EventType } from './event.ts';
-import { fromTargetFields, toTargetFields, type TargetFields } from './target.ts';
 
 /** A relayed event: the bytes and the recipients. */
-export interface StoredEvent extends Omit<EventContent, 'data' | 'targetId'> {
-  /** Undefined in test events of earlier releases. */
-  readonly targetId: string | undefined;
+export interface StoredEvent extends Omit<EventContent, 'data'> {
   /** The bytes that are signed and sent. */
   readonly body: Uint8Array;
   /** Ids of integrations. They never change. */
@@ -41,9 +38,10 @@ export interface EventStore {
   ): Promise<{ events: StoredEvent[]; next: EventPosition | undefined }>;
 }
 
-interface EventDocument extends TargetFields {
+interface EventDocument {
   _id: string;
   type: EventType;
+  target_id: string;
   location_id?: string;
   created_at: Date;
   traceparent?: string;
@@ -71,7 +69,7 @@ export function createEventStore(database: PagedDatabase): EventStore {
         ({ id, type, targetId, locationId, createdAt, traceparent, body, recipients }): EventDocument => ({
           _id: id,
           type,
-          ...(targetId === undefined ? {} : toTargetFields(targetId)),
+          target_id: targetId,
           ...(locationId === undefined ? {} : { location_id: locationId }),
           created_at: createdAt,
           ...(traceparent === undefined ? {} : { traceparent }),
@@ -123,7 +121,7 @@ function fromDocument(document: EventDocument): StoredEvent {
   return {
     id: document._id,
     type: document.type,
-    targetId: fromTargetFields(document),
+    targetId: document.target_id,
     locationId: document.location_id,
     createdAt: document.created_at,
     traceparent: document.traceparent,

@@ -5,16 +5,16 @@
  */
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { EventType, OutboxEntry } from './event.ts';
-import { fromTargetFields, toTargetFields, type TargetFields } from './target.ts';
 
 /** The collections whose documents have an outbox. */
 export const outboxCollections = ['orders', 'products', 'categories', 'fiscal_days', 'budget_periods'] as const;
 export type OutboxCollection = (typeof outboxCollections)[number];
 
 /** An {@link OutboxEntry} in the database. */
-export interface OutboxDocument extends TargetFields {
+export interface OutboxDocument {
   id: string;
   type: EventType;
+  target_id: string;
   location_id?: string;
   created_at: Date;
   traceparent?: string;
@@ -41,7 +41,7 @@ export function toOutboxDocuments(entries: readonly OutboxEntry[]): OutboxDocume
   return entries.map(({ id, type, targetId, locationId, createdAt, traceparent, data }) => ({
     id,
     type,
-    ...toTargetFields(targetId),
+    target_id: targetId,
     ...(locationId === undefined ? {} : { location_id: locationId }),
     created_at: createdAt,
     ...(traceparent === undefined ? {} : { traceparent }),
@@ -51,11 +51,10 @@ export function toOutboxDocuments(entries: readonly OutboxEntry[]): OutboxDocume
 
 /** Reads events from the `outbox` of a document. */
 export function fromOutboxDocuments(documents: readonly OutboxDocument[]): OutboxEntry[] {
-  return documents.map(({ id, type, location_id, created_at, traceparent, data, ...target }) => ({
+  return documents.map(({ id, type, location_id, created_at, traceparent, data, target_id }) => ({
     id,
     type,
-    // Every announced event has one.
-    targetId: fromTargetFields(target) ?? '',
+    targetId: target_id,
     locationId: location_id,
     createdAt: created_at,
     traceparent,

@@ -57,7 +57,7 @@ export const integrationIndexes: CollectionIndexes = {
   collection: collectionName,
   indexes: [
     { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
-    { key: { state: 1, created_at: -1, _id: 1 }, name: 'state_1_created_at_-1__id_1' },
+    { key: { status: 1, created_at: -1, _id: 1 }, name: 'status_1_created_at_-1__id_1' },
     { key: { event_types: 1 }, name: 'event_types_1' },
     auditIndex,
   ],
@@ -90,7 +90,7 @@ export function createIntegrationStore(database: PagedDatabase): IntegrationStor
       listByTime({
         collection: integrations,
         time: 'created_at',
-        where: status === undefined ? {} : { state: status },
+        where: status === undefined ? {} : { status },
       }),
     async replace(integration, entry) {
       const { id, revision } = integration;
@@ -114,8 +114,8 @@ export function createIntegrationStore(database: PagedDatabase): IntegrationStor
     },
     ids: (after, limit) => idsOf({ _id: { $gt: after } }, limit),
     async inactiveIds() {
-      const idsWith = (state: IntegrationStatus) =>
-        read(() => integrations.find({ state }, { projection: { _id: 1 } }).toArray());
+      const idsWith = (status: IntegrationStatus) =>
+        read(() => integrations.find({ status }, { projection: { _id: 1 } }).toArray());
       return (await Promise.all([idsWith('paused'), idsWith('disabled')])).flat().map(({ _id }) => _id);
     },
     existing: (ids) => database.pages.existing(integrations, ids),

@@ -44,7 +44,7 @@ export const integrationFields = fields({
   rotation: hidden(object({ id: text, secret: sealed, startedAt: moment }), { optional: true }),
   /** The rotation that was finished last, so that a repeated finish is recognised. */
   finishedRotationId: hidden(text, { optional: true }),
-  status: made(same<IntegrationStatus>(), { storedAs: 'state' }),
+  status: made(same<IntegrationStatus>()),
   /** Set while `status` is `disabled`. */
   disabled: hidden(object({ reason: same<DisabledReason>(), at: moment }), { optional: true }),
   /** No attempt has succeeded since `failingSince`; the integration will be disabled at `disablesAt`. */

@@ -5,7 +5,7 @@ import { signatureHeaders, type SigningSecrets } from './signatures.ts';
 export interface DeliveryContent {
   readonly eventId: string;
   readonly eventType: string;
-  readonly targetId: string | undefined;
+  readonly targetId: string;
   readonly traceparent?: string | undefined;
   readonly body: Uint8Array;
 }
@@ -25,7 +25,7 @@ export interface HeaderContext {
  */
 export function deliveryHeaders(message: DeliveryContent, context: HeaderContext, at: Date): string[] {
   const { eventId, eventType, targetId, traceparent, body } = message;
-  const targetUuid = targetId === undefined ? null : targetUuidOf(targetId);
+  const targetUuid = targetUuidOf(targetId);
   // A custom header of the integration takes precedence.
   const hasOwnTrace = context.custom.some(({ name }) => name.toLowerCase() === 'traceparent');
   const timestamp = Math.floor(at.getTime() / 1_000);

@@ -45,7 +45,7 @@ const make = async (where: TestService, maker: string, ...scopes: (Scope | objec
   return created.body as Made;
 };
 
-/** A key as an earlier release stored it, without its maker and with the scopes of that time. */
+/** A key without a maker, as the first key is. */
 const makeOld = async (wanted: string = randomUUID()): Promise<Made> => {
   const { id, key, secretHash } = mintKey(wanted);
   const more = { createdAt: new Date(), expiresAt: undefined, ancestors: [], limits: undefined };

@@ -40,11 +40,7 @@ afterAll(async () => {
 
 /** The events that were stored about a budget: its thresholds. */
 async function eventsAbout(budgetId: string): Promise<number[]> {
-  const found = await database.db
-    .collection('events')
-    .find({ target_uuid: budgetId })
-    .sort({ created_at: 1 })
-    .toArray();
+  const found = await database.db.collection('events').find({ target_id: budgetId }).sort({ created_at: 1 }).toArray();
   return found.map(({ body }) => (JSON.parse(String(body)) as { data: { threshold: number } }).data.threshold);
 }
 

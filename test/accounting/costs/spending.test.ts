@@ -124,7 +124,7 @@ it('reads what is not closed for a second at the longest, and says how far it ca
 it('adds up closed quarters once, and the others for each answer', async () => {
   const store = createInvocationStore(database);
   const journals = createJournalStore(database);
-  // Earlier releases stored doubles; large amounts are no exact double.
+  // Large amounts are no exact double.
   const ceiling = { usage, usage_source: 'ceiling', cost: 9_007_199_254_740_993n, estimate: { usage } } as const;
   await store.insert([
     record('2026-03-11T23:59:59.999Z', [paid(3), { cost: 0 }], { tags: ['team=a', 'env=x'], prompt_id: 'p1' }),

@@ -1,12 +1,12 @@
 /**
- * `npm run test:faults:budgets` lets 200 callers with ten keys spend from a budget over all and one for each key, through
+ * `npm run program -- test:faults:budgets` lets 200 callers with ten keys spend from a budget over all and one for each key, through
  * four processes. Meanwhile processes are killed (SIGKILL) or stopped for longer than others wait for them (SIGSTOP), the
  * database is killed twice, the day of the budgets ends, and a limit is lowered. Then it compares what the provider bills
  * with the invocation log and with the budgets: no budget may ever be exceeded, and when nothing is in progress, nothing
  * is held, each budget has spent what the log says, and each threshold that was reached has one event. It prints a
  * table, and ends with exit code 1 if anything is wrong.
  *
- *     npm run test:faults:budgets -- --runs 20 --seconds 60 --seed 1
+ *     npm run program -- test:faults:budgets --runs 20 --seconds 60 --seed 1
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -306,9 +306,9 @@ async function untilAnnounced(
       }
     }
     const found = await db.collection('events').find({ type: 'BUDGET_THRESHOLD_REACHED' }).toArray();
-    for (const { target_uuid, body } of found) {
+    for (const { target_id, body } of found) {
       const { data } = JSON.parse(String(body)) as { data: { since: string; threshold: number } };
-      const name = `${target_uuid} ${data.since} ${data.threshold}`;
+      const name = `${target_id} ${data.since} ${data.threshold}`;
       due.set(name, (due.get(name) ?? 0) - 1);
     }
     const wrong = [...due].filter(([, left]) => left !== 0);

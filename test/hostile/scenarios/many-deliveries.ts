@@ -78,7 +78,7 @@ async function prepare(world: World, receiver: Sink, status: State): Promise<Pla
     const some = Array.from({ length: 100 }, (_, offset): StoredEvent => ({
       id: uuid(index + offset),
       type: 'ORDER_PLACED',
-      targetId: undefined,
+      targetId: 'order',
       locationId: undefined,
       createdAt,
       body,
@@ -89,7 +89,7 @@ async function prepare(world: World, receiver: Sink, status: State): Promise<Pla
       eventId: event.id,
       eventType: event.type,
       integrationId: id,
-      targetId: undefined,
+      targetId: 'order',
       body,
       eventCreatedAt: createdAt,
     }));
@@ -114,6 +114,7 @@ async function insertDelivered(
       event_id: delivery.eventId,
       event_type: delivery.eventType,
       integration_id: delivery.integrationId,
+      target_id: delivery.targetId,
       event_created_at: createdAt,
       created_at: createdAt,
       body: new Binary(delivery.body),

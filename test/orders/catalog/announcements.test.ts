@@ -165,7 +165,8 @@ describe('a product', () => {
 
 describe('a full outbox', () => {
   const fill = async (productId: string): Promise<void> => {
-    const event = { type: 'PRODUCT_UPDATED' as const, location_id: 'l', created_at: new Date(), data: {} };
+    const about = { target_id: productId, location_id: 'l' };
+    const event = { type: 'PRODUCT_UPDATED' as const, ...about, created_at: new Date(), data: {} };
     const outbox = Array.from({ length: outboxCapacity }, () => ({ ...event, id: randomUUID() }));
     await documents('products').updateOne({ _id: productId }, { $set: { outbox } });
   };

@@ -7,7 +7,7 @@ const location = {
   ...{ id: '1', createdAt: new Date(0), updatedAt: new Date(0) },
 };
 
-it('is in basis points in documents, also of earlier releases', () => {
+it('is in basis points in documents, with decimals for finer rates', () => {
   const document = { ...locationFields.toDocument(location), tax_rate: 825 };
   expect(locationFields.fromDocument(document).taxRate).toBe(82_500);
   expect(locationFields.toDocument({ ...location, taxRate: 82_500 })).toEqual(document);

@@ -260,22 +260,6 @@ describe.each([
     });
     await nobodyReads(id);
   });
-
-  it('of earlier releases, without status, are converted', async () => {
-    const { body: run } = await createTestRun(service, await createPrompt(service), onEcho);
-    const id = run.id as string;
-    const { results, ...rest } = JSON.parse(await storage.read(service, id)) as { results: Line[] };
-    const type = 'urn:prompt-gateway:problem:provider-timeout';
-    const error = { type, title: 'Provider time-out', detail: 'It took too long.', retryable: true };
-    const failed = { provider: 'mock', model: 'model-a', latency_ms: 1, error };
-    const former = { ...rest, results: [...results.map(({ status: _, ...result }) => result), failed] };
-    await storage.replace(service, id, JSON.stringify(former));
-    const runs = database.db.collection<{ _id: string }>('test_runs');
-    await runs.updateOne({ _id: id }, { $unset: { answer_bytes: 1 }, $set: { result_bytes: 1 } });
-    const { body, headers } = await service.call('GET', resultsPath(id));
-    expect(body).toEqual({ ...rest, results: [...results, { status: 'failed', ...failed }] });
-    expect(headers['etag']).toBe(`"${id}.results"`);
-  });
 });
 
 describe('a stream of results', () => {

@@ -5,7 +5,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { Binary } from 'mongodb';
 import { Webhook } from 'standardwebhooks';
 import packageJson from '../../../package.json' with { type: 'json' };
 import asyncapi from '../../../generated/asyncapi.json' with { type: 'json' };
@@ -112,35 +111,6 @@ describe('an order', () => {
     expect(await unwrap(request.body, request.headers, standard)).toMatchObject({ type: 'ORDER_PLACED' });
     const signature = createHmac('sha256', key).update(request.body).digest('hex');
     expect(request.headers['x-service-signature']).toBe(signature);
-  });
-
-  it('can be sent again in the form of an earlier release, without ids', async () => {
-    setup.receiver.forget();
-    const { path } = await createIntegration(setup.service, { url: `${setup.receiver.url}/earlier`, secret });
-    await placeOrder(setup.service, await openShop(setup.service));
-    const { body } = await eventually(
-      setup.service,
-      `${path}/deliveries`,
-      ({ data }) => data[0]?.status === 'delivered',
-    );
-    const { id, event_id } = body.data[0] as { id: string; event_id: string };
-    const sent = setup.receiver.requests.find((request) => request.path === '/hook/earlier')?.body.toString() ?? '';
-    const earlier = sent.replace(`,"id":"${event_id}"}`, '}').replace(/"targetId":"[^"]+",/, '');
-    expect(earlier).toMatch(/^\{"type":"ORDER_PLACED","targetUuid":"[^"]+","createdAt":"[^"]+","data":\{[^{}]+\}\}$/);
-    const stored = { $set: { body: new Binary(Buffer.from(earlier)) } };
-    await setup.database.db.collection<{ _id: string }>('events').updateOne({ _id: event_id }, stored);
-    await setup.database.db.collection<{ _id: string }>('deliveries').updateOne({ _id: id }, stored);
-
-    setup.receiver.forget();
-    await setup.service.call('POST', `/api/v1/deliveries/${id}/resend`);
-    const [again] = await setup.receiver.received(1);
-    if (again === undefined) throw new Error('nothing arrived');
-    expect(again.body.toString()).toBe(earlier);
-    expect(again.headers['webhook-id']).toBe(event_id);
-    const { targetUuid, ...payload } = JSON.parse(earlier) as { targetUuid: string };
-    const completed = { ...payload, targetUuid, targetId: targetUuid, id: event_id };
-    expect(await unwrap(again.body, again.headers, secret)).toEqual(completed);
-    expect(isOrderPlaced(completed)).toBe(true);
   });
 
   it('does not reach a receiver that has not subscribed to its type', async () => {

@@ -3081,6 +3081,10 @@ export interface components<Other = string & {}> {
          *         }
          *       ],
          *       "created_at": "2026-11-02T09:15:00.000Z",
+         *       "author": {
+         *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *         "name": "Release pipeline"
+         *       },
          *       "current": false
          *     }
          */
@@ -3099,7 +3103,7 @@ export interface components<Other = string & {}> {
             fallbacks?: components<Other>["schemas"]["Fallbacks"];
             retries?: components<Other>["schemas"]["Retries"];
             created_at: components<Other>["schemas"]["Timestamp"];
-            author?: components<Other>["schemas"]["VersionAuthor"];
+            author: components<Other>["schemas"]["VersionAuthor"];
             /**
              * @description The `note` of the request that made the version. Absent without one.
              * @example Shorter answers for the night shift
@@ -3281,7 +3285,7 @@ export interface components<Other = string & {}> {
         FinishReason: ("stop" | "length" | "content-filter" | "tool-calls" | "error" | "other") | components<Other>["schemas"]["OtherValue"];
         /**
          * CallCost
-         * @description What a call cost, by the price of the model when it began; 0 for an answer from the cache, of a call that another invocation pays, and for a call that the provider cannot charge for. A part of 10^-9 dollars counts as a whole. `null` if the cost is unknown: the model has no price, or the provider did not give plausible numbers of tokens and got no limit of output tokens. Results of earlier releases do not have it.
+         * @description What a call cost, by the price of the model when it began; 0 for an answer from the cache, of a call that another invocation pays, and for a call that the provider cannot charge for. A part of 10^-9 dollars counts as a whole. `null` if the cost is unknown: the model has no price, or the provider did not give plausible numbers of tokens and got no limit of output tokens.
          * @example {
          *       "amount": "0.0000464",
          *       "currency": "USD"
@@ -3483,7 +3487,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * TestRunCost
-         * @description What all calls of the test run cost, failed ones included, as their records have it. `null` if that is unknown for one of them. Absent unless `status` is `done`, and for runs of earlier releases.
+         * @description What all calls of the test run cost, failed ones included, as their records have it. `null` if that is unknown for one of them. Absent unless `status` is `done`.
          * @example {
          *       "amount": "0.0032",
          *       "currency": "USD"
@@ -3608,7 +3612,7 @@ export interface components<Other = string & {}> {
             /** @description Providers and models, in the order of the request, with default models filled in. */
             providers: components<Other>["schemas"]["TestTarget"][];
             /**
-             * @description Number of calls that succeeded. Absent unless `status` is `done`, and for runs of earlier releases.
+             * @description Number of calls that succeeded. Absent unless `status` is `done`.
              * @example 3
              */
             answered_count?: number;
@@ -5476,7 +5480,7 @@ export interface components<Other = string & {}> {
         EventId: string;
         /**
          * TargetId
-         * @description Id of what the event is about: an order, a product, a category, the location of a fiscal day, a budget, or the tested integration. Absent if an earlier release created the delivery of a test event or of a category's event.
+         * @description Id of what the event is about: an order, a product, a category, the location of a fiscal day, a budget, or the tested integration.
          * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
          */
         TargetId: string;
@@ -5824,7 +5828,7 @@ export interface components<Other = string & {}> {
             id: components<Other>["schemas"]["DeliveryId"];
             event_id: components<Other>["schemas"]["EventId"];
             event_type: components<Other>["schemas"]["EventTypeName"];
-            target_id?: components<Other>["schemas"]["TargetId"];
+            target_id: components<Other>["schemas"]["TargetId"];
             integration_id: components<Other>["schemas"]["IntegrationId"];
             integration_name?: components<Other>["schemas"]["IntegrationName"];
             replay_id?: components<Other>["schemas"]["ReplayId"];
@@ -6622,7 +6626,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * VersionAuthor
-         * @description The API key that made the version. Absent for versions of earlier releases.
+         * @description The API key that made the version.
          * @example {
          *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
          *       "name": "Release pipeline"
@@ -7551,7 +7555,7 @@ export interface components<Other = string & {}> {
             id: components<Other>["schemas"]["DeliveryId"];
             event_id: components<Other>["schemas"]["EventId"];
             event_type: components<Other>["schemas"]["EventTypeName"];
-            target_id?: components<Other>["schemas"]["TargetId"];
+            target_id: components<Other>["schemas"]["TargetId"];
             integration_id: components<Other>["schemas"]["IntegrationId"];
             integration_name?: components<Other>["schemas"]["IntegrationName"];
             replay_id?: components<Other>["schemas"]["ReplayId"];
@@ -8414,7 +8418,7 @@ export interface components<Other = string & {}> {
             warnings?: components<Other>["schemas"]["Warnings"];
             created_at: components<Other>["schemas"]["Timestamp"];
             /**
-             * @description Number of calls that succeeded. Absent for runs of earlier releases.
+             * @description Number of calls that succeeded.
              * @example 3
              */
             answered_count?: number;
@@ -8463,7 +8467,7 @@ export interface components<Other = string & {}> {
             created_at: components<Other>["schemas"]["Timestamp"];
             finished_at: components<Other>["schemas"]["Timestamp"];
             /**
-             * @description Values that the run was started with. Absent if there were none, if they are larger than 256 KiB of JSON, and for runs of earlier releases.
+             * @description Values that the run was started with. Absent if there were none, or if they are larger than 256 KiB of JSON.
              * @example {
              *       "customer_name": "Ada"
              *     }
@@ -8680,7 +8684,7 @@ export interface components<Other = string & {}> {
             before?: components<Other>["schemas"]["AuditedMembersBefore"];
             after?: components<Other>["schemas"]["AuditedMembersAfter"];
             /**
-             * @description Names of members that were changed, but whose values are not in the record: the content of prompts, which versions keep, secrets and headers. There is no digest of them either. In records of earlier releases also values of more than 1,000 characters.
+             * @description Names of members that were changed, but whose values are not in the record: the content of prompts, which versions keep, secrets and headers. There is no digest of them either.
              * @example [
              *       "messages"
              *     ]

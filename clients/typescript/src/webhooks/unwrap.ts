@@ -117,17 +117,15 @@ function requireTolerance(time: number, now: number, tolerance: number): void {
 
 function readEvent(body: Uint8Array, headerId: string | undefined): WebhookEvent {
   const payload = parse(body);
-  const id = payload?.['id'] ?? headerId;
+  const id = payload?.['id'];
   if (typeof payload?.['type'] !== 'string' || typeof id !== 'string') {
     throw new WebhookVerificationError('malformed-payload', 'The body is not an event.');
   }
   if (headerId !== undefined && headerId !== id) {
     throw new WebhookVerificationError('disagreement', 'webhook-id is not the id of the event.');
   }
-  // Events of earlier releases have no `targetId`, and the oldest no `id`.
-  const targetId = payload['targetId'] ?? payload['targetUuid'];
   // The service validates each event before it signs it.
-  return { ...payload, ...(targetId === undefined ? {} : { targetId }), id } as unknown as WebhookEvent;
+  return payload as unknown as WebhookEvent;
 }
 
 function parse(body: Uint8Array): Record<string, unknown> | undefined {

@@ -13,7 +13,7 @@ import {
 import type { Document } from '../../../base/fields/fields.ts';
 import type { Listing } from '../../../base/lists/listing.ts';
 import { archivedIn, type ArchivedSelection } from '../archived.ts';
-import { beginOfFiscalDay, type FiscalSpan } from './fiscal-calendar.ts';
+import type { FiscalSpan } from './fiscal-calendar.ts';
 import { locationFields, type Location } from './location.ts';
 
 /** Locations in the database. Every method can throw `database-unavailable`. */
@@ -38,8 +38,7 @@ export interface LocationStore {
 
 interface SpanFields {
   next_fiscal_day: string;
-  /** Absent in documents of earlier versions. */
-  next_fiscal_day_begins_at?: Date;
+  next_fiscal_day_begins_at: Date;
   next_fiscal_day_ends_at: Date;
 }
 type LocationDocument = StampedDocument & Document<typeof locationFields.table> & SpanFields;
@@ -107,7 +106,7 @@ export function createLocationStore(database: PagedDatabase): LocationStore {
   };
 }
 
-function toSpanFields({ date, beginsAt, endsAt }: FiscalSpan): Required<SpanFields> {
+function toSpanFields({ date, beginsAt, endsAt }: FiscalSpan): SpanFields {
   return { next_fiscal_day: date, next_fiscal_day_begins_at: beginsAt, next_fiscal_day_ends_at: endsAt };
 }
 
@@ -119,11 +118,10 @@ function fromDocument(document: LocationDocument): Location {
   };
 }
 
-function fromSpanFields(document: LocationDocument): FiscalSpan {
-  const { next_fiscal_day: date, next_fiscal_day_ends_at: endsAt, timezone, fiscal_day_end: fiscalDayEnd } = document;
+function fromSpanFields(document: SpanFields): FiscalSpan {
   return {
-    date,
-    beginsAt: document.next_fiscal_day_begins_at ?? beginOfFiscalDay(date, { timezone, fiscalDayEnd }),
-    endsAt,
+    date: document.next_fiscal_day,
+    beginsAt: document.next_fiscal_day_begins_at,
+    endsAt: document.next_fiscal_day_ends_at,
   };
 }

@@ -21,7 +21,7 @@ const zone = object({
   spots: list(spot),
 });
 
-/** In parts per million. Documents have basis points, as in earlier releases; a finer rate has decimals there. */
+/** In parts per million. Documents have basis points; a finer rate has decimals there. */
 const rate: typeof integer = {
   ...integer,
   toStored: (partsPerMillion) => partsPerMillion / 100,
