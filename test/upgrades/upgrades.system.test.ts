@@ -121,7 +121,7 @@ describe('data of a commit before 1.0.0', () => {
     };
     const dataDir = await mkdtemp(path.join(tmpdir(), 'former-'));
     const { code, messages } = await runServiceProgram({ ...environment, DATA_DIR: dataDir });
-    expect([code, messages]).toEqual([1, expect.stringContaining('Commit 53c703e8 is the last that reads such data')]);
+    expect([code, messages]).toEqual([1, expect.stringContaining('Commit 6a63eef0 is the last that reads such data')]);
     expect(await named('schema').find().toArray()).toEqual([schema]);
     expect(await named('prompts').listIndexes().toArray()).toHaveLength(1);
     await database.close();

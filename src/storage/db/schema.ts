@@ -29,7 +29,7 @@ export interface SchemaDocument extends StampedDocument {
 /** Of 1.0.0. */
 const firstVersion = 7;
 /** The last commit that reads data of a schema before the first version. */
-const lastEarlierReader = '53c703e8';
+const lastEarlierReader = '6a63eef0';
 
 const documentId = 'schema';
 const keptReleases = 16;

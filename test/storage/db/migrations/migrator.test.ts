@@ -80,7 +80,7 @@ describe('the schema version', () => {
 
 describe('data of before the first schema version', () => {
   const refused =
-    'a development version before 1.0.0 wrote it, and this release cannot read it. Nothing was changed. Commit 53c703e8 ' +
+    'a development version before 1.0.0 wrote it, and this release cannot read it. Nothing was changed. Commit 6a63eef0 ' +
     'is the last that reads such data.';
   const schemas = () => world.database.db.collection<{ _id: string }>('schema');
 
