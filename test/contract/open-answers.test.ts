@@ -12,6 +12,7 @@ const delivery = {
   event_id: '2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36',
   event_type: 'TEST',
   integration_id: 'f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95',
+  target_id: 'f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95',
   attempt_count: 1,
   created_at: '2026-11-06T08:30:00.000Z',
 };

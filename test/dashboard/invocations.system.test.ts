@@ -133,7 +133,7 @@ describe('the invocation log', () => {
     await page.getByLabel('Calls that count').selectOption({ label: 'With a tag' });
     await page.getByRole('combobox', { name: 'Tag' }).click();
     await page.getByRole('option', { name: 'team=checkout' }).click();
-    await page.getByRole('textbox', { name: 'Limit', exact: true }).fill('0,01');
+    await page.getByRole('textbox', { name: 'Limit', exact: true }).fill('0,05');
     await page.getByLabel('Period').selectOption({ label: 'Each month' });
     await page.getByLabel('Output tokens if a call has no limit').fill('20');
     const events = page.getByRole('combobox', { name: 'Events' });
@@ -144,7 +144,7 @@ describe('the invocation log', () => {
     await page.getByRole('button', { name: 'Create budget' }).click();
     const card = (name: string) => budgets.getByRole('listitem', { name });
     await card('checkout').getByText('Within the limit').waitFor();
-    await card('checkout').getByText('$0.00 of $0.01 spent (0%)').waitFor();
+    await card('checkout').getByText('$0.00 of $0.05 spent (0%)').waitFor();
     await card('checkout').getByRole('link', { name: 'team=checkout' }).waitFor();
     await card('checkout').getByText('Event at 80%').waitFor();
 
@@ -161,7 +161,7 @@ describe('the invocation log', () => {
       ({ body }) => (body.current as { spent: { amount: string } }).spent.amount !== '0',
     );
     await page.reload();
-    await card('checkout').getByText('$0.000098 of $0.01 spent (1%)').waitFor();
+    await card('checkout').getByText('$0.000098 of $0.05 spent').waitFor();
     await card('helpdesk').getByText('Used up').waitFor();
     await card('helpdesk').getByRole('link', { name: 'Checkout', exact: true }).waitFor();
     await card('greeting').getByRole('link', { name: 'Greeting', exact: true }).waitFor();
