@@ -84,7 +84,7 @@ export default {
       comment: 'Only generation/ plans and makes calls, so that no caller has rules of its own for them.',
       severity: 'error',
       from: { path: '^src/prompts/(invoke|openai|test-runs)/' },
-      to: { path: '^src/models/(call/(?!failures)|transport|twin)/' },
+      to: { path: '^src/models/(call/(?!failures)|transport/|twin/)' },
     },
     ...rooms.map((room) => ({
       name: 'stores-are-private',
