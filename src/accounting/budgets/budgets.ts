@@ -187,7 +187,11 @@ export function createBudgets({ store, periods, clock, random, onExcess, onRefus
       onExcess(excess);
       store
         .block({ model: nameOf(excess), since: clock.now(), invocationId: excess.invocationId })
-        .then(refresh)
+        .then(async () => {
+          // A read in progress may have begun before.
+          await reading?.catch(() => undefined);
+          await refresh();
+        })
         .catch((error: unknown) => {
           onExcess(excess, error);
         });
