@@ -73,7 +73,12 @@ export function sendBody(response: ServerResponse, body: string | Uint8Array): v
     response.end(body);
     return;
   }
-  const pieces = piecesOf(typeof body === 'string' ? Buffer.from(body) : body);
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  if (bytes.length <= pieceBytes) {
+    response.end(bytes);
+    return;
+  }
+  const pieces = piecesOf(bytes);
   const sendOn = (): void => {
     for (let next = pieces.next(); next.done !== true; next = pieces.next()) {
       if (response.write(next.value)) continue;

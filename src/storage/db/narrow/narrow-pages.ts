@@ -429,22 +429,31 @@ function positions<T extends Stored>(source: Source<T>, part: Span): Promise<{ _
   return read(() => source.collection.aggregate<{ _id: string; at: Date }>(stages).toArray());
 }
 
-/** Counts a list. @param searched the documents that are searched for those that match further conditions */
+/**
+ * Counts a list.
+ * @param searched the documents that are searched for those that match further conditions; Infinity for a list that is
+ *   not long, whose samples are read by one command
+ */
 async function total<T extends Stored>(source: Source<T>, searched: number): Promise<Total> {
-  const { counted, isWhole } = await countUpTo(source, countedMost + 1, searched);
+  const parts = searched === Infinity ? [(await cut(source)).reverse()] : latestParts(source);
+  const { counted, isWhole } = await countUpTo(source, countedMost + 1, parts, searched);
   return isWhole ? totalOf(counted) : { atLeast: Math.min(counted, countedMost) };
 }
+
+/** Parts of a list, the latest first, some of them together. */
+type Parts = AsyncIterable<readonly Part[]> | readonly (readonly Part[])[];
 
 /** Counts what a list matches, the latest first. */
 async function countUpTo<T extends Stored>(
   source: Source<T>,
   most: number,
+  parts: Parts = latestParts(source),
   searched = Infinity,
 ): Promise<{ readonly counted: number; readonly isWhole: boolean }> {
   let counted = 0;
   let isWhole = true;
   let left = source.rest === undefined ? Infinity : searched;
-  await visitParts(source, async (part) => {
+  await visitParts(source, parts, async (part) => {
     if (counted >= most || left <= 0) {
       isWhole = false;
       return { documents: 0, isDone: true };
@@ -478,7 +487,7 @@ async function listPositions<T extends Stored>(
   const wanted = after === undefined ? source : upTo(source, new Date(after.at));
   let left = source.rest === undefined ? Infinity : searched;
   let cutAt: Position | undefined;
-  await visitParts(wanted, async (part) => {
+  await visitParts(wanted, latestParts(wanted), async (part) => {
     const found = (await positions(source, part)).map(({ _id: id, at }): Position => ({ at: at.getTime(), id }));
     const behind = after === undefined ? found : found.filter((position) => compare(position, after) > 0);
     for (const position of behind.sort(compare)) listed.push(position);
@@ -499,11 +508,12 @@ async function listPositions<T extends Stored>(
  */
 async function visitParts<T extends Stored>(
   source: Source<T>,
+  parts: Parts,
   visit: (part: Part) => Promise<{ readonly documents: number; readonly isDone?: boolean }>,
 ): Promise<void> {
   const few = (perPartOf(source) * sampling) / widest;
   let width = 1;
-  for await (const together of latestParts(source)) {
+  for await (const together of parts) {
     for (let index = 0; index < together.length;) {
       const some = together.slice(index, index + width);
       const about = some.reduce((sum, part) => sum + part.about, 0);
