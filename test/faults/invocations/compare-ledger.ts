@@ -101,7 +101,9 @@ export function findGaps(
 /** Whether an attempt costs what its tokens cost, and has no absurd number of them. */
 function isSound(attempt: LoggedAttempt): boolean {
   const { model, usage = {}, usage_source: source } = attempt;
-  if (nanosOf(attempt) !== costOf(usage, source === 'ceiling')) return false;
+  const cost = nanosOf(attempt);
+  // Input that the provider has said before it broke off costs what it says; otherwise the dearest rate counts.
+  if (cost !== costOf(usage, false) && (source !== 'ceiling' || cost !== costOf(usage, true))) return false;
   return (
     Object.values(usage).every((count: number) => count < 1_000_000) &&
     (!model.includes(absurd) || source !== 'provider')
