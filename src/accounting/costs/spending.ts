@@ -177,7 +177,7 @@ export function createSpending({ store, records, clock, journalledMs }: Spending
       return {
         total,
         spent: inOrder(by, [...spent.values()]),
-        completeUntil: Math.min(closed, until),
+        completeUntil: Math.min(closed, until, clock.now().getTime()),
         addedUpUntil: readUntil < until ? readUntil : undefined,
       };
     },

@@ -76,7 +76,7 @@ const audited: AuditedKind<Pick<Prompt, 'id' | 'labels'>> = {
 };
 
 /** The most labels of a prompt. */
-const maxLabels = 20;
+export const maxLabels = 20;
 
 /**
  * Creates the rules of labels.

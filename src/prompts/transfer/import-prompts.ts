@@ -10,7 +10,7 @@ import { contentFields, promptFields } from '../prompt.ts';
 import { isReserved } from '../slug.ts';
 import type { NewPrompt, Prompt, PromptChange, PromptContent } from '../prompt.ts';
 import type { Prompts } from '../prompts.ts';
-import type { Labels } from '../labels/labels.ts';
+import { maxLabels, type Labels } from '../labels/labels.ts';
 
 type Schemas = components['schemas'];
 type Sent = Schemas['PromptExport'];
@@ -204,6 +204,10 @@ export function createImports({ store, prompts, labels, random }: ImportsDepende
       notes.push({ detail: 'is not moved: only new labels are set', pointer: `${place}/labels/${name}` });
     }
     const missing = continues ? wanted.filter(({ name }) => !present.has(name)) : [];
+    if (missing.length > 0 && present.size + missing.length > maxLabels) {
+      const detail = `would give the stored prompt more than ${maxLabels} labels`;
+      return refuse([{ detail, pointer: `${place}/labels` }]);
+    }
     const needed = changes.filter(({ change }) => !isDeepStrictEqual({ ...existing, ...change }, existing));
     const status = needed.length + missing.length === 0 ? 'unchanged' : 'updated';
     return { ...of, status, notes, errors: [], steps: { changes: needed, labels: missing } };
