@@ -40,7 +40,7 @@ const retryAfter = '5';
 
 export function createListQueue({
   places = 2,
-  answers = 16,
+  answers = 24,
   maxWaiting = 1_000,
   maxWaitingPerKey = 250,
   waitLimitMs = 60_000,
