@@ -140,10 +140,14 @@ export function createSpending({ store, records, clock, journalledMs }: Spending
     return true;
   };
 
+  /** The end of the last quarter that gets no more records, by the clock of this process. */
+  const lastEnd = (): number => floorTo(quarterMs, clock.now().getTime() - journalledMs);
+
   return {
     async get({ by, since, until, ...filter }) {
       // Read first: a quarter that is closed in the meantime is read from its records.
-      const closed = (await store.closedUntil()) ?? (await records.firstDay()) ?? until;
+      const known = (await store.closedUntil()) ?? (await records.firstDay()) ?? until;
+      const closed = Math.min(known, lastEnd());
       const span = { since: new Date(since), until: new Date(Math.min(until, closed)) };
       const open = closed < until ? await openQuarters(new Date(closed).toISOString()) : undefined;
       const each = async (isTagged: boolean, add: (one: DaySums) => void): Promise<void> => {
@@ -177,17 +181,22 @@ export function createSpending({ store, records, clock, journalledMs }: Spending
       return {
         total,
         spent: inOrder(by, [...spent.values()]),
-        completeUntil: Math.min(closed, until, clock.now().getTime()),
+        completeUntil: Math.min(closed, until),
         addedUpUntil: readUntil < until ? readUntil : undefined,
       };
     },
 
     async close() {
-      const now = clock.now().getTime();
+      const newest = lastEnd();
       // Read before the records: what leaves a journal is in the records before.
       const oldest = await records.oldestOpen();
-      const end = floorTo(quarterMs, Math.min(now - journalledMs, oldest ?? Infinity));
+      const end = floorTo(quarterMs, Math.min(newest, oldest ?? Infinity));
       let closed = await store.closedUntil();
+      // A process whose clock was ahead closed quarters too early: they are closed again, with all their records.
+      if (closed !== undefined && closed > newest + quarterMs) {
+        if (!(await store.advance(closed, newest))) return;
+        closed = newest;
+      }
       if ((closed ?? 0) >= end) return;
       const from = closed ?? (await records.firstDay()) ?? end;
       let start = from;

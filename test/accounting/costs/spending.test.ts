@@ -220,6 +220,21 @@ describe('of processes that add up', () => {
     expect(await sums(startSpending({ database: own }))).toMatchObject({ total, until: '2026-03-12T10:00:00.000Z' });
   });
 
+  it('lose nothing that one whose clock is a day ahead has closed too early', async () => {
+    await startSpending({ database: own, aheadMs: 24 * 3_600_000 }).close();
+    await createInvocationStore(own).insert([record('2026-03-12T10:05:00Z', [paid(1n)])]);
+    const more = { calls: 5, cost: 5n };
+    expect(await sums(startSpending({ database: own }))).toMatchObject({
+      total: more,
+      until: '2026-03-12T10:00:00.000Z',
+    });
+    await startSpending({ database: own }).close();
+    const later = startSpending({ database: own, aheadMs: 3_600_000 });
+    await later.close();
+    expect(await sums(later)).toMatchObject({ total: more, until: '2026-03-12T11:00:00.000Z' });
+    expect(await createSpendingStore(own).closedUntil()).toBe(Date.parse('2026-03-12T11:00:00Z'));
+  });
+
   it('one stops when another has closed more, and takes nothing back', async () => {
     const store = createSpendingStore(own);
     const written: number[] = [];
