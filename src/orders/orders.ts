@@ -8,7 +8,7 @@ import { orderEnded, orderPlaced, type EndedStatus } from '../webhooks/events/an
 import type { OutboxEntry } from '../webhooks/events/event.ts';
 import type { Relay } from '../webhooks/events/outbox.ts';
 import { idempotencyKeyReused } from '../http/idempotency/idempotency.ts';
-import { retryLostRaces } from '../base/editing/edit-queue.ts';
+import { createEditQueue } from '../base/editing/edit-queue.ts';
 import type { Listing } from '../base/lists/listing.ts';
 import { asPlaced, type NewOrder, type Order, type OrderSummary } from './order.ts';
 import { priceOrder, type OrderTotals } from './pricing.ts';
@@ -72,6 +72,7 @@ export interface OrdersOptions {
 const largestTotal = 1_000_000_000_000;
 
 export function createOrders({ store, locations, products, categories, relay, clock, random }: OrdersOptions): Orders {
+  const editQueue = createEditQueue();
   const get = async (id: string): Promise<Order> => {
     const order = await store.find(id);
     if (order === undefined) throw new ProblemError('order-not-found', { detail: `No order has the id ${id}.` });
@@ -91,7 +92,7 @@ export function createOrders({ store, locations, products, categories, relay, cl
     precondition: Precondition<Order>,
     traceparent: string | undefined,
   ): Promise<Order> =>
-    retryLostRaces(async () => {
+    editQueue.contend(id, async () => {
       const order = await get(id);
       // A repeated request has nothing to do, whatever its precondition is.
       if (order.status === status) return order;

@@ -114,13 +114,15 @@ describe('409', () => {
     const { db, close } = await openDatabaseOf(service);
     const setRevisions = (from: unknown, to: unknown): Promise<unknown> =>
       Promise.all(
-        ['prompts', 'locations', 'categories', 'products', 'orders', 'integrations'].map((name) =>
-          db.collection(name).updateMany({ revision: from }, { $set: { revision: to } }),
-        ),
+        [
+          ...['prompts', 'locations', 'categories', 'products', 'orders', 'integrations'],
+          ...['api_keys', 'budgets', 'model_prices'],
+        ].map((name) => db.collection(name).updateMany({ revision: from }, { $set: { revision: to } })),
       );
     // So that restoring the first version changes something.
     const second = { messages: [{ role: 'user', content: 'A second version' }] };
     expect((await call('updatePrompt', { body: second })).status).toBe(200);
+    await call('setPrice');
     // Each edit reads this revision and then requires it. Nothing has it.
     await setRevisions({ $exists: true }, { $exists: false });
     try {

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Collection, Filter } from 'mongodb';
 import { auditIndex, firstAudit, pushAudit, type AuditEntry } from '../../storage/db/audit.ts';
 import type { CollectionIndexes } from '../../storage/db/indexes.ts';
@@ -6,8 +5,7 @@ import type { PagedDatabase } from '../../storage/db/pages.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../../storage/db/writes.ts';
 import type { Document } from '../../base/fields/fields.ts';
 import type { Listing } from '../../base/lists/listing.ts';
-import { requireMatch, type Precondition } from '../../base/editing/edits.ts';
-import { apiKeyFields, type ApiKeyChange, type ApiKeyStatus, type NewApiKey, type StoredApiKey } from './api-key.ts';
+import { apiKeyFields, type ApiKeyStatus, type NewApiKey, type StoredApiKey } from './api-key.ts';
 
 export interface ApiKeyStore {
   /** False if a key with this id already exists. @param entry undefined for the key that the first start creates */
@@ -16,20 +14,11 @@ export interface ApiKeyStore {
   /** Newest first. @param status only those that have it at this time */
   list(status: ApiKeyStatus | undefined, at: Date): Listing<StoredApiKey>;
   isEmpty(): Promise<boolean>;
-  /** @throws {ProblemError} precondition-failed */
-  change(
-    id: string,
-    change: ApiKeyChange,
-    precondition: Precondition<StoredApiKey>,
-    record: RecordChange,
-  ): Promise<StoredApiKey | undefined>;
-  /** Sets the time of revocation, once. @throws {ProblemError} precondition-failed unless it is already revoked */
-  revoke(
-    id: string,
-    at: Date,
-    record: RecordChange,
-    precondition?: Precondition<StoredApiKey>,
-  ): Promise<StoredApiKey | undefined>;
+  /**
+   * Writes name, limits and time of revocation of a changed key, if the stored one still has this revision.
+   * @returns the key as stored; `undefined` if another writer was first
+   */
+  replace(key: StoredApiKey, entry: AuditEntry): Promise<StoredApiKey | undefined>;
   /** Revokes some of a key's descendants. @returns their ids; empty if all are revoked */
   revokeDescendants(id: string, at: Date, record: RecordChange): Promise<string[]>;
   /** Number of a key's descendants that are neither revoked nor expired. */
@@ -81,28 +70,11 @@ export function createApiKeyStore(database: PagedDatabase): ApiKeyStore {
     async isEmpty() {
       return (await read(() => keys.findOne({}, { projection: { _id: 1 } }))) === null;
     },
-    async change(id, change, precondition, record) {
-      for (;;) {
-        const key = await find(id);
-        if (key === undefined) return undefined;
-        requireMatch(key, precondition);
-        const next = { ...key, ...change };
-        if (isDeepStrictEqual(next, key)) return key;
-        const update = { ...apiKeyFields.toUpdate(change), $push: pushAudit(record(key, next)) };
-        const changed = await compareAndSet(keys, { id, revision: key.revision, change: update });
-        if (changed.outcome === 'done') return { ...next, revision: changed.revision };
-      }
-    },
-    async revoke(id, at, record, precondition = () => true) {
-      for (;;) {
-        const key = await find(id);
-        if (key === undefined || key.revokedAt !== undefined) return key;
-        requireMatch(key, precondition);
-        const next = { ...key, revokedAt: at };
-        const change = { $set: { revoked_at: at }, $push: pushAudit(record(key, next)) };
-        const revoked = await compareAndSet(keys, { id, revision: key.revision, change });
-        if (revoked.outcome === 'done') return { ...next, revision: revoked.revision };
-      }
+    async replace(key, entry) {
+      const { id, revision, name, limits, revokedAt } = key;
+      const change = { ...apiKeyFields.toUpdate({ name, limits, revokedAt }), $push: pushAudit(entry) };
+      const written = await compareAndSet(keys, { id, revision, change });
+      return written.outcome === 'done' ? { ...key, revision: written.revision } : undefined;
     },
     async revokeDescendants(id, at, record) {
       const active: Filter<ApiKeyDocument> = { ancestors: id, revoked_at: { $exists: false } };

@@ -1,6 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { auditEntry, type AuditedKind, type Author } from '../audit/author.ts';
 import type { Scope } from '../../../generated/operations.ts';
+import { createEditQueue } from '../../base/editing/edit-queue.ts';
 import type { Precondition } from '../../base/editing/edits.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Listing } from '../../base/lists/listing.ts';
@@ -127,10 +129,41 @@ export function createApiKeys({ store, allScopes, clock, random, onChanged }: Ap
     stored?.ancestors.includes(target.id) !== true &&
     (target.ancestors.includes(changer.keyId) || isAdministrator(changer, stored));
 
+  const editQueue = createEditQueue();
+
   const recordBy =
     (author: Author, at: Date): RecordChange =>
     (before, after) =>
       auditEntry(author, audited, { at, before, after });
+
+  const edit = (
+    id: string,
+    author: Author,
+    at: Date,
+    precondition: Precondition<StoredApiKey>,
+    change: (present: StoredApiKey) => StoredApiKey,
+  ): Promise<StoredApiKey> =>
+    editQueue.edit(id, {
+      get: async () => (await store.find(id)) ?? missing(),
+      precondition,
+      change,
+      write: (next, present) => store.replace(next, recordBy(author, at)(present, next)),
+    });
+
+  /** Sets the time of revocation, once. */
+  const revokeOne = (
+    id: string,
+    author: Author,
+    at: Date,
+    precondition: Precondition<StoredApiKey> = () => true,
+  ): Promise<StoredApiKey> =>
+    edit(
+      id,
+      author,
+      at,
+      (present) => present.revokedAt !== undefined || precondition(present),
+      (present) => (present.revokedAt === undefined ? { ...present, revokedAt: at } : present),
+    );
 
   const revokeDescendants = async (id: string, author: Author): Promise<number> => {
     let count = 0;
@@ -176,8 +209,7 @@ export function createApiKeys({ store, allScopes, clock, random, onChanged }: Ap
         await readActing(maker);
       } catch (error) {
         // No caller has seen its secret; this only keeps the list correct.
-        const at = clock.now();
-        await store.revoke(id, at, recordBy(author, at));
+        await revokeOne(id, author, clock.now());
         throw error;
       }
       return { key, record };
@@ -203,7 +235,10 @@ export function createApiKeys({ store, allScopes, clock, random, onChanged }: Ap
           'A key can change only its descendants. An administrator key can change any key but itself and the keys that led to it.',
         );
       }
-      const key = (await store.change(id, change, precondition, recordBy(author, clock.now()))) ?? missing();
+      const key = await edit(id, author, clock.now(), precondition, (present) => {
+        const next = { ...present, ...change };
+        return isDeepStrictEqual(next, present) ? present : next;
+      });
       onChanged?.(new Set([id]));
       return key;
     },
@@ -214,8 +249,7 @@ export function createApiKeys({ store, allScopes, clock, random, onChanged }: Ap
       if (!mayRevoke(revoker, stored, target)) {
         throw noAuthority('A key can revoke only itself and its descendants. An administrator key can revoke any key.');
       }
-      const at = clock.now();
-      const key = (await store.revoke(id, at, recordBy(author, at), precondition)) ?? missing();
+      const key = await revokeOne(id, author, clock.now(), precondition);
       onChanged?.(new Set([id]));
       const revokedDescendants = descendants === 'revoke' ? await revokeDescendants(id, author) : 0;
       return { key, revokedDescendants, activeDescendants: await store.countActiveDescendants(id, clock.now()) };

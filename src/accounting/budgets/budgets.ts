@@ -1,6 +1,7 @@
 import type { components } from '../../../generated/types.ts';
 import { auditEntry, keyOf, type AuditedKind, type Author } from '../../access/audit/author.ts';
 import { showMoney } from '../../base/runtime/money.ts';
+import { createEditQueue } from '../../base/editing/edit-queue.ts';
 import { changeTime } from '../../base/editing/edits.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import { listingOf, type Listing } from '../../base/lists/listing.ts';
@@ -71,13 +72,13 @@ export interface Excess extends Called {
 export interface Budgets extends Budgeting {
   get(name: string): Promise<BudgetState>;
   list(): Promise<Listing<BudgetState>>;
-  /** @throws {ProblemError} too-many-budgets, and what the precondition throws */
+  /** @throws {ProblemError} too-many-budgets, edit-conflict, and what the precondition throws */
   set(
     terms: BudgetTerms,
     precondition: BudgetPrecondition,
     author: Author,
   ): Promise<BudgetState & { readonly isNew: boolean }>;
-  /** @throws {ProblemError} budget-not-found, and what the precondition throws */
+  /** @throws {ProblemError} budget-not-found, edit-conflict, and what the precondition throws */
   remove(name: string, precondition: BudgetPrecondition, author: Author): Promise<void>;
   /** Reads what other processes have set. @throws {ProblemError} database-unavailable */
   refresh(): Promise<void>;
@@ -115,6 +116,7 @@ interface Current {
 }
 
 export function createBudgets({ store, periods, clock, random, onExcess, onRefused }: BudgetsOptions): Budgets {
+  const editQueue = createEditQueue();
   let all: readonly Current[] = [];
   let byScope: ReadonlyMap<string, readonly Current[]> = new Map();
   let readAt = -Infinity;
@@ -213,8 +215,8 @@ export function createBudgets({ store, periods, clock, random, onExcess, onRefus
       const found = (await store.all()).sort((one, other) => (one.name < other.name ? -1 : 1));
       return listingOf(await withStates(found), ({ budget }) => ({ at: 0, id: budget.name }));
     },
-    async set(terms, precondition, author) {
-      for (;;) {
+    set: (terms, precondition, author) =>
+      editQueue.contend(terms.name, async () => {
         const present = await store.find(terms.name);
         precondition(present);
         if (present === undefined && (await store.all()).length >= mostBudgets) throw tooMany();
@@ -236,23 +238,23 @@ export function createBudgets({ store, periods, clock, random, onExcess, onRefus
           ...(present && { before: named(present) }),
         });
         const written = await store.put(next, present, entry);
-        if (written === undefined) continue;
+        if (written === undefined) return undefined;
         // The processes that hold a part of it find the new limit there, before they have read the budget again.
         await periods.ensure(termsOf(written, periodOf(written, now)));
         await reading?.catch(() => undefined);
         await refresh();
         return { ...(await stateNow(written)), isNew: present === undefined };
-      }
-    },
+      }),
     async remove(name, precondition, author) {
-      for (let isRemoved = false; !isRemoved;) {
+      await editQueue.contend(name, async () => {
         const found = await store.find(name);
         if (found === undefined) throw notFound(name);
         precondition(found);
         const at = clock.now();
-        isRemoved = await store.remove(found, auditEntry(author, audited, { at, before: named(found) }));
-        if (isRemoved && found.period === 'once') await periods.expire(periodOf(found, at).id, at);
-      }
+        if (!(await store.remove(found, auditEntry(author, audited, { at, before: named(found) })))) return undefined;
+        if (found.period === 'once') await periods.expire(periodOf(found, at).id, at);
+        return true;
+      });
       await reading?.catch(() => undefined);
       await refresh();
     },

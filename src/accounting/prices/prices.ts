@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { auditEntry, keyOf as apiKeyOf, type AuditedKind, type Author } from '../../access/audit/author.ts';
 import type { components } from '../../../generated/types.ts';
+import { createEditQueue } from '../../base/editing/edit-queue.ts';
 import { changeTime } from '../../base/editing/edits.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import { listingOf, type Listing } from '../../base/lists/listing.ts';
@@ -66,14 +67,14 @@ export interface Prices {
   list(filter: { readonly provider?: string; readonly source?: PriceSource }): Promise<Listing<EffectivePrice>>;
   /**
    * Sets the operator's price of a model, in place of the one before.
-   * @throws {ProblemError} price-not-found, too-many-prices, and what the precondition throws
+   * @throws {ProblemError} price-not-found, too-many-prices, edit-conflict, and what the precondition throws
    */
   set(
     price: Omit<OwnPrice, 'setAt' | 'setBy'>,
     precondition: PricePrecondition,
     author: Author,
   ): Promise<EffectivePrice & { isNew: boolean }>;
-  /** @throws {ProblemError} price-not-found, and what the precondition throws */
+  /** @throws {ProblemError} price-not-found, edit-conflict, and what the precondition throws */
   remove(provider: string, model: string, precondition: PricePrecondition, author: Author): Promise<void>;
   /** Reads what other processes have set. @throws {ProblemError} database-unavailable */
   refresh(): Promise<void>;
@@ -101,6 +102,7 @@ function withId(price: OwnPrice): OwnPrice & { readonly id: string } {
 }
 
 export function createPrices({ store, providers, clock }: PricesOptions): Prices {
+  const editQueue = createEditQueue();
   let own: ReadonlyMap<string, StoredPrice> | undefined;
   // Bounded, because callers can name any model.
   const fromTable = new LRUCache<string, { readonly price: TablePrice | undefined }>({ max: 1_000 });
@@ -178,7 +180,7 @@ export function createPrices({ store, providers, clock }: PricesOptions): Prices
       const { provider, model } = price;
       requireProvider(provider);
       const rates = inOrder(price.rates);
-      for (;;) {
+      return await editQueue.contend(keyOf(price), async () => {
         const present = await store.find(provider, model);
         precondition(priceWith(provider, model, present));
         if (present === undefined && (await store.all()).length >= mostPrices) throw tooMany();
@@ -186,14 +188,14 @@ export function createPrices({ store, providers, clock }: PricesOptions): Prices
         const next = { ...price, rates, setAt, setBy: apiKeyOf(author) };
         const change = { at: setAt, after: withId(next), ...(present && { before: withId(present) }) };
         const written = await store.put(next, present, auditEntry(author, audited, change));
-        if (written === undefined) continue;
+        if (written === undefined) return undefined;
         await refresh();
         return { ...priceWith(provider, model, written), isNew: present === undefined };
-      }
+      });
     },
     async remove(provider, model, precondition, author) {
       requireProvider(provider);
-      for (let isRemoved = false; !isRemoved;) {
+      await editQueue.contend(keyOf({ provider, model }), async () => {
         const found = await store.find(provider, model);
         if (found === undefined) {
           throw new ProblemError('price-not-found', {
@@ -202,8 +204,8 @@ export function createPrices({ store, providers, clock }: PricesOptions): Prices
         }
         precondition(priceWith(provider, model, found));
         const entry = auditEntry(author, audited, { at: clock.now(), before: withId(found) });
-        isRemoved = await store.remove(found, entry);
-      }
+        return (await store.remove(found, entry)) || undefined;
+      });
       await refresh();
     },
   };

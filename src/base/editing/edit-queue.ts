@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from '../errors/problem-error.ts';
 import { within } from '../runtime/within.ts';
+import { requireMatch, type Precondition } from './edits.ts';
 
 /** The length of a turn, in milliseconds. If an edit takes longer, the database is slow or unavailable. */
 const shortestTurnMs = 250;
@@ -15,8 +16,25 @@ const longestRaceMs = 500;
 const firstPauseMs = 10;
 const longestPauseMs = 200;
 
+/** A change of a resource by a caller. */
+export interface Edit<Thing> {
+  /** Reads it. Throws if it does not exist. */
+  readonly get: () => Promise<Thing>;
+  readonly precondition: Precondition<Thing>;
+  /** @returns the same object if nothing changes */
+  readonly change: (present: Thing) => Thing;
+  /** Stores it with its record in the audit log. @returns undefined if another writer was first */
+  readonly write: (next: Thing, present: Thing) => Promise<Thing | undefined>;
+}
+
 /** Runs edits of the same resource in this process one after the other. */
 export interface EditQueue {
+  /**
+   * Reads a resource, checks the precondition, changes it and stores it, and begins again if another writer was first.
+   * @returns the resource as it is stored
+   * @throws {ProblemError} precondition-failed, and as {@link EditQueue.contend}
+   */
+  edit<Thing>(key: string, edit: Edit<Thing>): Promise<Thing>;
   /**
    * Does the work after the previous work with the same key has ended or has taken longer than its turn. Turns only
    * reduce work; edits are also safe without them.
@@ -39,7 +57,7 @@ interface Turn {
 
 /**
  * Without this, only one of a hundred simultaneous edits of one resource would win its compare-and-set, and the others
- * would start again. This can still happen between processes; {@link retryLostRaces} handles it.
+ * would start again. This can still happen between processes: then an edit is repeated.
  */
 export function createEditQueue(): EditQueue {
   /** For each key with edits the end of the last turn, the length of the next one, and how many have not ended. */
@@ -89,7 +107,35 @@ export function createEditQueue(): EditQueue {
     return turn;
   };
 
+  const contend: EditQueue['contend'] = async (key, attempt) => {
+    let turn: Turn | undefined;
+    let isDone = false;
+    try {
+      const result = await retryLostRaces(async () => {
+        // Who has lost for longer than a turn waits for another one.
+        if (turn?.isOver !== false) {
+          turn?.end(true);
+          turn = await enter(key);
+        }
+        if (turn === undefined) throw editConflict();
+        return await attempt();
+      });
+      isDone = true;
+      return result;
+    } finally {
+      turn?.end(isDone);
+    }
+  };
+
   return {
+    contend,
+    edit: (key, { get, precondition, change, write }) =>
+      contend(key, async () => {
+        const present = await get();
+        requireMatch(present, precondition);
+        const next = change(present);
+        return next === present ? present : await write(next, present);
+      }),
     async run(key, work, otherwise) {
       const turn = await enter(key);
       if (turn === undefined) return await otherwise();
@@ -102,25 +148,6 @@ export function createEditQueue(): EditQueue {
         turn.end(isDone);
       }
     },
-    async contend(key, attempt) {
-      let turn: Turn | undefined;
-      let isDone = false;
-      try {
-        const result = await retryLostRaces(async () => {
-          // Who has lost for longer than a turn waits for another one.
-          if (turn?.isOver !== false) {
-            turn?.end(true);
-            turn = await enter(key);
-          }
-          if (turn === undefined) throw editConflict();
-          return await attempt();
-        });
-        isDone = true;
-        return result;
-      } finally {
-        turn?.end(isDone);
-      }
-    },
   };
 }
 
@@ -129,7 +156,7 @@ export function createEditQueue(): EditQueue {
  * @param attempt returns `undefined` if another writer was first
  * @throws {ProblemError} edit-conflict after 5 s of lost races
  */
-export async function retryLostRaces<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
+async function retryLostRaces<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
   let elapsed = 0;
   for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, longestPauseMs)) {
     const started = performance.now();

@@ -146,17 +146,20 @@ export function createIntegrations({
     author: Author,
     isDone: (present: Integration) => boolean = () => false,
   ): Promise<Integration> =>
-    editQueue.contend(id, async () => {
-      const present = await get(id);
-      if (!isDone(present)) requireMatch(present, precondition);
-      const changed = renewSeals(change(present), secrets);
-      if (isDeepStrictEqual(changed, present)) return present;
-      const updatedAt = changeTime(present.updatedAt, clock.now());
-      const next = { ...changed, warning: undefined, updatedAt };
-      const entry = auditEntry(author, audited, { at: updatedAt, before: present, after: next });
-      const stored = await store.replace(next, entry);
-      if (stored !== undefined) nudge(id);
-      return stored;
+    editQueue.edit(id, {
+      get: () => get(id),
+      precondition: (present) => isDone(present) || precondition(present),
+      change(present) {
+        const changed = renewSeals(change(present), secrets);
+        if (isDeepStrictEqual(changed, present)) return present;
+        return { ...changed, warning: undefined, updatedAt: changeTime(present.updatedAt, clock.now()) };
+      },
+      async write(next, present) {
+        const entry = auditEntry(author, audited, { at: next.updatedAt, before: present, after: next });
+        const stored = await store.replace(next, entry);
+        if (stored !== undefined) nudge(id);
+        return stored;
+      },
     });
 
   /** @param stored the values that masked ones mean */

@@ -597,7 +597,7 @@ export interface PricesResource {
    *
    * @param provider Id of the provider.
    * @param model Id of the model. Write a slash in it as `%2F`.
-   * @throws {ProblemError} `price-not-found` (404), `too-many-prices` (409), `precondition-failed` (412)
+   * @throws {ProblemError} `price-not-found` (404), `too-many-prices` (409), `edit-conflict` (409), `precondition-failed` (412)
    */
   set(provider: string, model: string, body: Schemas['ModelPriceInput'], options?: CallOptions<'setPrice'>): Call<Schemas['ModelPrice']>;
 
@@ -608,7 +608,7 @@ export interface PricesResource {
    *
    * @param provider Id of the provider.
    * @param model Id of the model. Write a slash in it as `%2F`.
-   * @throws {ProblemError} `price-not-found` (404), `precondition-failed` (412)
+   * @throws {ProblemError} `price-not-found` (404), `edit-conflict` (409), `precondition-failed` (412)
    */
   delete(provider: string, model: string, options?: CallOptions<'deletePrice'>): Call<Schemas['Confirmation']>;
 }
@@ -656,7 +656,7 @@ export interface BudgetsResource {
    * A new limit can be lower than that; then no call is made until the next period. No model is blocked any more.
    *
    * @param name Name of the budget.
-   * @throws {ProblemError} `too-many-budgets` (409), `precondition-failed` (412), `unknown-timezone` (422)
+   * @throws {ProblemError} `too-many-budgets` (409), `edit-conflict` (409), `precondition-failed` (412), `unknown-timezone` (422)
    */
   set(name: string, body: Schemas['BudgetInput'], options?: CallOptions<'setBudget'>): Call<Schemas['Budget']>;
 
@@ -666,7 +666,7 @@ export interface BudgetsResource {
    * Deletes a budget. Within 5 seconds, calls no longer need it.
    *
    * @param name Name of the budget.
-   * @throws {ProblemError} `budget-not-found` (404), `precondition-failed` (412)
+   * @throws {ProblemError} `budget-not-found` (404), `edit-conflict` (409), `precondition-failed` (412)
    */
   delete(name: string, options?: CallOptions<'deleteBudget'>): Call<Schemas['Confirmation']>;
 }
@@ -1398,7 +1398,7 @@ export interface ApiKeysResource {
    * Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
    *
    * @param id Id of the API key (not the key itself).
-   * @throws {ProblemError} `api-key-not-found` (404), `precondition-failed` (412), `read-only-field` (422)
+   * @throws {ProblemError} `api-key-not-found` (404), `edit-conflict` (409), `precondition-failed` (412), `read-only-field` (422)
    */
   update(id: string, body: Schemas['ApiKeyUpdate'], options?: CallOptions<'updateApiKey'>): Call<Schemas['ApiKey']>;
 
@@ -1418,7 +1418,7 @@ export interface ApiKeysResource {
    * key that led to it, is not an administrator key. Keys without `created_by` are not descendants of any key.
    *
    * @param id Id of the API key (not the key itself).
-   * @throws {ProblemError} `api-key-not-found` (404), `precondition-failed` (412)
+   * @throws {ProblemError} `api-key-not-found` (404), `edit-conflict` (409), `precondition-failed` (412)
    */
   revoke(id: string, query?: Query<'revokeApiKey'>, options?: CallOptions<'revokeApiKey'>): Call<Schemas['ApiKeyRevoked']>;
 }

@@ -13696,7 +13696,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:too-many-prices
              */
-            type: "urn:prompt-gateway:problem:too-many-prices" | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:too-many-prices" | "urn:prompt-gateway:problem:edit-conflict") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 409
@@ -13800,7 +13800,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:too-many-budgets
              */
-            type: "urn:prompt-gateway:problem:too-many-budgets" | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:too-many-budgets" | "urn:prompt-gateway:problem:edit-conflict") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 409
@@ -18439,7 +18439,7 @@ export interface operations<Other = string & {}> {
             };
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
-            /** @description You have set 1,000 prices. */
+            /** @description You have set 1,000 prices, or other requests kept changing this one. This request changed nothing. */
             409: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -18505,6 +18505,7 @@ export interface operations<Other = string & {}> {
             403: components<Other>["responses"]["PricesUnchangeable"];
             404: components<Other>["responses"]["PriceNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
+            409: components<Other>["responses"]["EditConflict"];
             412: components<Other>["responses"]["PreconditionFailed"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
@@ -18668,7 +18669,7 @@ export interface operations<Other = string & {}> {
             403: components<Other>["responses"]["BudgetsUnchangeable"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
-            /** @description You have set 1,000 budgets. */
+            /** @description You have set 1,000 budgets, or other requests kept changing this one. This request changed nothing. */
             409: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -18742,6 +18743,7 @@ export interface operations<Other = string & {}> {
             403: components<Other>["responses"]["BudgetsUnchangeable"];
             404: components<Other>["responses"]["BudgetNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
+            409: components<Other>["responses"]["EditConflict"];
             412: components<Other>["responses"]["PreconditionFailed"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
@@ -21900,6 +21902,7 @@ export interface operations<Other = string & {}> {
             404: components<Other>["responses"]["ApiKeyNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
+            409: components<Other>["responses"]["EditConflict"];
             412: components<Other>["responses"]["PreconditionFailed"];
             413: components<Other>["responses"]["ContentTooLarge"];
             415: components<Other>["responses"]["UnsupportedMediaType"];
@@ -21981,6 +21984,7 @@ export interface operations<Other = string & {}> {
             };
             404: components<Other>["responses"]["ApiKeyNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
+            409: components<Other>["responses"]["EditConflict"];
             412: components<Other>["responses"]["PreconditionFailed"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];

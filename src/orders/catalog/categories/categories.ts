@@ -1,4 +1,4 @@
-import { changed, requireMatch, type Precondition } from '../../../base/editing/edits.ts';
+import { changed, type Precondition } from '../../../base/editing/edits.ts';
 import { ProblemError } from '../../../base/errors/problem-error.ts';
 import { categoryUpdated } from '../../../webhooks/events/announcements.ts';
 import { makeRoom, outboxCapacity, type Relay } from '../../../webhooks/events/outbox.ts';
@@ -66,24 +66,25 @@ export function createCategories({ store, locations, relay, clock, random }: Cat
     },
 
     update: (id, change, precondition, author) =>
-      editQueue.contend(id, async () => {
-        const present = await get(id);
-        requireMatch(present, precondition);
-        const next = changed(present, change, clock.now());
-        if (next === present) return present;
-        if (present.waiting >= outboxCapacity) {
-          await makeRoom(relay, 'categories', id, async () => (await get(id)).waiting);
-        }
-        const occasion = {
-          eventId: random.uuid(),
-          locationId: present.locationId,
-          at: next.updatedAt,
-          traceparent: author.traceparent,
-        };
-        const entry = auditEntry(author, audited, { at: next.updatedAt, before: present, after: next });
-        const stored = await store.replace(next, [categoryUpdated(id, occasion)], entry);
-        if (stored !== undefined) relay.nudge('categories', id);
-        return stored;
+      editQueue.edit(id, {
+        get: () => get(id),
+        precondition,
+        change: (present) => changed(present, change, clock.now()),
+        async write(next, present) {
+          if (present.waiting >= outboxCapacity) {
+            await makeRoom(relay, 'categories', id, async () => (await get(id)).waiting);
+          }
+          const occasion = {
+            eventId: random.uuid(),
+            locationId: present.locationId,
+            at: next.updatedAt,
+            traceparent: author.traceparent,
+          };
+          const entry = auditEntry(author, audited, { at: next.updatedAt, before: present, after: next });
+          const stored = await store.replace(next, [categoryUpdated(id, occasion)], entry);
+          if (stored !== undefined) relay.nudge('categories', id);
+          return stored;
+        },
       }),
   };
 }

@@ -1,7 +1,7 @@
 import { refuseFindings, type Finding } from '../../../base/errors/findings.ts';
 import { ProblemError } from '../../../base/errors/problem-error.ts';
 import { createEditQueue } from '../../../base/editing/edit-queue.ts';
-import { changed, requireMatch, type Precondition } from '../../../base/editing/edits.ts';
+import { changed, type Precondition } from '../../../base/editing/edits.ts';
 import type { Listing } from '../../../base/lists/listing.ts';
 import { auditEntry, type Author } from '../../../access/audit/author.ts';
 import type { ArchivedSelection } from '../archived.ts';
@@ -84,13 +84,14 @@ export function createLocations({ store, clock }: LocationsOptions): Locations {
     },
 
     update: (id, change, precondition, author) =>
-      editQueue.contend(id, async () => {
-        const present = await get(id);
-        requireMatch(present, precondition);
-        const next = applyChange(present, change, clock.now());
-        if (next === present) return present;
-        const entry = auditEntry(author, audited, { at: next.updatedAt, before: present, after: next });
-        return await store.replace(next, present.nextFiscalDay, entry);
+      editQueue.edit(id, {
+        get: () => get(id),
+        precondition,
+        change: (present) => applyChange(present, change, clock.now()),
+        write: (next, present) => {
+          const entry = auditEntry(author, audited, { at: next.updatedAt, before: present, after: next });
+          return store.replace(next, present.nextFiscalDay, entry);
+        },
       }),
 
     async finishFiscalDay(id, date) {

@@ -1,4 +1,4 @@
-import { changed, requireMatch, type Precondition } from '../../../base/editing/edits.ts';
+import { changed, type Precondition } from '../../../base/editing/edits.ts';
 import { ProblemError } from '../../../base/errors/problem-error.ts';
 import { categoryUpdated, productUpdated, type Occasion } from '../../../webhooks/events/announcements.ts';
 import type { OutboxEntry } from '../../../webhooks/events/event.ts';
@@ -83,21 +83,22 @@ export function createProducts({ store, locations, categories, relay, clock, ran
     },
 
     update: (id, change, precondition, author) =>
-      editQueue.contend(id, async () => {
-        const present = await get(id);
-        requireMatch(present, precondition);
-        const next = changed(present, change, clock.now());
-        if (next === present) return present;
-        if (next.categoryId !== present.categoryId) {
-          await requireCategory(categories, next.categoryId, present.locationId);
-        }
-        if (present.waiting >= outboxCapacity) {
-          await makeRoom(relay, 'products', id, async () => (await get(id)).waiting);
-        }
-        const entry = auditEntry(author, audited, { at: next.updatedAt, before: present, after: next });
-        const stored = await store.replace(next, announce(present, next, author.traceparent), entry);
-        if (stored !== undefined) relay.nudge('products', id);
-        return stored;
+      editQueue.edit(id, {
+        get: () => get(id),
+        precondition,
+        change: (present) => changed(present, change, clock.now()),
+        async write(next, present) {
+          if (next.categoryId !== present.categoryId) {
+            await requireCategory(categories, next.categoryId, present.locationId);
+          }
+          if (present.waiting >= outboxCapacity) {
+            await makeRoom(relay, 'products', id, async () => (await get(id)).waiting);
+          }
+          const entry = auditEntry(author, audited, { at: next.updatedAt, before: present, after: next });
+          const stored = await store.replace(next, announce(present, next, author.traceparent), entry);
+          if (stored !== undefined) relay.nudge('products', id);
+          return stored;
+        },
       }),
   };
 }
