@@ -2,7 +2,7 @@ import { within } from '../base/runtime/within.ts';
 import type { CreateDeliveries } from './deliveries/delivery.ts';
 import { Agenda, type Appointment } from './lanes/agenda.ts';
 import type { Context, EngineDependencies } from './lanes/context.ts';
-import { createDeliveries } from './lanes/creation.ts';
+import { insertDeliveries } from './lanes/creation.ts';
 import { Discovery } from './lanes/discovery.ts';
 import { Dispatcher } from './lanes/dispatcher.ts';
 import type { LaneState } from './lanes/health-store.ts';
@@ -39,7 +39,7 @@ export class WebhookEngine {
   }
 
   readonly create: CreateDeliveries = (added, request) => {
-    const creating = createDeliveries(this.#context, added, request);
+    const creating = insertDeliveries(this.#context, added, request);
     this.#context.tasks.track(creating.catch(() => undefined));
     return creating;
   };

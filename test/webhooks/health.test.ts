@@ -6,7 +6,7 @@ import {
   decide,
   newHealth,
   remainingWait,
-  type Failure,
+  type FailedAttempts,
   type LaneHealth,
 } from '../../src/webhooks/lanes/health.ts';
 import { defaultTiming } from '../../src/webhooks/timing.ts';
@@ -16,7 +16,7 @@ const minute = 60 * second;
 const day = 24 * 60 * minute;
 const start = new Date('2026-11-06T12:00:00.000Z');
 const at = (milliseconds: number): Date => new Date(start.getTime() + milliseconds);
-const failure = (when: Date): Failure => ({ at: when, status: 503, error: undefined });
+const failure = (when: Date): FailedAttempts => ({ at: when, status: 503, error: undefined });
 
 function failures(count: number, health: LaneHealth = newHealth(1), when = start): LaneHealth {
   let after = health;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { findHeaderMistakes, looksLikeCredential } from '../../src/webhooks/integrations/custom-headers.ts';
 import { readRetryAfter } from '../../src/base/outbound/retry-after.ts';
-import { generateSecret, keyOf, toStandardSecret } from '../../src/webhooks/integrations/signing-secret.ts';
+import { generateSecret, signingKeyOf, toStandardSecret } from '../../src/webhooks/integrations/signing-secret.ts';
 import { deliveryId } from '../../src/webhooks/deliveries/delivery.ts';
 import { nextAttemptIn } from '../../src/webhooks/deliveries/retry-schedule.ts';
 import { partitionOf, spansOf } from '../../src/webhooks/partitions/partition.ts';
@@ -132,8 +132,10 @@ describe('custom headers', () => {
 describe('signing secrets', () => {
   it('are the key itself, or its base64 after whsec_', () => {
     const bytes = Buffer.from(Array.from({ length: 64 }, (_, index) => index * 4));
-    expect(keyOf(`whsec_${bytes.toString('base64')}`)).toEqual(bytes);
-    expect(keyOf('EXAMPLE-not-a-real-secret-0123456789')).toEqual(Buffer.from('EXAMPLE-not-a-real-secret-0123456789'));
+    expect(signingKeyOf(`whsec_${bytes.toString('base64')}`)).toEqual(bytes);
+    expect(signingKeyOf('EXAMPLE-not-a-real-secret-0123456789')).toEqual(
+      Buffer.from('EXAMPLE-not-a-real-secret-0123456789'),
+    );
   });
 
   it('are created valid and different', () => {

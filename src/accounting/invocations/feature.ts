@@ -12,7 +12,7 @@ import type { SecretBox } from '../../base/secrets/secret-box.ts';
 import type { ContentMode } from './content.ts';
 import { createContentStore } from './content-store.ts';
 import { createFeedbackStore } from './feedback-store.ts';
-import { startOf, timeOf } from './invocation-id.ts';
+import { startOfDay, timeOf } from './invocation-id.ts';
 import { createInvocationLog } from './invocation-log.ts';
 import { invocationOperations } from './invocation-operations.ts';
 import { createInvocationStore } from './invocation-store.ts';
@@ -111,7 +111,7 @@ export function createInvocationFeature(all: InvocationFeatureOptions) {
       called: (span: Required<Span>) => store.called(span),
       async firstDay(): Promise<number | undefined> {
         const first = (await store.days()).at(-1);
-        return first === undefined ? undefined : startOf(first);
+        return first === undefined ? undefined : startOfDay(first);
       },
       async oldestOpen(): Promise<number | undefined> {
         const times = (await journalStore.entryIds()).flatMap((id) => timeOf(id) ?? []);

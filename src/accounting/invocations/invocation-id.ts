@@ -17,6 +17,6 @@ export function dayOf(at: number): string {
 }
 
 /** The midnight with which a day begins, in milliseconds since 1970. @param day as `dayOf` names it */
-export function startOf(day: string): number {
+export function startOfDay(day: string): number {
   return Date.parse(`${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`);
 }

@@ -21,7 +21,7 @@ import { likelyOutputTokens } from '../../models/call/token-ceiling.ts';
 import { abortable } from '../../base/runtime/abortable.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { KeptContent, stricterOf, type ContentMode } from './content.ts';
-import type { AttemptDocument, InvocationDocument } from './invocation.ts';
+import type { CallAttemptDocument, InvocationDocument } from './invocation.ts';
 import type { Journals, Paid } from './journals.ts';
 
 /** What becomes known of an invocation before its end. */
@@ -261,9 +261,9 @@ export class InvocationRecord implements AttemptLog {
     this.#dependencies.onFinal(document, { isInJournal: this.#isInJournal, isNeeded: this.#isNeeded, content });
   }
 
-  #add(provider: string, model: string): AttemptDocument {
+  #add(provider: string, model: string): CallAttemptDocument {
     const started_at = this.#dependencies.clock.now();
-    const attempt: AttemptDocument = { provider, model, status: 'interrupted', started_at };
+    const attempt: CallAttemptDocument = { provider, model, status: 'interrupted', started_at };
     this.#document.attempts.push(attempt);
     return attempt;
   }
@@ -274,18 +274,18 @@ export class InvocationRecord implements AttemptLog {
     return { keyId, family, makers, promptId, tags: boundTags };
   }
 
-  #withdraw(attempt: AttemptDocument): void {
+  #withdraw(attempt: CallAttemptDocument): void {
     const { attempts } = this.#document;
     attempts.splice(attempts.indexOf(attempt), 1);
   }
 
-  #quote({ provider, started_at: at }: AttemptDocument, request: PricedRequest): Quote | undefined {
+  #quote({ provider, started_at: at }: CallAttemptDocument, request: PricedRequest): Quote | undefined {
     return this.#dependencies.prices.quote(provider, request, at);
   }
 
   /** @param most that budgets have reserved for it */
   #opened(
-    attempt: AttemptDocument,
+    attempt: CallAttemptDocument,
     quote: Quote | undefined,
     ceiling: TokenCeiling | undefined,
     most?: number,
@@ -317,13 +317,13 @@ export class InvocationRecord implements AttemptLog {
   }
 }
 
-function paidBy(claim: Claim | undefined, attempt: AttemptDocument, signal: AbortSignal): Paid | undefined {
+function paidBy(claim: Claim | undefined, attempt: CallAttemptDocument, signal: AbortSignal): Paid | undefined {
   if (claim === undefined) return undefined;
   attempt.budgets = claim.periods.map(({ id }) => id);
   return { claim, attempt, signal };
 }
 
-function describe(attempt: AttemptDocument, { outcome, code, answer }: AttemptEnd): void {
+function describe(attempt: CallAttemptDocument, { outcome, code, answer }: AttemptEnd): void {
   const isOk = outcome === 'ok';
   if (isOk || outcome === 'cancelled') attempt.status = isOk ? 'succeeded' : 'cancelled';
   else Object.assign(attempt, { status: 'failed', problem: outcome });
@@ -339,7 +339,7 @@ function describe(attempt: AttemptDocument, { outcome, code, answer }: AttemptEn
  * @returns undefined if the cost is unknown
  */
 function settle(
-  attempt: AttemptDocument,
+  attempt: CallAttemptDocument,
   quote: Quote | undefined,
   ceiling: TokenCeiling | undefined,
   { outcome, usage = {}, isUnbilled, receivedBytes = 0 }: AttemptEnd,
@@ -390,7 +390,7 @@ function withinModel(ceiling: TokenCeiling, quote: Quote | undefined): TokenCeil
  * counts in place of the ceiling of that.
  */
 function setCeiling(
-  attempt: AttemptDocument,
+  attempt: CallAttemptDocument,
   quote: Quote | undefined,
   ceiling: TokenCeiling,
   estimate: Usage,
@@ -419,7 +419,7 @@ function ceilingOf(quote: Quote | undefined, ceiling: TokenCeiling | undefined):
   return quote?.ceilingOf({ inputTokens: ceiling.inputTokens, outputTokens: ceiling.outputTokens });
 }
 
-function setCost(attempt: AttemptDocument, cost: CallCost | undefined): CallCost | undefined {
+function setCost(attempt: CallAttemptDocument, cost: CallCost | undefined): CallCost | undefined {
   if (cost === undefined) return undefined;
   attempt.cost = toPlain(cost.amount);
   if (cost.match === 'prefix') attempt.price_match = cost.match;
@@ -440,7 +440,7 @@ function nameIn(sent: string | undefined): string | undefined {
 }
 
 /** What all attempts cost; undefined if that is unknown for one of them. */
-function totalOf(attempts: readonly AttemptDocument[]): NanoDollars | undefined {
+function totalOf(attempts: readonly CallAttemptDocument[]): NanoDollars | undefined {
   let total = 0n;
   for (const { cost } of attempts) {
     if (cost === undefined) return undefined;
@@ -450,7 +450,7 @@ function totalOf(attempts: readonly AttemptDocument[]): NanoDollars | undefined 
 }
 
 /** The counts of all attempts; undefined if no attempt has any. */
-function sumOf(attempts: readonly AttemptDocument[]): Usage | undefined {
+function sumOf(attempts: readonly CallAttemptDocument[]): Usage | undefined {
   if (attempts.length < 2) return attempts[0]?.estimate?.usage ?? attempts[0]?.usage;
   const [first, ...others] = attempts.flatMap(({ usage, estimate }) => estimate?.usage ?? usage ?? []);
   if (first === undefined) return undefined;

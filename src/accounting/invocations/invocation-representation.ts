@@ -3,7 +3,7 @@ import { fromStored, showMoney, type StoredMoney } from '../../base/runtime/mone
 import { toUsage } from '../../models/usage-representation.ts';
 import { defined } from '../../base/runtime/objects.ts';
 import type { Feedback } from './feedback-store.ts';
-import type { AttemptDocument, InvocationDocument } from './invocation.ts';
+import type { CallAttemptDocument, InvocationDocument } from './invocation.ts';
 
 type Schemas = components['schemas'];
 
@@ -62,7 +62,7 @@ export function toFeedback(feedback: Feedback): Schemas['InvocationFeedback'] {
   });
 }
 
-function toAttempt(attempt: AttemptDocument): Schemas['InvocationAttempt'] {
+function toAttempt(attempt: CallAttemptDocument): Schemas['InvocationAttempt'] {
   const { problem, usage, usage_source: source, estimate } = attempt;
   return defined({
     provider: attempt.provider,
@@ -85,14 +85,14 @@ function toCost(cost: StoredMoney | undefined): Schemas['InvocationCost'] {
   return cost === undefined ? null : showMoney(fromStored(cost));
 }
 
-function toAttemptCost(attempt: AttemptDocument): Schemas['CallCost'] {
+function toAttemptCost(attempt: CallAttemptDocument): Schemas['CallCost'] {
   const cost = toCallCost(attempt.cost, attempt);
   return cost === null || attempt.usage_source !== 'ceiling' ? cost : { ...cost, basis: 'ceiling' };
 }
 
 function toCallCost(
   cost: StoredMoney | undefined,
-  { price_match }: Pick<AttemptDocument, 'price_match'>,
+  { price_match }: Pick<CallAttemptDocument, 'price_match'>,
 ): Schemas['CallCost'] {
   if (cost === undefined) return null;
   return { ...showMoney(fromStored(cost)), ...defined({ price_match }) };

@@ -5,7 +5,7 @@ import { ensureIndexes } from '../../storage/db/indexes.ts';
 import type { PagedDatabase, Source, Span } from '../../storage/db/pages.ts';
 import { read, writeIdempotently } from '../../storage/db/writes.ts';
 import { countedMost, totalOf, type Entry, type Listing } from '../../base/lists/listing.ts';
-import type { AttemptDocument, CalledDocument, InvocationDocument, InvocationFilter } from './invocation.ts';
+import type { CallAttemptDocument, CalledDocument, InvocationDocument, InvocationFilter } from './invocation.ts';
 import { dayOf, timeOf } from './invocation-id.ts';
 import { dayIndexes, invocationSource } from './invocation-lists.ts';
 
@@ -20,7 +20,7 @@ export interface InvocationStore {
   insert(documents: readonly InvocationDocument[]): Promise<string[]>;
   find(id: string): Promise<InvocationDocument | undefined>;
   /** The attempts of records. */
-  attemptsOf(ids: readonly string[]): Promise<AttemptDocument[][]>;
+  attemptsOf(ids: readonly string[]): Promise<CallAttemptDocument[][]>;
   /** Removes the tags of a record. */
   eraseTags(id: string): Promise<void>;
   /** Newest first. */

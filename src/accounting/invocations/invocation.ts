@@ -6,7 +6,7 @@ export type InvocationOperation = 'invoke' | 'chat-completion' | 'response' | 't
 export type InvocationStatus = 'succeeded' | 'failed' | 'cancelled' | 'interrupted';
 
 /** A call to a provider, as it is stored. */
-export interface AttemptDocument {
+export interface CallAttemptDocument {
   provider: string;
   model: string;
   status: InvocationStatus;
@@ -62,7 +62,7 @@ export interface InvocationDocument {
   usage?: Usage;
   /** In billionths of a dollar; absent if it is unknown. */
   cost?: StoredMoney;
-  attempts: AttemptDocument[];
+  attempts: CallAttemptDocument[];
 }
 
 /** What is read of a record to add up costs. */
@@ -71,7 +71,7 @@ export type CalledDocument = Pick<
   '_id' | 'created_at' | 'key_id' | 'key_name' | 'prompt_id' | 'prompt_slug' | 'prompt_version' | 'tags'
 > & {
   readonly attempts: readonly Pick<
-    AttemptDocument,
+    CallAttemptDocument,
     'provider' | 'model' | 'status' | 'usage' | 'usage_source' | 'cost' | 'estimate'
   >[];
 };

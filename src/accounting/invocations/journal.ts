@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Allowance } from '../budgets/allowance.ts';
 import type { Claim } from '../budgets/shares.ts';
 import { inBudget } from '../../base/runtime/money.ts';
-import type { AttemptDocument, InvocationDocument } from './invocation.ts';
+import type { CallAttemptDocument, InvocationDocument } from './invocation.ts';
 import type { Batch, JournalStore, JournalWrite, PutOutcome } from './journal-store.ts';
 
 export interface JournalTerms {
@@ -26,7 +26,7 @@ interface Reserved {
   readonly claim: Claim;
   /** What is still reserved of the claim. */
   amount: number;
-  readonly attempt: Pick<AttemptDocument, 'status' | 'cost'>;
+  readonly attempt: Pick<CallAttemptDocument, 'status' | 'cost'>;
 }
 
 /** The costs of an entry are settled when no batch contains it any more: then nobody counts them from its text. */

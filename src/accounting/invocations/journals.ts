@@ -3,7 +3,7 @@ import type { Claim } from '../budgets/shares.ts';
 import { inBudget } from '../../base/runtime/money.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Random } from '../../base/runtime/random.ts';
-import type { AttemptDocument, InvocationDocument } from './invocation.ts';
+import type { CallAttemptDocument, InvocationDocument } from './invocation.ts';
 import { Journal, type JournalTerms } from './journal.ts';
 import type { JournalStore } from './journal-store.ts';
 
@@ -15,7 +15,7 @@ export interface Journals {
    */
   put(id: string, entry: InvocationDocument, paid?: Paid): Promise<void>;
   /** Removes an entry, some time later. Call it when the record of the invocation is stored, with what it contains. */
-  end(id: string, attempts: readonly AttemptDocument[]): void;
+  end(id: string, attempts: readonly CallAttemptDocument[]): void;
   /** Whether a journal is one of this process. */
   owns(journalId: string): boolean;
   /** Removes the journals, apart from those in which something is left. */
@@ -25,7 +25,7 @@ export interface Journals {
 /** An attempt under budgets. */
 export interface Paid {
   readonly claim: Claim;
-  readonly attempt: AttemptDocument;
+  readonly attempt: CallAttemptDocument;
   /** When it is aborted, nothing is reserved any more. */
   readonly signal: AbortSignal;
   /** Set when its entry may be in the journal. */
@@ -113,7 +113,7 @@ function journalClosed(): ProblemError {
 }
 
 /** What budgets paid, by their period. */
-export function costsOf(attempts: readonly AttemptDocument[]): Map<string, number> {
+export function costsOf(attempts: readonly CallAttemptDocument[]): Map<string, number> {
   const sums = new Map<string, number>();
   for (const { budgets = [], cost } of attempts) {
     for (const period of budgets) sums.set(period, (sums.get(period) ?? 0) + inBudget(cost ?? 0));

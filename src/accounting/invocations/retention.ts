@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/runtime/clock.ts';
 import { dayMs } from '../../base/runtime/intervals.ts';
-import { dayOf, startOf, timeOf } from './invocation-id.ts';
+import { dayOf, startOfDay, timeOf } from './invocation-id.ts';
 import type { ContentStore } from './content-store.ts';
 import type { InvocationStore } from './invocation-store.ts';
 import type { JournalStore } from './journal-store.ts';
@@ -43,6 +43,6 @@ export function createRetention({
     if (old.length === 0) return;
     const named = new Set((await journals.entryIds()).map((id) => dayOf(timeOf(id) ?? now)));
     const addedUp = (await addedUpUntil()) ?? 0;
-    for (const day of old) if (!named.has(day) && startOf(day) + dayMs <= addedUp) await store.drop(day);
+    for (const day of old) if (!named.has(day) && startOfDay(day) + dayMs <= addedUp) await store.drop(day);
   };
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import type { Random } from '../../base/runtime/random.ts';
-import { addCounts, noCounts, type Counts, type Kind } from './counts.ts';
+import { addCounts, noCounts, type Counts, type CountedKind } from './counts.ts';
 import { firstShown, intervalAt, type Grain } from './intervals.ts';
 import type { OwnTally, StatisticsStore, Subject } from './statistics-store.ts';
 
@@ -12,7 +12,7 @@ export interface Collector {
    * Adds to the counts of a subject in the present minute and quarter of an hour. It does not wait and does not throw.
    * @param version of a prompt
    */
-  count<K extends Kind>(kind: K, id: string, counts: Partial<Counts<K>>, version?: number): void;
+  count<K extends CountedKind>(kind: K, id: string, counts: Partial<Counts<K>>, version?: number): void;
   /**
    * Writes what was counted since it was last written. What cannot be written is kept for the next time.
    * @throws {ProblemError} database-unavailable
@@ -59,7 +59,7 @@ const budgetMs = 2_000;
  * it wrote before.
  */
 export function createCollector({ store, clock, random }: CollectorDependencies): Collector {
-  const open: Record<Kind, Map<string, Map<number, Series>>> = {
+  const open: Record<CountedKind, Map<string, Map<number, Series>>> = {
     service: new Map(),
     integration: new Map(),
     prompt: new Map(),

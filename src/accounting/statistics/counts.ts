@@ -39,16 +39,16 @@ const counted = {
   ],
 } as const;
 
-export type Kind = keyof typeof counted;
-export type Counts<K extends Kind> = Readonly<Record<(typeof counted)[K][number], number>>;
+export type CountedKind = keyof typeof counted;
+export type Counts<K extends CountedKind> = Readonly<Record<(typeof counted)[K][number], number>>;
 
 /** Places in the lists, by name. */
 const places = Object.fromEntries(
   Object.entries(counted).map(([kind, names]) => [kind, Object.fromEntries(names.map((name, index) => [name, index]))]),
-) as Readonly<Record<Kind, Readonly<Record<string, number>>>>;
+) as Readonly<Record<CountedKind, Readonly<Record<string, number>>>>;
 
 /** A list of counts that are 0. */
-export function noCounts(kind: Kind): number[] {
+export function noCounts(kind: CountedKind): number[] {
   return counted[kind].map(() => 0);
 }
 
@@ -58,7 +58,7 @@ function plus(sum: number, more: number): number {
 }
 
 /** Adds some counts to a list. */
-export function addCounts<K extends Kind>(kind: K, sum: number[], counts: Partial<Counts<K>>): void {
+export function addCounts<K extends CountedKind>(kind: K, sum: number[], counts: Partial<Counts<K>>): void {
   const byName: Readonly<Record<string, number | undefined>> = counts;
   for (const name in byName) {
     const place = places[kind][name];
@@ -67,7 +67,7 @@ export function addCounts<K extends Kind>(kind: K, sum: number[], counts: Partia
 }
 
 /** The sum of lists of counts, by their names. */
-export function sumOf<K extends Kind>(kind: K, lists: readonly (readonly number[])[]): Counts<K> {
+export function sumOf<K extends CountedKind>(kind: K, lists: readonly (readonly number[])[]): Counts<K> {
   const sums = counted[kind].map((name, place): [string, number] => [
     name,
     lists.reduce((sum, list) => plus(sum, list[place] ?? 0), 0),

@@ -3,7 +3,7 @@ import { showMoney } from '../../base/runtime/money.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import type { Integrations } from '../../webhooks/integrations/integrations.ts';
 import type { PromptIds } from '../invocations/prompt-ids.ts';
-import type { Kind } from './counts.ts';
+import type { CountedKind } from './counts.ts';
 import type { Backlog, Counted, Series, Statistics } from './statistics.ts';
 
 type Schemas = components['schemas'];
@@ -60,7 +60,7 @@ export function statisticsOperations({
   };
 }
 
-function showSeries<K extends Kind, Shown>(
+function showSeries<K extends CountedKind, Shown>(
   { intervalSeconds, total, points }: Series<K>,
   show: (counted: Counted<K>) => Shown,
 ): { interval_seconds: number; totals: Shown; points: Shown[] } {

@@ -5,12 +5,12 @@ import { expiryIndex, type CollectionIndexes } from '../../storage/db/indexes.ts
 import type { PagedDatabase } from '../../storage/db/pages.ts';
 import type { RetryOptions } from '../../storage/db/retry.ts';
 import { writeIdempotently } from '../../storage/db/writes.ts';
-import type { Kind } from './counts.ts';
+import type { CountedKind } from './counts.ts';
 import { grains, type Grain } from './intervals.ts';
 
 /** What is counted. `id` is that of the integration or the prompt, empty for the service. */
 export interface Subject {
-  readonly kind: Kind;
+  readonly kind: CountedKind;
   readonly id: string;
 }
 

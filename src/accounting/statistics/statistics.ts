@@ -12,21 +12,21 @@ import type { Random } from '../../base/runtime/random.ts';
 import { within } from '../../base/runtime/within.ts';
 import { waitingStatuses, type WaitingStatus, type WebhookObserver } from '../../webhooks/observer.ts';
 import { createCollector } from './collector.ts';
-import { sumOf, type Counts, type Kind } from './counts.ts';
+import { sumOf, type Counts, type CountedKind } from './counts.ts';
 import { firstShown, grains, intervalAt, startOf, type Grain } from './intervals.ts';
 import type { StatisticsStore, Subject, Tally } from './statistics-store.ts';
 
 /** The last hour in minutes, or the last day in quarters of an hour. */
-export type Span = 'hour' | 'day';
+export type StatisticsSpan = 'hour' | 'day';
 
 /** Counts of an interval, or of several that begin with it. */
-export interface Counted<K extends Kind> {
+export interface Counted<K extends CountedKind> {
   readonly at: Date;
   readonly counts: Counts<K>;
 }
 
 /** Counts of a span. */
-export interface Series<K extends Kind> {
+export interface Series<K extends CountedKind> {
   readonly intervalSeconds: number;
   readonly total: Counted<K>;
   /** One for each interval, the oldest first. The last interval is in progress. */
@@ -89,12 +89,12 @@ export interface Statistics extends Observer {
   /** Writes what was counted before the process stops, if the database takes it within this many milliseconds. */
   close(timeoutMs: number): Promise<void>;
 
-  ofService(span: Span): Promise<Series<'service'>>;
+  ofService(span: StatisticsSpan): Promise<Series<'service'>>;
   /** Undefined if this process has not measured it yet. */
   backlog(): Backlog | undefined;
-  ofIntegration(id: string, span: Span): Promise<Series<'integration'>>;
+  ofIntegration(id: string, span: StatisticsSpan): Promise<Series<'integration'>>;
   /** @param most versions to return by themselves, the latest first */
-  ofPrompt(id: string, span: Span, most: number): Promise<PromptSeries>;
+  ofPrompt(id: string, span: StatisticsSpan, most: number): Promise<PromptSeries>;
   /** The attempts of the last day of each of up to 100 integrations, by their ids, with at most two commands. */
   ofIntegrations(ids: readonly string[]): Promise<ReadonlyMap<string, RecentAttempts>>;
 }
@@ -116,7 +116,10 @@ export function createStatistics({ store, clock, random }: StatisticsDependencie
   const { count, flush, close } = createCollector({ store, clock, random });
   let measured: { readonly at: Date; readonly counts: Record<WaitingStatus, number>; oldest: number } | undefined;
 
-  const read = async (subject: Subject, span: Span): Promise<{ grain: Grain; from: number; tallies: Tally[] }> => {
+  const read = async (
+    subject: Subject,
+    span: StatisticsSpan,
+  ): Promise<{ grain: Grain; from: number; tallies: Tally[] }> => {
     const grain = span === 'hour' ? 'minute' : 'quarter';
     const at = clock.now().getTime();
     const from = firstShown(grain, at);
@@ -218,7 +221,7 @@ export function createStatistics({ store, clock, random }: StatisticsDependencie
   };
 }
 
-function toSeries<K extends Kind>(kind: K, grain: Grain, from: number, tallies: readonly Tally[]): Series<K> {
+function toSeries<K extends CountedKind>(kind: K, grain: Grain, from: number, tallies: readonly Tally[]): Series<K> {
   const { kept, milliseconds } = grains[grain];
   const byInterval = Map.groupBy(tallies, ({ interval }) => interval);
   const points = Array.from({ length: kept }, (_, index) => ({
@@ -232,7 +235,7 @@ function toSeries<K extends Kind>(kind: K, grain: Grain, from: number, tallies: 
   };
 }
 
-function sum<K extends Kind>(kind: K, tallies: readonly Tally[]): Counts<K> {
+function sum<K extends CountedKind>(kind: K, tallies: readonly Tally[]): Counts<K> {
   return sumOf(
     kind,
     tallies.map(({ counts }) => counts),

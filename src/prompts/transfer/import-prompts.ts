@@ -19,7 +19,7 @@ type Sent = Schemas['PromptExport'];
 export type OnConflict = NonNullable<Schemas['PromptImport']['conflicts']>;
 
 /** Something about a prompt, and its place in the request. */
-export interface Finding {
+export interface ImportFinding {
   readonly detail: string;
   readonly pointer: string;
 }
@@ -31,9 +31,9 @@ export interface ImportedPrompt {
   /** The stored prompt; undefined if there is none. */
   readonly stored: Pick<Prompt, 'id' | 'version'> | undefined;
   /** What is not as it was sent. */
-  readonly notes: readonly Finding[];
+  readonly notes: readonly ImportFinding[];
   /** Why it is refused. */
-  readonly errors: readonly Finding[];
+  readonly errors: readonly ImportFinding[];
 }
 
 export interface Import {
@@ -79,7 +79,7 @@ interface Incoming {
   readonly versions: readonly (NewPrompt & { readonly note: string | undefined })[];
   /** The numbers that the versions get, by those that were sent. */
   readonly numbers: ReadonlyMap<number, number>;
-  readonly notes: readonly Finding[];
+  readonly notes: readonly ImportFinding[];
 }
 
 /** What is written for a prompt. */
@@ -101,9 +101,9 @@ export function createImports({ store, prompts, labels, random }: ImportsDepende
   const turns = createTurns();
 
   /** Reads the versions, and checks each as when a prompt is saved. */
-  const read = async (sent: Sent, place: string): Promise<Incoming | { readonly errors: Finding[] }> => {
-    const errors: Finding[] = [];
-    const notes: Finding[] = [];
+  const read = async (sent: Sent, place: string): Promise<Incoming | { readonly errors: ImportFinding[] }> => {
+    const errors: ImportFinding[] = [];
+    const notes: ImportFinding[] = [];
     const versions: (NewPrompt & { note: string | undefined })[] = [];
     const numbers = new Map<number, number>();
     const { versions: all, labels: named = {}, ...head } = sent;
@@ -158,7 +158,7 @@ export function createImports({ store, prompts, labels, random }: ImportsDepende
     const { slug } = sent;
     const existing = await store.find(slug);
     const of = { slug, existing, stored: existing, steps: noSteps };
-    const refuse = (errors: Finding[]): Plan => ({ ...of, status: 'refused', notes: [], errors });
+    const refuse = (errors: ImportFinding[]): Plan => ({ ...of, status: 'refused', notes: [], errors });
     const incoming = await read(sent, place);
     if ('errors' in incoming) return refuse(incoming.errors);
     const { versions, numbers } = incoming;
@@ -217,7 +217,7 @@ export function createImports({ store, prompts, labels, random }: ImportsDepende
     { aliases = [] }: Pick<NewPrompt, 'aliases'>,
     existing: Prompt | undefined,
     place: string,
-  ): Promise<Finding[]> => {
+  ): Promise<ImportFinding[]> => {
     const holders = await Promise.all(aliases.map((alias) => store.find(alias)));
     return holders.flatMap((holder, index) =>
       holder === undefined || holder.id === existing?.id
@@ -333,9 +333,9 @@ function metadataOf(
 }
 
 /** Slugs and aliases that two prompts of a request have, by the index of the later one. */
-function repeatedNames(prompts: readonly Sent[]): ReadonlyMap<number, readonly Finding[]> {
+function repeatedNames(prompts: readonly Sent[]): ReadonlyMap<number, readonly ImportFinding[]> {
   const seen = new Set<string>();
-  const repeated = new Map<number, Finding[]>();
+  const repeated = new Map<number, ImportFinding[]>();
   for (const [index, { slug, aliases = [] }] of prompts.entries()) {
     const names = [[slug, 'slug'], ...aliases.map((alias, at) => [alias, `aliases/${at}`])] as [string, string][];
     for (const [name, member] of names) {
@@ -350,7 +350,7 @@ function repeatedNames(prompts: readonly Sent[]): ReadonlyMap<number, readonly F
 }
 
 /** The mistakes of a version at their places in the request. Those of members of the prompt are at the prompt. */
-function placed({ message, errors }: ProblemError, version: string, prompt: string): Finding[] {
+function placed({ message, errors }: ProblemError, version: string, prompt: string): ImportFinding[] {
   return (errors ?? [{ detail: message, pointer: '#' }]).map((error) => {
     const member = 'pointer' in error ? error.pointer.slice(1) : '';
     return { detail: error.detail, pointer: (member.startsWith('/test_settings') ? prompt : version) + member };

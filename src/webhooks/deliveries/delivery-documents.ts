@@ -39,7 +39,7 @@ export interface DeliveryDocument {
 }
 
 /** A document of the collection `attempts`, under `<integration id>/<delivery id>/<stamp>`: in the order of its attempts. */
-export interface AttemptDocument {
+export interface DeliveryAttemptDocument {
   _id: string;
   integration_id: string;
   delivery_id: string;
@@ -95,7 +95,7 @@ function fromPairs(pairs: readonly string[]): Record<string, string> {
   return Object.fromEntries(entries);
 }
 
-export function fromAttemptDocument(document: AttemptDocument): Attempt {
+export function fromAttemptDocument(document: DeliveryAttemptDocument): Attempt {
   return {
     integrationId: document.integration_id,
     deliveryId: document.delivery_id,

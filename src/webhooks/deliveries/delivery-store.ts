@@ -11,7 +11,7 @@ import {
   fromAttemptDocument,
   fromDeliveryDocument,
   toPairs,
-  type AttemptDocument,
+  type DeliveryAttemptDocument,
   type DeliveryDocument,
 } from './delivery-documents.ts';
 import { deliverySource, listIndexes, type DeliveryFilter } from './delivery-lists.ts';
@@ -143,7 +143,7 @@ const expiredAtOnce = 100;
 export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
   const { pages } = database;
   const deliveries: Collection<DeliveryDocument> = database.db.collection('deliveries');
-  const attempts: Collection<AttemptDocument> = database.db.collection('attempts');
+  const attempts: Collection<DeliveryAttemptDocument> = database.db.collection('attempts');
   const listByTime = pages.listsOf<DeliveryDocument, Delivery>(fromDeliveryDocument, {
     projection: { body: 0 },
     isLong: true,
@@ -254,7 +254,7 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
       );
     },
     async recordAttempts(records, expiresAt) {
-      const documents = records.map((record): AttemptDocument => ({
+      const documents = records.map((record): DeliveryAttemptDocument => ({
         _id: attemptId(record.integrationId, record.deliveryId, record.stamp),
         integration_id: record.integrationId,
         delivery_id: record.deliveryId,

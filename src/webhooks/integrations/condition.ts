@@ -6,7 +6,7 @@ export interface WaitingDeliveries {
   readonly oldestAt: Date;
 }
 
-export interface Waiting extends WaitingDeliveries {
+export interface WaitingSummary extends WaitingDeliveries {
   /** Whether only a part of them was read. Then the oldest can be older than the given time. */
   readonly isEstimated: boolean;
   /** Those that are due, and since when; undefined if there are none. */
@@ -38,7 +38,7 @@ export interface Condition {
   /** Set while the circuit breaker is open. Until then nothing is sent. */
   readonly retryingUntil: Date | undefined;
   /** Undefined if nothing waits. */
-  readonly waiting: Waiting | undefined;
+  readonly waiting: WaitingSummary | undefined;
 }
 
 /** The condition of a receiver without attempts and waiting deliveries. */

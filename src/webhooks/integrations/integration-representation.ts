@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/types.ts';
-import type { Condition, Waiting } from './condition.ts';
+import type { Condition, WaitingSummary } from './condition.ts';
 import { integrationFields, type Integration } from './integration.ts';
 import { toStandardSecret } from './signing-secret.ts';
 import { defined } from '../../base/runtime/objects.ts';
@@ -50,7 +50,11 @@ function representFailure({
   return defined({ at: at.toISOString(), status_code: status, error });
 }
 
-function representWaiting({ count, oldestAt, isEstimated }: Waiting): NonNullable<Schemas['Integration']['waiting']> {
+function representWaiting({
+  count,
+  oldestAt,
+  isEstimated,
+}: WaitingSummary): NonNullable<Schemas['Integration']['waiting']> {
   return { count, ...(isEstimated ? { estimated: true } : {}), oldest_at: oldestAt.toISOString() };
 }
 

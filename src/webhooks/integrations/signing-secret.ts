@@ -10,7 +10,7 @@ export function generateSecret(): string {
 }
 
 /** The key that a secret means: the bytes after `whsec_`, or else its own. */
-export function keyOf(secret: string): Buffer {
+export function signingKeyOf(secret: string): Buffer {
   return secret.startsWith(standardPrefix)
     ? Buffer.from(secret.slice(standardPrefix.length), 'base64')
     : Buffer.from(secret, 'latin1');
@@ -18,5 +18,5 @@ export function keyOf(secret: string): Buffer {
 
 /** The same key for libraries for Standard Webhooks. */
 export function toStandardSecret(secret: string): string {
-  return standardPrefix + keyOf(secret).toString('base64');
+  return standardPrefix + signingKeyOf(secret).toString('base64');
 }

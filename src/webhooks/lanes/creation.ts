@@ -7,7 +7,7 @@ import { readReceivers } from './receivers.ts';
  * Creates deliveries, and passes them to their lanes. What has a place at once is created with its stamp. What another
  * process must send is created as fresh.
  */
-export async function createDeliveries(
+export async function insertDeliveries(
   context: Context,
   wanted: readonly NewDelivery[],
   request?: DeliveryRequest,

@@ -9,13 +9,13 @@ import type { ReceiverSettings } from '../integrations/directory.ts';
 import type { SendResult } from '../sending/attempt-request.ts';
 import { deliveryHeaders } from '../sending/delivery-headers.ts';
 import type { Context } from './context.ts';
-import type { Lane, Waiting } from './lane.ts';
+import type { Lane, WaitingDelivery } from './lane.ts';
 import { readReceivers } from './receivers.ts';
 
 /** Its lane had a turn, so it has a place. */
 export interface Picked {
   readonly lane: Lane;
-  readonly item: Waiting;
+  readonly item: WaitingDelivery;
 }
 
 /** It is to be attempted, with these settings. */

@@ -1,6 +1,6 @@
 import type { DeliveryWithBody } from '../deliveries/delivery.ts';
 import type { Context } from './context.ts';
-import { createDeliveries } from './creation.ts';
+import { insertDeliveries } from './creation.ts';
 import { deliverBatch, retryMs, type Picked } from './deliver.ts';
 import { readAtOnce, type Lane } from './lane.ts';
 import { readReceivers } from './receivers.ts';
@@ -120,6 +120,6 @@ export class Dispatcher {
   async #continueReplays(lane: Lane): Promise<boolean> {
     const receivers = await readReceivers(this.#with, [lane]);
     if (!receivers.has(lane)) return false;
-    return await this.#with.replays.continue(lane.integrationId, (wanted) => createDeliveries(this.#with, wanted));
+    return await this.#with.replays.continue(lane.integrationId, (wanted) => insertDeliveries(this.#with, wanted));
   }
 }

@@ -3,7 +3,7 @@ import { insertMissing } from '../../storage/db/bulk-writes.ts';
 import type { Database } from '../../storage/db/client.ts';
 import { read, writeIdempotently } from '../../storage/db/writes.ts';
 import type { SendError } from '../sending/send-error.ts';
-import type { Failure, LaneHealth } from './health.ts';
+import type { FailedAttempts, LaneHealth } from './health.ts';
 
 /** When attempts ended last, under whatever settings. */
 export interface LaneActivity {
@@ -138,7 +138,7 @@ function toHealthDocument({
   };
 }
 
-function toFailureDocument({ at, status, error }: Failure): NonNullable<HealthDocument['last_failure']> {
+function toFailureDocument({ at, status, error }: FailedAttempts): NonNullable<HealthDocument['last_failure']> {
   return { at: toSecond(at), ...(status === undefined ? {} : { status }), ...(error === undefined ? {} : { error }) };
 }
 

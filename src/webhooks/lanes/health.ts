@@ -2,7 +2,7 @@ import type { SendError } from '../sending/send-error.ts';
 import type { WebhookTiming } from '../timing.ts';
 
 /** The failure of an attempt. */
-export interface Failure {
+export interface FailedAttempts {
   readonly at: Date;
   /** Status of the answer; undefined if there was none. */
   readonly status: number | undefined;
@@ -21,7 +21,7 @@ export interface LaneHealth {
   readonly warnedAt: Date | undefined;
   readonly failuresInARow: number;
   /** The last failure. */
-  readonly lastFailure: Failure | undefined;
+  readonly lastFailure: FailedAttempts | undefined;
   /** The circuit breaker's state: undefined is closed. */
   readonly open: { readonly until: Date; readonly milliseconds: number } | undefined;
 }
@@ -50,7 +50,7 @@ export function afterSuccess({ settingsRevision }: LaneHealth): LaneHealth {
  */
 export function afterFailure(
   health: LaneHealth,
-  failure: Failure,
+  failure: FailedAttempts,
   retryAfter: number | undefined,
   { breaker, longestRetryAfter, jitter }: Pick<WebhookTiming, 'breaker' | 'longestRetryAfter' | 'jitter'>,
   random: number,

@@ -7,7 +7,7 @@ import { remainingWait } from './health.ts';
 import { Receiver } from './receiver.ts';
 
 /** A delivery that will be begun. */
-export interface Waiting {
+export interface WaitingDelivery {
   readonly id: string;
   /** Attempted even while the circuit breaker is open, if it was not attempted before. */
   readonly isUrgent: boolean;
@@ -21,7 +21,7 @@ export interface Waiting {
 export type Source = 'deliveries' | 'replays';
 
 /** What a lane does in its turn. `begin`: the delivery has a place from now on. */
-export type Turn = { readonly kind: 'begin'; readonly item: Waiting } | { readonly kind: 'read' | 'none' };
+export type Turn = { readonly kind: 'begin'; readonly item: WaitingDelivery } | { readonly kind: 'read' | 'none' };
 
 /** What the lanes of a process share. */
 export interface Shared {
@@ -65,7 +65,7 @@ export class Lane {
   readonly receiver = new Receiver();
   readonly #shared: Shared;
   /** In this order. */
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: WaitingDelivery[] = [];
   /** They have a place: their requests are in progress or about to begin. */
   readonly #begun = new Set<string>();
   readonly #settling = new Set<string>();
@@ -134,7 +134,7 @@ export class Lane {
   }
 
   /** A delivery is due. If there are many, it waits in the database. */
-  add(item: Waiting): void {
+  add(item: WaitingDelivery): void {
     if (this.#shared.claimed.has(item.id)) return;
     const mustWaitHere = item.isUrgent || item.stamp !== undefined;
     if (mustWaitHere || (!this.#unread.has('deliveries') && this.#hasRoom())) this.#enqueue(item);
@@ -159,7 +159,7 @@ export class Lane {
     return this.#waiting.length < readAtOnce && this.#shared.claimed.size < maxWaiting;
   }
 
-  #enqueue(item: Waiting): void {
+  #enqueue(item: WaitingDelivery): void {
     this.#shared.claimed.add(item.id);
     if (item.isUrgent) this.#waiting.unshift(item);
     else this.#waiting.push(item);
@@ -211,7 +211,7 @@ export class Lane {
   // A delivery with a place --------------------------------------------------------------------------------------
 
   /** Whether it is still to be attempted now, by what was just read. If not, it has left its place. */
-  admit(item: Waiting, delivery: DeliveryWithBody | undefined): delivery is DeliveryWithBody {
+  admit(item: WaitingDelivery, delivery: DeliveryWithBody | undefined): delivery is DeliveryWithBody {
     if (delivery?.status !== 'pending') {
       this.leave(item.id);
       return false;
@@ -236,14 +236,14 @@ export class Lane {
   }
 
   /** It is not attempted, and still due. @param stamp if its attempt is counted already */
-  giveUp(item: Waiting, stamp = item.stamp): void {
+  giveUp(item: WaitingDelivery, stamp = item.stamp): void {
     this.#unread.add('deliveries');
     this.leave(item.id);
     if (stamp !== undefined) this.#shared.unstamp([item.id], stamp);
   }
 
   /** Nothing can be sent to the receiver. If its integration is not active, a nudge tells when that changes. */
-  hold(item: Waiting): void {
+  hold(item: WaitingDelivery): void {
     this.giveUp(item);
     this.#putBack();
     if (this.#interruptedUntil <= this.#shared.clock.now().getTime()) this.#unread.clear();

@@ -1,6 +1,6 @@
 import type { ReceiverSettings } from '../integrations/directory.ts';
 import type { WebhookTiming } from '../timing.ts';
-import { afterFailure, afterSuccess, isProbing, newHealth, type Failure, type LaneHealth } from './health.ts';
+import { afterFailure, afterSuccess, isProbing, newHealth, type FailedAttempts, type LaneHealth } from './health.ts';
 import type { LaneState } from './health-store.ts';
 
 /** What this process knows about the receiver of a lane: its settings as they were read last, and its condition. */
@@ -73,7 +73,7 @@ export class Receiver {
   /** An attempt has failed. @returns undefined if the health is about other settings */
   failed(
     settingsRevision: number,
-    failure: Failure,
+    failure: FailedAttempts,
     retryAfter: number | undefined,
     timing: Pick<WebhookTiming, 'breaker' | 'longestRetryAfter' | 'jitter'>,
     random: number,

@@ -2,7 +2,7 @@ import type { IntegrationDirectory, ReceiverSettings } from '../integrations/dir
 import type { Random } from '../../base/runtime/random.ts';
 import type { WebhookLog, WebhookObserver } from '../observer.ts';
 import type { WebhookTiming } from '../timing.ts';
-import { decide, type Failure } from './health.ts';
+import { decide, type FailedAttempts } from './health.ts';
 import type { HealthStore } from './health-store.ts';
 import type { Lane } from './lane.ts';
 
@@ -19,7 +19,7 @@ export interface VerdictDependencies {
 export interface Verdicts {
   success(lane: Lane, settings: ReceiverSettings, endedAt: Date): void;
   /** @param retryAfter milliseconds that the receiver asked for */
-  failure(lane: Lane, settings: ReceiverSettings, failure: Failure, retryAfter: number | undefined): void;
+  failure(lane: Lane, settings: ReceiverSettings, failure: FailedAttempts, retryAfter: number | undefined): void;
   /** Stores what has changed. Call it now and then, because a write for each attempt would cost too much. */
   save(): Promise<void>;
   isSaved(lane: Lane): boolean;

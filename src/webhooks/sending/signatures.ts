@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type Hmac } from 'node:crypto';
-import { keyOf } from '../integrations/signing-secret.ts';
+import { signingKeyOf } from '../integrations/signing-secret.ts';
 
 /** A message to sign. */
 export interface SignedMessage {
@@ -11,7 +11,7 @@ export interface SignedMessage {
   readonly body: Uint8Array;
 }
 
-/** The secrets of an integration. Both signatures have the same key: see `keyOf`. */
+/** The secrets of an integration. Both signatures have the same key: see `signingKeyOf`. */
 export interface SigningSecrets {
   /** The current secret. Only it is used for `X-Service-Signature`. */
   readonly secret: string | undefined;
@@ -45,5 +45,5 @@ export function signatureHeaders(
 
 function hmac(secret: string): Hmac {
   // With the bytes themselves, it takes three times as long.
-  return createHmac('sha256', createSecretKey(keyOf(secret)));
+  return createHmac('sha256', createSecretKey(signingKeyOf(secret)));
 }

@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
 import type { DueGroups, PagedDatabase } from '../../storage/db/pages.ts';
-import type { Waiting } from '../integrations/condition.ts';
+import type { WaitingSummary } from '../integrations/condition.ts';
 import { shareReads } from '../../base/runtime/shared-reads.ts';
 import type { DeliveryDocument } from '../deliveries/delivery-documents.ts';
 
@@ -10,9 +10,9 @@ export interface WaitingStore {
    * The waiting deliveries of an integration; undefined if there are none. Callers that ask at the same time share the
    * reads.
    */
-  find(integrationId: string, now: Date): Promise<Waiting | undefined>;
+  find(integrationId: string, now: Date): Promise<WaitingSummary | undefined>;
   /** The waiting deliveries of all integrations that have some, by id. Large numbers are estimates. */
-  findAll(now: Date): Promise<ReadonlyMap<string, Waiting>>;
+  findAll(now: Date): Promise<ReadonlyMap<string, WaitingSummary>>;
 }
 
 /** Of a group of waiting deliveries. */
@@ -30,14 +30,14 @@ const times = {
 export function createWaitingStore(database: PagedDatabase): WaitingStore {
   const deliveries: Collection<DeliveryDocument> = database.db.collection('deliveries');
   return {
-    find: shareReads(async (id: string, now: Date): Promise<Waiting | undefined> => {
+    find: shareReads(async (id: string, now: Date): Promise<WaitingSummary | undefined> => {
       const source = { collection: deliveries, where: { lane: id }, time: 'next_attempt_at' } as const;
       return toWaiting(await database.pages.groupByDue<DeliveryDocument, Times>(source, now, times));
     }),
     async findAll(now) {
       const divided = { collection: deliveries, field: 'lane', time: 'next_attempt_at' } as const;
       const groups = await database.pages.groupAllByDue<DeliveryDocument, Times>(divided, now, times);
-      const found = new Map<string, Waiting>();
+      const found = new Map<string, WaitingSummary>();
       for (const [id, group] of groups) {
         const waiting = toWaiting(group);
         if (waiting !== undefined) found.set(id, waiting);
@@ -47,7 +47,7 @@ export function createWaitingStore(database: PagedDatabase): WaitingStore {
   };
 }
 
-function toWaiting({ due, later, isEstimated }: DueGroups<Times>): Waiting | undefined {
+function toWaiting({ due, later, isEstimated }: DueGroups<Times>): WaitingSummary | undefined {
   const oldest = [due, later].flatMap((group) => group?.oldest_at.getTime() ?? []);
   if (oldest.length === 0) return undefined;
   return {

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createBudgetFeature } from '../../../src/accounting/budgets/feature.ts';
 import { createInvocationFeature } from '../../../src/accounting/invocations/feature.ts';
 import type {
-  AttemptDocument,
+  CallAttemptDocument,
   CalledDocument,
   InvocationDocument,
 } from '../../../src/accounting/invocations/invocation.ts';
@@ -59,7 +59,7 @@ function startSpending({ database: own = database, aheadMs = 0, write }: OtherPr
   return createSpending({ store: { ...store, write: write ?? store.write }, records, clock, journalledMs: 3 * 60_000 });
 }
 
-function record(time: string, attempts: Partial<AttemptDocument>[], more: Partial<InvocationDocument> = {}) {
+function record(time: string, attempts: Partial<CallAttemptDocument>[], more: Partial<InvocationDocument> = {}) {
   const created_at = new Date(time);
   const made = attempts.map((one) => ({
     ...{ provider: 'mock', model: 'model-a', status: 'succeeded' as const, started_at: created_at },
@@ -76,7 +76,7 @@ function record(time: string, attempts: Partial<AttemptDocument>[], more: Partia
 }
 
 const usage = { inputTokens: 10, outputTokens: 5 };
-const paid = (cost: bigint | number): Partial<AttemptDocument> => ({ usage, usage_source: 'provider', cost });
+const paid = (cost: bigint | number): Partial<CallAttemptDocument> => ({ usage, usage_source: 'provider', cost });
 
 async function sums(
   spending: Spending,
