@@ -37,7 +37,7 @@ import { createRouter } from './http/router.ts';
 import { createShadow } from './http/shadow.ts';
 import { createIdempotency } from './http/idempotency/idempotency.ts';
 import { createIdempotencyStore, idempotencyIndexes } from './http/idempotency/idempotency-store.ts';
-import { createIntegrationFeature } from './webhooks/integrations/feature.ts';
+import { createDirectory, createIntegrationFeature } from './webhooks/integrations/feature.ts';
 import { integrationIndexes } from './webhooks/integrations/integration-store.ts';
 import type { StoredSecrets } from './webhooks/integrations/stored-secrets.ts';
 import { feedbackIndexes } from './accounting/invocations/feedback-store.ts';
@@ -64,12 +64,12 @@ import { serviceOperations } from './http/service/service-operations.ts';
 import { createSessionFeature } from './access/sessions/feature.ts';
 import { sessionIndexes } from './access/sessions/session-store.ts';
 import type { Sessions } from './access/sessions/sessions.ts';
-import { createSpendingFeature } from './accounting/costs/feature.ts';
+import { costsAddedUpUntil, createSpendingFeature } from './accounting/costs/feature.ts';
 import { spendingIndexes } from './accounting/costs/spending-store.ts';
 import { statisticsOperations } from './accounting/statistics/statistics-operations.ts';
 import { createStatisticsStore, statisticsIndexes } from './accounting/statistics/statistics-store.ts';
 import { createStatistics } from './accounting/statistics/statistics.ts';
-import { createTestRunFeature } from './prompts/test-runs/feature.ts';
+import { createTestRunDeletion, createTestRunFeature } from './prompts/test-runs/feature.ts';
 import { testRunIndexes } from './prompts/test-runs/test-run-store.ts';
 import type { Telemetry } from './observability/telemetry/telemetry.ts';
 import { checkTarget } from './webhooks/sending/target.ts';
@@ -161,12 +161,6 @@ export function createApp(dependencies: AppDependencies): App {
   const { clock = system.clock, isDatabaseFull = () => Promise.resolve(false) } = dependencies;
   const basis: Basis = { database, clock, random };
   const memory = createMemoryBudget(halfForEachKey(config.limits.requestMemory));
-  metrics.watch({
-    providers: () => providers.load(),
-    memory: () => memory.use,
-    budgets: () => budgets.uses.all(),
-    migration: () => dependencies.data.progress(),
-  });
   const keptBytes = createKeptBytes({
     ...halfForEachKey(config.limits.keptAnswers),
     monotonic: clock.monotonic,
@@ -190,9 +184,6 @@ export function createApp(dependencies: AppDependencies): App {
     refusedKeysLimit: config.http.refusedKeysLimit,
     version,
     log,
-    onChanged: (ids) => {
-      sessions.forget(ids);
-    },
   });
   const { apiKeys, authentication, refusedKeys } = apiKeyFeature;
   const sessionFeature = createSessionFeature(basis, {
@@ -204,9 +195,10 @@ export function createApp(dependencies: AppDependencies): App {
     isReadOnly,
   });
   const { sessions } = sessionFeature;
+  const deleteTestRuns = createTestRunDeletion(basis, blobs);
   const promptFeature = createPromptFeature(basis, {
     isKnownProvider: (id) => providers.get(id) !== undefined,
-    onDelete: (promptId) => testRuns.deleteAllOf(promptId),
+    onDelete: deleteTestRuns,
   });
   const { prompts } = promptFeature;
   const costs = createCostFeature(basis, providers);
@@ -217,6 +209,12 @@ export function createApp(dependencies: AppDependencies): App {
       error === undefined ? 'a call has cost more than it could cost at most' : 'a model could not be blocked';
     log.error({ invocation_id: invocationId, ...excess, error }, said);
   });
+  metrics.watch({
+    providers: () => providers.load(),
+    memory: () => memory.use,
+    budgets: () => budgets.uses.all(),
+    migration: () => dependencies.data.progress(),
+  });
   const invocationFeature = createInvocationFeature({
     ...basis,
     log,
@@ -225,7 +223,7 @@ export function createApp(dependencies: AppDependencies): App {
     budgets,
     retentionMs: config.limits.invocationRetentionMs,
     content: { mode: config.invoke.content, retentionMs: config.limits.invocationContentRetentionMs, secrets },
-    addedUpUntil: () => spending.closedUntil(),
+    addedUpUntil: costsAddedUpUntil(basis),
     times: dependencies.invocationLogTimes,
   });
   const { invocations } = invocationFeature;
@@ -250,6 +248,7 @@ export function createApp(dependencies: AppDependencies): App {
     generator,
     invocations,
     blobs,
+    deleteAllOf: deleteTestRuns,
     metrics,
     log,
     memory,
@@ -265,6 +264,17 @@ export function createApp(dependencies: AppDependencies): App {
 
   const locationFeature = createLocationFeature(basis);
   const { locations } = locationFeature;
+  const webhooks = (dependencies.createWebhooks ?? createWebhooks)({
+    ...basis,
+    mayConnect,
+    lookUp,
+    version,
+    log,
+    integrations: createDirectory(basis, secrets),
+    serialise: serialiseEvent,
+    observer: statistics.observing(telemetry?.observing(metrics.webhooks) ?? metrics.webhooks),
+  });
+  const { deliveries, replays } = webhooks;
   const integrationFeature = createIntegrationFeature(basis, {
     locations,
     secrets,
@@ -272,20 +282,9 @@ export function createApp(dependencies: AppDependencies): App {
     onCounted: (counts) => {
       metrics.setStoredSecrets(counts);
     },
-    engine: () => webhooks.engine,
+    engine: webhooks.engine,
   });
   const { integrations, storedSecrets } = integrationFeature;
-  const webhooks = (dependencies.createWebhooks ?? createWebhooks)({
-    ...basis,
-    mayConnect,
-    lookUp,
-    version,
-    log,
-    integrations: integrationFeature.directory,
-    serialise: serialiseEvent,
-    observer: statistics.observing(telemetry?.observing(metrics.webhooks) ?? metrics.webhooks),
-  });
-  const { deliveries, replays } = webhooks;
   // Without webhooks, events stay in their outboxes.
   const relay = sendsWebhooks ? webhooks.relay : { ...webhooks.relay, nudge: () => undefined };
   const catalog = createCatalog(basis, locations, relay);

@@ -22,12 +22,13 @@ export interface PromptFeatureOptions {
 export function createPromptFeature(basis: Basis, { isKnownProvider, onDelete }: PromptFeatureOptions) {
   const { database } = basis;
   const shared = { ...basis, store: createPromptStore(database), editQueue: createEditQueue() };
+  const moves = createLabelMoveStore(database);
   const prompts = createPrompts({
     ...shared,
     isKnownProvider,
-    cascades: [onDelete, (promptId) => labels.deleteAllOf(promptId)],
+    cascades: [onDelete, (promptId) => moves.removeAll(promptId)],
   });
-  const labels = createLabels({ ...shared, prompts, moves: createLabelMoveStore(database) });
+  const labels = createLabels({ ...shared, prompts, moves });
   const imports = createImports({ ...shared, prompts, labels });
   return {
     prompts,

@@ -64,6 +64,8 @@ export interface Authentication {
   authenticateKey(key: string, caller: Caller): Promise<AuthenticatedKey>;
   /** @throws {ProblemError} unauthenticated if no key has this id, or it was revoked; not if it has expired */
   findKey(id: string): Promise<CurrentKey>;
+  /** How often keys were removed from the cache. What was found before then has to be found again. */
+  removals(): number;
   /** Removes keys, and the keys that they led to, from the cache. */
   forget(ids: ReadonlySet<string>): void;
 }
@@ -240,6 +242,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
         return key;
       });
     },
+    removals: () => forgotten,
     forget(ids) {
       forgotten += 1;
       for (const id of ids) lookUps.delete(id);

@@ -18,13 +18,11 @@ export interface ApiKeyFeatureOptions {
   readonly refusedKeysLimit: RefusedKeysPolicy | undefined;
   readonly version: string;
   readonly log: Logger;
-  /** Called with the ids of keys that were changed or revoked. */
-  readonly onChanged: (ids: ReadonlySet<string>) => void;
 }
 
 export function createApiKeyFeature(
   { database, clock, random }: Basis,
-  { adminKey, refusedKeysLimit, version, log, onChanged }: ApiKeyFeatureOptions,
+  { adminKey, refusedKeysLimit, version, log }: ApiKeyFeatureOptions,
 ) {
   const store = createApiKeyStore(database);
   const refusedKeys = createRefusedKeys(refusedKeysLimit);
@@ -43,10 +41,7 @@ export function createApiKeyFeature(
     random,
     store,
     allScopes,
-    onChanged: (ids) => {
-      authentication.forget(ids);
-      onChanged(ids);
-    },
+    onChanged: authentication.forget,
   });
   return { store, apiKeys, authentication, refusedKeys, operations: apiKeyOperations(apiKeys, version) };
 }

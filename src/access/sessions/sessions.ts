@@ -68,13 +68,11 @@ export interface Sessions {
   end(author: SessionAuthor): Promise<string>;
   /** Creates a link that signs in with a key once, within ten minutes. @returns its token, the only copy */
   createLink(keyId: string): Promise<string>;
-  /** Removes the sessions of keys, and of the keys that they led to, from the cache. */
-  forget(keyIds: ReadonlySet<string>): void;
 }
 
 export interface SessionsOptions {
   readonly store: SessionStore;
-  readonly authentication: Pick<Authentication, 'authenticate' | 'authenticateKey' | 'findKey'>;
+  readonly authentication: Pick<Authentication, 'authenticate' | 'authenticateKey' | 'findKey' | 'removals'>;
   /** Undefined if refused keys are not limited. */
   readonly refusedKeys: RefusedKeys | undefined;
   readonly secrets: SecretBox;
@@ -96,6 +94,8 @@ interface Verified {
   readonly session: Session;
   readonly caller: SessionCaller;
   readonly key: CurrentKey;
+  /** `removals` of authentication before it was verified. */
+  readonly removals: number;
 }
 
 const audited: AuditedKind<Pick<Session, 'id'>> = { type: 'session', show: () => ({}) };
@@ -104,19 +104,20 @@ export function createSessions(options: SessionsOptions): Sessions {
   const { store, authentication, refusedKeys, secrets, clock, random } = options;
   /** By the hash of the cookie, so that neither memory nor timing reveals the cookie. */
   const verified = new LRUCache<string, Verified>({ max: 10_000 });
-  /** Number of removals from the cache. */
-  let forgotten = 0;
+  /** Number of sessions that this process has ended. */
+  let ends = 0;
 
   const verify = async (cookie: string): Promise<Verified> => {
     const session = openSession(cookie, secrets);
     if (session === undefined) throw ended();
-    const before = forgotten;
+    const removals = authentication.removals();
+    const endsBefore = ends;
     const key = await authentication.findKey(session.keyId);
     const isEnded = await store.isEnded(session.id);
     // A revocation or the end of a session may have happened since the reads.
-    if (forgotten !== before) return await verify(cookie);
+    if (ends !== endsBefore || authentication.removals() !== removals) return await verify(cookie);
     if (isEnded || session.keyProof !== proofOf(key)) throw ended();
-    return { session, key, caller: { ...key.principal, sessionId: session.id } };
+    return { session, key, removals, caller: { ...key.principal, sessionId: session.id } };
   };
 
   /** Which of several sessions the user wants is not known: another host may have added its own. */
@@ -132,7 +133,8 @@ export function createSessions(options: SessionsOptions): Sessions {
     const cookie = onlyOne(cookies);
     const digest = hashSecret(cookie);
     let found = verified.get(digest);
-    if (found === undefined || found.key.until <= clock.monotonic()) {
+    const isKnown = found?.removals === authentication.removals() && found.key.until > clock.monotonic();
+    if (found === undefined || !isKnown) {
       found = await verify(cookie);
       verified.set(digest, found);
     }
@@ -194,7 +196,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         const at = clock.now();
         const entry = auditEntry(author, audited, { at, before: { id: sessionId } });
         await store.end(sessionId, new Date(at.getTime() + termMs + marginMs), entry);
-        forgotten += 1;
+        ends += 1;
         for (const [digest, { session }] of verified.entries()) if (session.id === sessionId) verified.delete(digest);
       }
       return writeCookie('', 0, author.caller);
@@ -204,12 +206,6 @@ export function createSessions(options: SessionsOptions): Sessions {
       const expiresAt = new Date(clock.now().getTime() + linkTermMs);
       await store.addLink({ tokenHash: hashSecret(token), keyId, expiresAt });
       return token;
-    },
-    forget(keyIds) {
-      forgotten += 1;
-      for (const [digest, { key }] of verified.entries()) {
-        if (key.chain.some((id) => keyIds.has(id))) verified.delete(digest);
-      }
     },
   };
 }

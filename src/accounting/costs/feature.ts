@@ -13,6 +13,12 @@ export interface SpendingFeatureOptions extends Basis {
   readonly timeoutMs: number;
 }
 
+/** Reads until when all costs are added up, in milliseconds since 1970; undefined before the first quarter. */
+export function costsAddedUpUntil({ database }: Basis): () => Promise<number | undefined> {
+  const store = createSpendingStore(database);
+  return () => store.closedUntil();
+}
+
 /** From the begin of an invocation to its deadline: reading the prompt, and waiting for memory. */
 const marginMs = 2 * 60_000;
 
@@ -22,8 +28,6 @@ export function createSpendingFeature({ database, clock, records, prompts, flush
   const chores: readonly Chore[] = [{ name: 'sums of costs', everyMs: 60_000, run: () => spending.close() }];
   return {
     chores,
-    /** Until when all costs are added up, in milliseconds since 1970. */
-    closedUntil: () => store.closedUntil(),
     operations: spendingOperations({ spending, prompts, clock, flush }),
   };
 }

@@ -53,8 +53,6 @@ export interface Labels {
    * @throws {ProblemError} label-not-found if there was never such a label
    */
   listMoves(slugOrId: string, name: string): Promise<Listing<LabelMove>>;
-  /** Removes the history of all labels of a prompt that is being deleted. */
-  deleteAllOf(promptId: string): Promise<void>;
   /** Removes histories without a prompt. It walks the whole index of the history, so once a day is enough. */
   sweep(): Promise<void>;
 }
@@ -186,7 +184,6 @@ export function createLabels({
       if (last === undefined) throw notFound(slugOrId, name);
       return moves.list(prompt.id, last);
     },
-    deleteAllOf: (promptId) => moves.removeAll(promptId),
     sweep: () => removeOrphans(moves, store),
   };
 }

@@ -15,7 +15,6 @@ import { mayReachPrompt, type Reach } from '../../base/limits/reach.ts';
 import type { Prompts } from '../prompts.ts';
 import type { Listing } from '../../base/lists/listing.ts';
 import { createActiveRuns } from './active-runs.ts';
-import { createDeletion } from './test-run-deletion.ts';
 import { performRun, type FinishedTestRun, type RunTask } from './perform-run.ts';
 import { damaged, notStored, promptDeleted, shuttingDown } from './problems.ts';
 import { createResultArchive, readResults } from './result-archive.ts';
@@ -91,11 +90,6 @@ export interface TestRuns {
   results(id: string, caller: TestRunReader, signal: AbortSignal): Promise<ResultStream>;
   /** Newest first. @param status only those that have it @throws {ProblemError} prompt-not-found */
   list(slugOrId: string, status: TestRun['status'] | undefined): Promise<Listing<TestRun>>;
-  /**
-   * Deletes all runs of a prompt with their results. The next call finishes what a failed call left.
-   * @throws {ProblemError} storage-unavailable
-   */
-  deleteAllOf(promptId: string): Promise<void>;
   /** Interrupts runs that no process works on any more, and deletes leftovers. Call it every few seconds. */
   sweep(): Promise<void>;
   /** Accepts no more runs. Waits for the runs in progress, and stops those that still run after the time-out. */
@@ -105,6 +99,11 @@ export interface TestRuns {
 export interface TestRunsDependencies {
   readonly store: TestRunStore;
   readonly blobs: BlobStore;
+  /**
+   * Deletes all runs of a prompt with their results. The next call finishes what a failed call left.
+   * @throws {ProblemError} storage-unavailable
+   */
+  readonly deleteAllOf: (promptId: string) => Promise<void>;
   readonly prompts: Pick<Prompts, 'resolve'>;
   readonly planner: Pick<Planner, 'compare'>;
   readonly generator: Pick<Generator, 'generate'>;
@@ -136,7 +135,7 @@ const retryAfter = { 'Retry-After': '2' };
 export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   const { store, blobs, prompts, planner, generator, metrics, log, memory, keptBytes, timeoutMs, retentionMs } =
     dependencies;
-  const { invocations, clock, random, heartbeatMs = 5_000, staleMs = 30_000 } = dependencies;
+  const { deleteAllOf, invocations, clock, random, heartbeatMs = 5_000, staleMs = 30_000 } = dependencies;
   const archive = createResultArchive(blobs);
   const active = createActiveRuns({ store, metrics, log, heartbeatMs });
   let stopping = false;
@@ -258,7 +257,6 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
     }
   };
 
-  const deleteAllOf = createDeletion({ store, archive, clock, random });
   const sweep = createSweep({ store, archive, prompts, deleteAllOf, staleMs, retentionMs, clock, random, log });
 
   const get = async (id: string, reach?: Reach): Promise<TestRun> => {
@@ -271,7 +269,6 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
 
   return {
     get,
-    deleteAllOf,
     sweep,
     async run(request) {
       if (request.isRepeatable) {

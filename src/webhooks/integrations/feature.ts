@@ -1,6 +1,6 @@
 import type { Basis } from '../../storage/db/basis.ts';
 import type { SecretBox } from '../../base/secrets/secret-box.ts';
-import { createIntegrationDirectory } from './directory.ts';
+import { createIntegrationDirectory, type IntegrationDirectory } from './directory.ts';
 import { integrationOperations, type ReadAttempts, type ReadCondition } from './integration-operations.ts';
 import { createIntegrationStore } from './integration-store.ts';
 import { createIntegrations, type IntegrationsOptions } from './integrations.ts';
@@ -9,8 +9,13 @@ import { createStoredSecrets, type StoredSecretsOptions } from './stored-secrets
 export interface IntegrationFeatureOptions extends Pick<IntegrationsOptions, 'locations' | 'checkUrl'> {
   readonly secrets: SecretBox;
   readonly onCounted: StoredSecretsOptions['onCounted'];
-  /** What sends events. It is created later, because it reads integrations. */
-  readonly engine: () => Pick<IntegrationsOptions, 'nudge' | 'attemptNow'>;
+  /** What sends events. */
+  readonly engine: Pick<IntegrationsOptions, 'nudge' | 'attemptNow'>;
+}
+
+/** How the engine reads integrations. */
+export function createDirectory({ database }: Basis, secrets: SecretBox): IntegrationDirectory {
+  return createIntegrationDirectory(createIntegrationStore(database), secrets);
 }
 
 export function createIntegrationFeature({ database, clock, random }: Basis, options: IntegrationFeatureOptions) {
@@ -23,17 +28,16 @@ export function createIntegrationFeature({ database, clock, random }: Basis, opt
     store,
     secrets,
     nudge: (id) => {
-      engine().nudge(id);
+      engine.nudge(id);
     },
     attemptNow: (id) => {
-      engine().attemptNow(id);
+      engine.attemptNow(id);
     },
   });
   const storedSecrets = createStoredSecrets({ store, secrets, onCounted });
   return {
     integrations,
     storedSecrets,
-    directory: createIntegrationDirectory(store, secrets),
     operations: (receivers: ReadCondition, attempts: ReadAttempts) =>
       integrationOperations(integrations, receivers, attempts),
     chores: [{ name: 'stored secrets', everyMs: 10 * 60_000, isImmediate: true, run: () => storedSecrets.renew() }],

@@ -13,6 +13,7 @@ import { createPrompts } from '../../../src/prompts/prompts.ts';
 import type { ProviderRegistry } from '../../../src/models/provider.ts';
 import { createPromptStore } from '../../../src/prompts/prompt-store.ts';
 import { createSecretBox } from '../../../src/base/secrets/secret-box.ts';
+import { createTestRunDeletion } from '../../../src/prompts/test-runs/feature.ts';
 import { createTestRunStore } from '../../../src/prompts/test-runs/test-run-store.ts';
 import { createTestRuns, type TestRuns, type TestRunsDependencies } from '../../../src/prompts/test-runs/test-runs.ts';
 import type { Harness } from './test-runs-harness.ts';
@@ -39,6 +40,7 @@ export function observe(
     ...system,
     store: createTestRunStore(database),
     blobs,
+    deleteAllOf: createTestRunDeletion({ ...system, database }, blobs),
     prompts,
     planner: createPlanner({ prompts, providers }),
     generator: createGenerator({
