@@ -1,6 +1,6 @@
 // What follows from the rest of the contract, and so is not written in `openapi/`: common answers, their headers, the
-// examples of problems, the ways to authenticate, the pages of lists, the fields of prompts. Redocly applies these rules
-// before it lints or bundles. What an operation or an answer states itself counts. An answer that is `null` is left out.
+// examples of problems, the ways to authenticate, the pages of lists, the fields of prompts, the types of events. Redocly
+// applies these rules before it lints or bundles. What an operation or an answer states itself counts. An answer that is `null` is left out.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -33,6 +33,21 @@ const placeholders = [
   ['{content fields}', listed(promptFields.answer)],
   ['{replaceable fields}', listed(promptFields.replaceable)],
 ];
+
+/** The messages of `asyncapi/asyncapi.yaml`: the type of an event, and the file with the schema of its payload. */
+const events = Object.values(
+  parse(readFileSync(path.join(folder, '../asyncapi/asyncapi.yaml'), 'utf8')).channels.integration.messages,
+).map(({ name, payload }) => [name, path.join(folder, '../asyncapi', payload.$ref)]);
+const eventTypes = events.map(([type]) => type);
+/** What `x-event-types` stands for, by its value. `TEST` events are sent on request only. */
+const eventSchemas = {
+  all: () => ({ enum: eventTypes }),
+  subscribable: () => ({ enum: eventTypes.filter((type) => type !== 'TEST') }),
+  payloads: () => ({
+    oneOf: events.map(([, file]) => ({ $ref: file })),
+    discriminator: { propertyName: 'type', mapping: Object.fromEntries(events) },
+  }),
+};
 
 const needsKey = ({ security = [] }) => security.length > 0;
 const isPublic = (operation) => !needsKey(operation);
@@ -194,6 +209,7 @@ export function completeContract() {
     },
     Schema(schema) {
       if (schema['x-page-of'] !== undefined) completePage(schema);
+      if (schema['x-event-types'] !== undefined) completeEventTypes(schema);
       if (schema.properties?.['x-prompt-content'] !== undefined) completePrompt(schema);
       fillInDescription(schema);
     },
@@ -255,6 +271,14 @@ function completePage(page) {
     },
     examples: [{ data: [], pagination: { total: 0, limit: maxItems === 100 ? 20 : maxItems, offset: 0, next: null } }],
   });
+}
+
+/** Puts the types of events in the place of `x-event-types`. */
+function completeEventTypes(schema) {
+  const members = Object.entries(schema).flatMap(([name, value]) =>
+    name === 'x-event-types' ? Object.entries(eventSchemas[value]()) : [[name, value]],
+  );
+  replaceMembers(schema, Object.fromEntries(members));
 }
 
 /** Puts the fields of a prompt's content in their place among the properties. */
