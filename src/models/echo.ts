@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ProblemError } from '../base/errors/problem-error.ts';
 import {
   textOf,
+  type AnswerForm,
   type AttemptEnd,
   type CallOptions,
   type GenerateEvent,
@@ -41,11 +42,12 @@ export const echoEntry = {
  *
  * @throws ProblemError `provider-failed` for any other model, as a real provider does for an unknown model
  */
-export async function echo(
+export async function* echo(
   request: GenerateRequest,
   { signal, onFailedAttempt, attemptLog, onCost }: EchoCall,
+  { isStreamed }: AnswerForm,
   { onAttempt }: Pick<AttemptDependencies, 'onAttempt'> = {},
-): Promise<GenerateResult> {
+): AsyncGenerator<GenerateEvent, void, void> {
   signal.throwIfAborted();
   const { model } = request;
   const transform = transforms.get(model);
@@ -68,7 +70,8 @@ export async function echo(
     });
   }
   end({ outcome: 'ok', usage: result.usage });
-  return result;
+  if (isStreamed) yield* inPieces(result, signal);
+  yield { type: 'finish', result };
 }
 
 function ceilingOf(result: GenerateResult | undefined): TokenCeiling {
@@ -94,20 +97,14 @@ function answer(request: GenerateRequest, transform: (text: string) => string): 
 }
 
 /** The answer of `echo` in pieces of one word, or of several if there would be more than about a thousand. */
-export async function* echoStream(
-  request: GenerateRequest,
-  call: EchoCall,
-  dependencies?: Pick<AttemptDependencies, 'onAttempt'>,
-): AsyncGenerator<GenerateEvent> {
-  const result = await echo(request, call, dependencies);
+async function* inPieces(result: GenerateResult, signal: AbortSignal): AsyncGenerator<GenerateEvent, void, void> {
   for (const delta of pieces(result.text)) {
     // All pieces are there at once, where a provider's arrive one by one. Other requests run in between.
     if (result.text.length > longestParsed) await nextTurn();
-    call.signal.throwIfAborted();
+    signal.throwIfAborted();
     yield { type: 'text', delta };
   }
   for (const toolCall of result.toolCalls ?? []) yield { type: 'tool-call', toolCall };
-  yield { type: 'finish', result };
 }
 
 function* pieces(text: string): Generator<string> {

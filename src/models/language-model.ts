@@ -233,6 +233,26 @@ export type GenerateEvent =
   /** The whole result, with the text of all deltas. */
   | { readonly type: 'finish'; readonly result: GenerateResult };
 
+/** How an answer is wanted. */
+export interface AnswerForm {
+  /** Whether its pieces come one by one. */
+  readonly isStreamed: boolean;
+}
+
+/** Reads an answer to its end. @returns the last event, which has the whole answer */
+export async function finishOf<Event extends { readonly type: string }>(
+  events: AsyncIterable<Event>,
+): Promise<Extract<Event, { readonly type: 'finish' }>> {
+  for await (const event of events) if (isFinish(event)) return event;
+  throw new Error('An answer has no end.');
+}
+
+function isFinish<Event extends { readonly type: string }>(
+  event: Event,
+): event is Extract<Event, { readonly type: 'finish' }> {
+  return event.type === 'finish';
+}
+
 /** A whole answer as the events of a stream. */
 export function* eventsOf(result: GenerateResult): Generator<GenerateEvent> {
   if (result.text !== '') yield { type: 'text', delta: result.text };

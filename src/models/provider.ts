@@ -1,5 +1,5 @@
 import type { ProviderVariable } from './provider-settings.ts';
-import type { CallOptions, GenerateEvent, GenerateRequest, GenerateResult } from './language-model.ts';
+import type { AnswerForm, CallOptions, GenerateEvent, GenerateRequest } from './language-model.ts';
 
 /** A provider as the contract's Provider schema shows it. */
 export interface ProviderInfo {
@@ -22,18 +22,15 @@ export interface ProviderSetting extends Pick<ProviderVariable, 'name' | 'descri
 
 export interface Provider extends ProviderInfo {
   /**
-   * Runs a prompt, with at most two retries before the deadline.
+   * Runs a prompt. The last event has the whole answer; if it is streamed, the pieces come before.
+   *
+   * Until the first event a call is repeated at most twice, before the deadline. After that a failure is thrown as
+   * ProblemError whose extension `usage` has the usage as far as it is known. Leaving the loop cancels the call.
    *
    * @throws ProblemError `provider-*` (502) for every failure of the provider, `provider-not-configured` (422).
    * @throws The reason of `call.signal`, unchanged, when that is aborted, because no caller can read a problem then.
    */
-  generate(request: GenerateRequest, call: CallOptions): Promise<GenerateResult>;
-  /**
-   * Runs a prompt and gives the answer while it comes. Until the first event it behaves like `generate`. After that a
-   * failure is thrown as ProblemError whose extension `usage` has the usage as far as it is known, and the call is not
-   * repeated. Leaving the loop cancels the call.
-   */
-  stream(request: GenerateRequest, call: CallOptions): AsyncIterable<GenerateEvent>;
+  answer(request: GenerateRequest, call: CallOptions, form: AnswerForm): AsyncGenerator<GenerateEvent, void, void>;
   /**
    * What the provider cannot do with a request. Nothing is sent.
    *

@@ -2,10 +2,10 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { LRUCache } from 'lru-cache';
 import { ProblemError } from '../base/errors/problem-error.ts';
 import { createFairQueue, type FairQueue } from '../base/limits/fair-queue.ts';
-import type { AttemptDependencies, ImplausibleUsage, RetryNotice } from './call/retries.ts';
-import { echo, echoEntry, echoStream } from './echo.ts';
+import { answer, mostStreams, type AnswerDependencies, type RemoteProvider } from './call/answer.ts';
+import type { ImplausibleUsage, RetryNotice } from './call/retries.ts';
+import { echo, echoEntry } from './echo.ts';
 import type { CalledProvider } from './call/classify.ts';
-import { generate, type RemoteTarget } from './call/whole.ts';
 import type { Fetch } from './transport/http.ts';
 import type { Provider, ProviderInfo, ProviderRegistry, ProviderSetting, QueueLoad } from './provider.ts';
 import {
@@ -24,7 +24,6 @@ import { withImageData } from './transport/image-data.ts';
 import { twinFetch } from './twin/twin.ts';
 import { createUnsupportedFinder } from './twin/unsupported.ts';
 import type { Random } from '../base/runtime/random.ts';
-import { mostStreams, stream, type StreamDependencies } from './call/stream.ts';
 import { withArgumentObjects, withArgumentTexts } from './transport/tool-arguments.ts';
 import type { StreamWatch } from './call/stream-watch.ts';
 import { compatibleDialect, loadCompatible, type CompatibleProviderSettings } from './vendors/compatible.ts';
@@ -63,7 +62,7 @@ export function createProviderRegistry(options: ProviderRegistryOptions): Provid
 
   const secrets = spellingsOf(secretsOf(settings));
   const streamQueue = createFairQueue({ places: mostStreams, reserved: mostStreams / 8 });
-  const dependencies: Dependencies = {
+  const dependencies: AnswerDependencies = {
     random,
     ...(onRetry && { onRetry }),
     ...(onAttempt && { onAttempt }),
@@ -93,7 +92,7 @@ export function createProviderRegistry(options: ProviderRegistryOptions): Provid
     list: () => infos,
     get: (id) => providers.get(id),
     load: () => ({
-      providers: configured.map(({ whole }) => ({ provider: whole.id, ...loadOf(whole.queue) })),
+      providers: configured.map(({ whole, queue }) => ({ provider: whole.id, ...loadOf(queue) })),
       streams: loadOf(streamQueue),
     }),
     async preload() {
@@ -111,22 +110,17 @@ interface Entry {
 }
 
 /** A provider three times: its models for whole answers, those for streams, and those that send nothing. */
-interface Remote {
-  readonly whole: RemoteTarget;
-  readonly streamed: CalledProvider;
+interface Remote extends RemoteProvider {
   readonly twin: SdkProvider;
   readonly outputLimit: Provider['outputLimit'];
 }
 
-type Dependencies = AttemptDependencies & StreamDependencies;
-
-function toProvider({ info, remote }: Entry, dependencies: Dependencies): Provider {
+function toProvider({ info, remote }: Entry, dependencies: AnswerDependencies): Provider {
   const { id, configured } = info;
   if (remote === undefined) {
     return {
       ...info,
-      generate: (request, call) => echo(request, call, dependencies),
-      stream: (request, call) => echoStream(request, call, dependencies),
+      answer: (request, call, form) => echo(request, call, form, dependencies),
       unsupported: async () => [],
       rewritten: async () => [],
       outputLimit: async ({ parameters }) => parameters?.max_output_tokens,
@@ -134,13 +128,9 @@ function toProvider({ info, remote }: Entry, dependencies: Dependencies): Provid
   }
   return {
     ...info,
-    async generate(request, call) {
+    async *answer(request, call, form) {
       if (!configured) throw notConfigured(id);
-      return generate(remote.whole, request, call, dependencies);
-    },
-    async *stream(request, call) {
-      if (!configured) throw notConfigured(id);
-      yield* stream(remote.streamed, request, call, dependencies);
+      yield* answer(remote, request, call, form, dependencies);
     },
     unsupported: createUnsupportedFinder(remote.twin),
     rewritten: (request) => findRewritten(remote.twin, request),
@@ -211,7 +201,8 @@ function toRemote(
   const called = { ...about, ceilingOf };
   const whole = once(() => load(carrying(fetch, dialect)));
   return {
-    whole: { ...called, models: whole, queue: createCallQueue(settings.concurrency) },
+    whole: { ...called, models: whole },
+    queue: createCallQueue(settings.concurrency),
     streamed: { ...called, models: once(() => load(carrying(streamFetch, dialect))) },
     twin,
     outputLimit,

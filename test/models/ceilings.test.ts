@@ -1,6 +1,12 @@
 /** The most tokens that a call can use, against what is really sent. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { AttemptLog, GenerateRequest, Message, TokenCeiling } from '../../src/models/language-model.ts';
+import {
+  finishOf,
+  type AttemptLog,
+  type GenerateRequest,
+  type Message,
+  type TokenCeiling,
+} from '../../src/models/language-model.ts';
 import { remoteIds, startHarness, type Harness } from './providers-harness.ts';
 
 let harness: Harness;
@@ -92,10 +98,11 @@ async function sent(
   };
   const call = { keyId: 'k', family: 'k', signal: new AbortController().signal, deadline: Infinity, maxAttempts: 1 };
   const log = attemptLog as AttemptLog;
-  await harness.registry
-    .get(id)
-    ?.generate(request, { ...call, deadline: performance.now() + 5_000, attemptLog: log })
-    .catch(() => undefined);
+  const provider = harness.registry.get(id);
+  const terms = { ...call, deadline: performance.now() + 5_000, attemptLog: log };
+  if (provider !== undefined) {
+    await finishOf(provider.answer(request, terms, { isStreamed: false })).catch(() => undefined);
+  }
   const text = harness.mock.requests[0]?.text;
   return found === undefined || text === undefined ? undefined : { ceiling: found, text };
 }

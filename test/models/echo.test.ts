@@ -195,7 +195,7 @@ describe('echo', () => {
   ])('streams %j as %j', async (text, expected) => {
     const call = request('echo-1', { messages: [{ role: 'user', content: text }] });
     const events: GenerateEvent[] = [];
-    for await (const event of registry.get('echo')?.stream(call, call) ?? []) events.push(event);
+    for await (const event of registry.get('echo')?.answer(call, call, { isStreamed: true }) ?? []) events.push(event);
     expect(events.slice(0, -1)).toEqual(expected.map((delta) => ({ type: 'text', delta })));
     expect(events.at(-1)).toEqual({ type: 'finish', result: await ask(text) });
   });
@@ -205,7 +205,7 @@ describe('echo', () => {
     async (text) => {
       const call = request('echo-1', { messages: [{ role: 'user', content: text }] });
       const deltas: string[] = [];
-      for await (const event of registry.get('echo')?.stream(call, call) ?? []) {
+      for await (const event of registry.get('echo')?.answer(call, call, { isStreamed: true }) ?? []) {
         if (event.type === 'text') deltas.push(event.delta);
       }
       expect(deltas.join('') === text).toBe(true);
@@ -229,7 +229,7 @@ describe('echo', () => {
   it('streams calls of tools', async () => {
     const call = request('echo-1', { messages: [{ role: 'user', content: 'call get_time' }], tools: [clock] });
     const events: GenerateEvent[] = [];
-    for await (const event of registry.get('echo')?.stream(call, call) ?? []) events.push(event);
+    for await (const event of registry.get('echo')?.answer(call, call, { isStreamed: true }) ?? []) events.push(event);
     expect(events.map(({ type }) => type)).toEqual(['tool-call', 'finish']);
   });
 

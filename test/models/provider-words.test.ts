@@ -8,7 +8,7 @@ import { createProviderRegistry } from '../../src/models/registry.ts';
 import type { Provider } from '../../src/models/provider.ts';
 import { createStreamWatch } from '../../src/models/call/stream-watch.ts';
 import { ProblemError } from '../../src/base/errors/problem-error.ts';
-import type { FailedAttempt } from '../../src/models/language-model.ts';
+import { finishOf, type FailedAttempt } from '../../src/models/language-model.ts';
 import { systemClock } from '../../src/base/runtime/clock.ts';
 import { systemRandom } from '../../src/base/runtime/random.ts';
 import { collect, remoteIds, request } from './providers-harness.ts';
@@ -84,11 +84,11 @@ async function said(id: string, content = 'Hello there'): Promise<Said & { reado
     messages: [{ role: 'user', content }],
     onFailedAttempt: (attempt) => attempts.push(attempt),
   });
-  const whole: unknown = await providerOf(id)
-    .generate(call, call)
-    .catch((error: unknown) => error);
+  const whole: unknown = await finishOf(providerOf(id).answer(call, call, { isStreamed: false })).catch(
+    (error: unknown) => error,
+  );
   if (!(whole instanceof ProblemError)) throw new Error('The call did not fail.');
-  const { problem: streamed } = await collect(providerOf(id).stream(call, call));
+  const { problem: streamed } = await collect(providerOf(id).answer(call, call, { isStreamed: true }));
   for (const one of [streamed?.extensions, ...attempts]) {
     expect(one?.provider_message).toBe(whole.extensions.provider_message);
     expect(one?.provider_code).toBe(whole.extensions.provider_code);
@@ -229,7 +229,7 @@ describe('the words of a provider', () => {
   it('are read in an error with status 200', async () => {
     reply = { status: 200, body: { error: 'out of memory' } };
     const call = request('gpt');
-    await expect(providerOf('local').generate(call, call)).rejects.toMatchObject({
+    await expect(finishOf(providerOf('local').answer(call, call, { isStreamed: false }))).rejects.toMatchObject({
       type: 'provider-bad-answer',
       extensions: { provider_message: 'out of memory' },
     });
@@ -247,7 +247,7 @@ describe('the words of a provider', () => {
   ])('are read in an event of a stream of %s', async (id, body) => {
     reply = { status: 200, body, headers: { 'Content-Type': 'text/event-stream' } };
     const call = request('gpt', { maxAttempts: 1 });
-    const { problem } = await collect(providerOf(id).stream(call, call));
+    const { problem } = await collect(providerOf(id).answer(call, call, { isStreamed: true }));
     expect(problem?.extensions.provider_message).toBe('Broken.');
   });
 });

@@ -1,7 +1,13 @@
 import { createLookUp } from '../../src/base/outbound/look-up.ts';
 import { createProviderHttp, type ProviderHttp } from '../../src/models/transport/http.ts';
-import type { CallOptions, GenerateEvent, GenerateRequest, GenerateResult } from '../../src/models/language-model.ts';
-import type { Provider, ProviderInfo, ProviderRegistry } from '../../src/models/provider.ts';
+import {
+  finishOf,
+  type CallOptions,
+  type GenerateEvent,
+  type GenerateRequest,
+  type GenerateResult,
+} from '../../src/models/language-model.ts';
+import type { ProviderInfo, ProviderRegistry } from '../../src/models/provider.ts';
 import { createStreamWatch } from '../../src/models/call/stream-watch.ts';
 import { createProviderRegistry, type ProviderRegistryOptions } from '../../src/models/registry.ts';
 import type { ProviderSettings } from '../../src/models/provider-settings.ts';
@@ -82,8 +88,9 @@ export function request(model: string, changes: Partial<Call> & { within?: numbe
   };
 }
 
-export interface TestedProvider extends ProviderInfo, Pick<Provider, 'stream'> {
+export interface TestedProvider extends ProviderInfo {
   generate(call: Call): Promise<GenerateResult>;
+  stream(request: GenerateRequest, call: CallOptions): AsyncGenerator<GenerateEvent, void, void>;
 }
 
 /** Runs a prompt that is expected to fail, and returns the problem. */
@@ -99,7 +106,11 @@ export async function failure(registry: ProviderRegistry, id: string, input: Cal
 export function provider(registry: ProviderRegistry, id: string): TestedProvider {
   const found = registry.get(id);
   if (found === undefined) throw new Error(`There is no provider ${id}.`);
-  return { ...found, generate: (call) => found.generate(call, call) };
+  return {
+    ...found,
+    generate: async (call) => (await finishOf(found.answer(call, call, { isStreamed: false }))).result,
+    stream: (asked, call) => found.answer(asked, call, { isStreamed: true }),
+  };
 }
 
 /** What came of a stream: its events, and how it failed. */

@@ -1,48 +1,43 @@
-import type { FairQueue } from '../../base/limits/fair-queue.ts';
 import type { AttemptEnd, CallOptions, GenerateEvent, GenerateRequest } from '../language-model.ts';
 import { failureContext, toFailure, type CalledProvider, type FailureContext } from './classify.ts';
 import { endlessStream, timeout, toAttempt, toProblem } from './failures.ts';
 import { prepareSdkCall } from './request.ts';
-import { failedEnd, repeat, type AttemptDependencies, type AttemptResult, type Turn } from './retries.ts';
+import { failedEnd, type AttemptResult, type Turn } from './retries.ts';
 import type { StreamWatch } from './stream-watch.ts';
 import { AnswerError, StreamedAnswer } from './streamed-answer.ts';
 import { ToolCallReader } from './tool-calls.ts';
 import { MentionedUsage } from './usage.ts';
 
-export interface StreamDependencies extends AttemptDependencies {
-  /** Limits how many streams are open at the same time, of all providers. */
-  readonly streamQueue: FairQueue;
-  readonly watch: StreamWatch;
+/** The rest of an answer that has begun. */
+export interface Rest {
+  readonly answer: StreamedAnswer;
+  readonly end: Turn['end'];
 }
 
-/** How many streams are open in a process at the same time; further ones wait. */
-export const mostStreams = 2_000;
+/** The begin of an answer. Without a rest, the first event is the only one. */
+export interface Begun {
+  readonly first: GenerateEvent;
+  readonly rest?: Rest;
+}
 
 /**
- * Runs a prompt on a remote provider and gives the answer while it comes.
+ * Gives a streamed answer from its first event on, while it comes.
  *
- * Until the first content (text or a whole tool call, no reasoning) it behaves like `generate`, with the same retries.
- * From then on there is no deadline; `watch` ends a stream that hangs. Nothing is read from the provider, beyond some
- * kilobytes, while the caller does not ask for the next event.
+ * There is no deadline; `watch` ends a stream that hangs. Nothing is read from the provider, beyond some kilobytes, while
+ * the caller does not ask for the next event.
  *
- * @param provider Its models use `ProviderHttp.streamFetch`.
- * @throws ProblemError `provider-*` (502). After the first content it has the usage so far, as far as it is known.
+ * @throws ProblemError `provider-*` (502), with the usage so far, as far as it is known.
  * @throws The reason of `call.signal` when that is aborted; the call to the provider is canceled then, at once.
  */
-export async function* stream(
-  provider: CalledProvider,
-  request: GenerateRequest,
+export async function* readStream(
+  { id }: Pick<CalledProvider, 'id'>,
+  { model }: GenerateRequest,
   call: CallOptions,
-  dependencies: StreamDependencies,
-): AsyncGenerator<GenerateEvent, void, undefined> {
-  const { id } = provider;
-  const { model } = request;
+  first: GenerateEvent,
+  { answer, end }: Rest,
+  watch: StreamWatch,
+): AsyncGenerator<GenerateEvent, void, void> {
   const { signal } = call;
-  const { streamQueue, watch } = dependencies;
-  const { answer, first, end } = await repeat(provider, request, call, streamQueue, dependencies, (turn) =>
-    begin(provider, request, turn),
-  );
-
   const cancel = (): void => {
     answer.close();
   };
@@ -89,12 +84,12 @@ export async function* stream(
   }
 }
 
-/** Calls the provider once, up to the first event. */
-async function begin(
+/** Calls the provider once, up to the first event: text or a whole tool call, no reasoning. */
+export async function beginStream(
   provider: CalledProvider,
   request: GenerateRequest,
   { signal, leave, traceFields, plausible, end }: Turn,
-): Promise<AttemptResult<{ answer: StreamedAnswer; first: GenerateEvent; end: Turn['end'] }>> {
+): Promise<AttemptResult<Begun>> {
   const upstream = new AbortController();
   const cancel = (): void => {
     upstream.abort(signal.reason);
@@ -114,7 +109,7 @@ async function begin(
       ...(traceFields && { headers: traceFields }),
     });
     answer = new StreamedAnswer(parts, new ToolCallReader(provider), usage, upstream, leave, context);
-    return { result: { answer, first: await answer.next(), end } };
+    return { result: { first: await answer.next(), rest: { answer, end } } };
   } catch (error) {
     upstream.abort();
     leave();

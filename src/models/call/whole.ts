@@ -1,60 +1,43 @@
 import type { LanguageModelV4GenerateResult } from '@ai-sdk/provider';
-import type { FairQueue } from '../../base/limits/fair-queue.ts';
-import type { CallOptions, GenerateRequest, GenerateResult, ToolCall } from '../language-model.ts';
+import type { GenerateRequest, GenerateResult, ToolCall } from '../language-model.ts';
 import { argumentsOf } from '../transport/tool-arguments.ts';
+import type { Begun } from './stream.ts';
 import { failureContext, toFailure, type CalledProvider } from './classify.ts';
-import { badAnswer, timeout } from './failures.ts';
+import { badAnswer, timeout, type Failure } from './failures.ts';
 import { prepareSdkCall } from './request.ts';
-import { failedEnd, repeat, type AttemptDependencies, type AttemptResult, type Turn } from './retries.ts';
+import { failedEnd, type AttemptResult, type Turn } from './retries.ts';
 import { ToolCallReader } from './tool-calls.ts';
 import { MentionedUsage, toFinishReason, type Plausible } from './usage.ts';
 
-/** A provider that is called over the network, with everything that a call needs. */
-export interface RemoteTarget extends CalledProvider {
-  /** Limits how many calls to the provider are in progress at the same time. */
-  readonly queue: FairQueue;
-}
-
-/**
- * Runs a prompt on a remote provider, with at most two retries.
- *
- * @throws ProblemError `provider-*` (502).
- * @throws The reason of `call.signal` when that is aborted; the call to the provider is canceled then.
- */
-export function generate(
-  target: RemoteTarget,
+/** Calls the provider once, for a whole answer. */
+export async function beginWhole(
+  provider: CalledProvider,
   request: GenerateRequest,
-  call: CallOptions,
-  dependencies: AttemptDependencies,
-): Promise<GenerateResult> {
-  return repeat(target, request, call, target.queue, dependencies, async (turn) => {
-    const outcome = await callOnce(target, turn, request).finally(turn.leave);
-    if ('failure' in outcome) turn.end(failedEnd(outcome.failure, turn.signal));
-    return outcome;
-  });
-}
-
-async function callOnce(
-  target: RemoteTarget,
-  { signal, traceFields, plausible, end }: Turn,
-  request: GenerateRequest,
-): Promise<AttemptResult<GenerateResult>> {
+  { signal, leave, traceFields, plausible, end }: Turn,
+): Promise<AttemptResult<Begun>> {
+  let failure: Failure;
   try {
-    const { model, options } = await prepareSdkCall(target, request, signal);
+    const { model, options } = await prepareSdkCall(provider, request, signal);
     const answer = await model.doGenerate({
       ...options,
       abortSignal: signal,
       ...(traceFields && { headers: traceFields }),
     });
     // Some packages return an empty answer for a body that they do not understand.
-    if (answer.content.length === 0 && answer.finishReason.raw === undefined) return { failure: badAnswer() };
-    const result = toResult(target, answer, plausible);
-    const receivedBytes = Buffer.byteLength(result.text);
-    end({ outcome: 'ok', usage: result.usage, answer: answer.response, receivedBytes });
-    return { result };
+    if (answer.content.length > 0 || answer.finishReason.raw !== undefined) {
+      const result = toResult(provider, answer, plausible);
+      const receivedBytes = Buffer.byteLength(result.text);
+      end({ outcome: 'ok', usage: result.usage, answer: answer.response, receivedBytes });
+      return { result: { first: { type: 'finish', result } } };
+    }
+    failure = badAnswer();
   } catch (error) {
-    return { failure: signal.aborted ? timeout('provider') : toFailure(error, failureContext(target, request)) };
+    failure = signal.aborted ? timeout('provider') : toFailure(error, failureContext(provider, request));
+  } finally {
+    leave();
   }
+  end(failedEnd(failure, signal));
+  return { failure };
 }
 
 function toResult(

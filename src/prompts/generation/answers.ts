@@ -1,8 +1,14 @@
 import { noCost } from '../../base/runtime/money.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
-import type { CallOptions, FailedAttempt } from '../../models/language-model.ts';
+import { finishOf, type CallOptions, type FailedAttempt } from '../../models/language-model.ts';
 import type { CallObserver } from './call-observer.ts';
-import { callTarget, type CallTargetDependencies, type CheckedAnswer, type TargetAnswer } from './call-target.ts';
+import {
+  callTarget,
+  type CallTargetDependencies,
+  type CheckedAnswer,
+  type TargetAnswer,
+  type TargetForm,
+} from './call-target.ts';
 import type { Target } from './plan.ts';
 import { cacheKey, type ResponseCache } from './response-cache.ts';
 import { createSharedCalls, type Caller } from './shared-calls.ts';
@@ -37,7 +43,7 @@ export interface Answers {
    * @throws {ProblemError} not-cached, provider-*; all callers of a shared call get its failure
    * @throws The reason of `call.signal` when that is aborted.
    */
-  get(target: Target, call: CallOptions, policy: CachePolicy, checkJson: boolean): Promise<Answer>;
+  get(target: Target, call: CallOptions, policy: CachePolicy, isChecked: boolean): Promise<Answer>;
   /** An answer in the cache. @throws {ProblemError} not-cached if the policy accepts nothing else */
   find(target: Target, policy: CachePolicy): Answer | undefined;
   /** Keeps an answer, if the policy allows it and another call would not give a better one. */
@@ -141,7 +147,8 @@ export function createAnswers(dependencies: AnswersDependencies): Answers {
             onFailedAttempt: (attempt) => attempts.push(attempt),
           };
           try {
-            return { attempts, outcome: { answer: await callTarget(target, shared, true, dependencies) } };
+            const { answer } = await finishOf(callTarget(target, shared, whole(true), dependencies));
+            return { attempts, outcome: { answer } };
           } catch (problem) {
             if (!(problem instanceof ProblemError)) throw problem;
             return { attempts, outcome: { problem } };
@@ -162,16 +169,20 @@ export function createAnswers(dependencies: AnswersDependencies): Answers {
   return {
     find,
     keep,
-    async get(target, call, policy, checkJson) {
+    async get(target, call, policy, isChecked) {
       const found = find(target, policy);
       if (found !== undefined) return found;
       // Kept and shared answers are the same for all callers, so they are checked.
       const answer = policy.store
         ? await callShared(target, call, policy)
-        : await callTarget(target, call, checkJson, dependencies);
+        : (await finishOf(callTarget(target, call, whole(isChecked), dependencies))).answer;
       return { ...answer, age: undefined };
     },
   };
+}
+
+function whole(isChecked: boolean): TargetForm {
+  return { isStreamed: false, isChecked };
 }
 
 /** Whether another call would probably end in the same way. */

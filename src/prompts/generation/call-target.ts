@@ -1,7 +1,7 @@
 import type { CallCost, NanoDollars } from '../../base/runtime/money.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { AnswerChecker, AnswerMistake } from '../../base/json-schema/answer-checker.ts';
-import type { CallOptions, GenerateEvent, GenerateResult, Usage } from '../../models/language-model.ts';
+import type { AnswerForm, CallOptions, GenerateEvent, GenerateResult, Usage } from '../../models/language-model.ts';
 import type { CallObserver } from './call-observer.ts';
 import type { Target } from './plan.ts';
 
@@ -25,64 +25,44 @@ export interface CallTargetDependencies {
   readonly checker: Pick<AnswerChecker, 'check'>;
 }
 
-/**
- * Calls a provider, checks its answer, and records duration and outcome. A call that all callers have left counts as
- * `cancelled`.
- *
- * @param checkJson whether the text of a JSON answer has to be JSON that matches its schema
- * @throws {ProblemError} provider-*
- * @throws The reason of `call.signal` when that is aborted.
- */
-export async function callTarget(
-  target: Target,
-  call: CallOptions,
-  checkJson: boolean,
-  dependencies: CallTargetDependencies,
-): Promise<TargetAnswer> {
-  const { checker } = dependencies;
-  const measured = measure(target, dependencies);
-  let usage: Usage | undefined;
-  try {
-    const result = await target.provider.generate(target.request, measured.watching(call));
-    ({ usage } = result);
-    const checked = await checkedAnswer(target, result, call, checkJson, checker);
-    const answer = { ...checked, ...measured.answered() };
-    measured.ended('ok', usage);
-    return answer;
-  } catch (error) {
-    measured.ended(outcomeOf(error, call.signal), usageOf(error) ?? usage);
-    throw error;
-  }
-}
-
 /** An event of an answer; the last one has the whole answer. */
 export type TargetEvent =
   | Exclude<GenerateEvent, { type: 'finish' }>
   | { readonly type: 'finish'; readonly answer: TargetAnswer };
 
-/** The same for an answer that is streamed. */
-export async function* streamTarget(
+/** How an answer is wanted. */
+export interface TargetForm extends AnswerForm {
+  /** Whether the text of a JSON answer has to be JSON that matches its schema. */
+  readonly isChecked: boolean;
+}
+
+/**
+ * Calls a provider, checks its answer, and records duration and outcome. A call that its caller has left counts as
+ * `cancelled`.
+ *
+ * @throws {ProblemError} provider-*
+ * @throws The reason of `call.signal` when that is aborted.
+ */
+export async function* callTarget(
   target: Target,
   call: CallOptions,
-  checkJson: boolean,
+  form: TargetForm,
   dependencies: CallTargetDependencies,
 ): AsyncGenerator<TargetEvent, void, void> {
-  const { checker } = dependencies;
   const measured = measure(target, dependencies);
   let usage: Usage | undefined;
   let outcome = 'cancelled';
-  const onLeft = (spent: Usage): void => {
+  const watched = measured.watching(call, (spent) => {
     usage = spent;
-    call.onLeft?.(spent);
-  };
+  });
   try {
-    for await (const event of target.provider.stream(target.request, { ...measured.watching(call), onLeft })) {
+    for await (const event of target.provider.answer(target.request, watched, form)) {
       if (event.type !== 'finish') {
         yield event;
         continue;
       }
       ({ usage } = event.result);
-      const checked = await checkedAnswer(target, event.result, call, checkJson, checker);
+      const checked = await checkedAnswer(target, event.result, call, form.isChecked, dependencies.checker);
       outcome = 'ok';
       yield { type: 'finish', answer: { ...checked, ...measured.answered() } };
     }
@@ -149,8 +129,8 @@ function measure(
   { provider, request }: Target,
   { metrics }: CallTargetDependencies,
 ): {
-  /** The call, with its costs noted. */
-  watching(call: CallOptions): CallOptions;
+  /** The call, with its costs noted. @param onLeft called with the usage of a call that its caller leaves */
+  watching(call: CallOptions, onLeft: (usage: Usage) => void): CallOptions;
   answered(): Pick<TargetAnswer, 'latencyMs' | 'cost'>;
   ended(outcome: string, usage: Usage | undefined): void;
 } {
@@ -166,9 +146,13 @@ function measure(
     total = one === undefined || total === undefined ? undefined : total + one.amount;
   };
   return {
-    watching: (call) => ({
+    watching: (call, onLeft) => ({
       ...call,
       onCost,
+      onLeft(spent) {
+        onLeft(spent);
+        call.onLeft?.(spent);
+      },
       // That of a shared call changes.
       get deadline() {
         return call.deadline;

@@ -3,13 +3,19 @@ import { ProblemError, saidByProvider } from '../../base/errors/problem-error.ts
 import { isRefusal } from '../../base/errors/refusal.ts';
 import { scrub } from '../../base/runtime/scrub.ts';
 import { mayFallBack } from '../../models/call/failures.ts';
-import { eventsOf, type CallOptions, type FailedAttempt, type GenerateEvent } from '../../models/language-model.ts';
+import {
+  eventsOf,
+  type AnswerForm,
+  type CallOptions,
+  type FailedAttempt,
+  type GenerateEvent,
+} from '../../models/language-model.ts';
 import type { AnswerChecker } from '../../base/json-schema/answer-checker.ts';
 import type { MemoryBudget } from '../../base/limits/memory-budget.ts';
 import { createAnswers, noCache, type Answer, type CachePolicy } from './answers.ts';
 import { withAttempts } from './attempts.ts';
 import type { CallObserver } from './call-observer.ts';
-import { UnfitAnswerError, streamTarget, type TargetEvent } from './call-target.ts';
+import { callTarget, UnfitAnswerError, type TargetEvent } from './call-target.ts';
 import { createGatheredMemory } from './gathered-memory.ts';
 import type { Plan, Target } from './plan.ts';
 import type { ResponseCache } from './response-cache.ts';
@@ -38,18 +44,20 @@ export interface Generator {
    * another, and the last one up to three times, so that there are at most six calls. Of these, `plan.retries` can follow
    * a call that may have been billed. Each target can use the time that is left divided by the targets that are left.
    *
-   * @param cache use of the answer cache; without it, nothing is cached
-   * @throws {ProblemError} not-cached; provider-* of the target that failed last, with all calls in `attempts`
+   * The last event has the whole answer. If it is streamed, the pieces come before: then another target is called only
+   * before the first event, and calls in progress are not shared. Leaving the loop cancels the call.
+   *
+   * @throws {ProblemError} not-cached; provider-* of the target that failed last, with all calls in `attempts`, and after
+   *   the first event with `usage` as far as it is known
    * @throws The reason of `call.signal` when that is aborted.
    */
-  generate(plan: Plan, call: CallOptions, cache?: CachePolicy): Promise<Generated>;
-  /**
-   * The same for an answer that is streamed. Another target is called only before the first event, and calls in
-   * progress are not shared. Leaving the loop cancels the call.
-   *
-   * @throws {ProblemError} as `generate`; after the first event provider-*, with `usage` as far as it is known
-   */
-  stream(plan: Plan, call: CallOptions, cache?: CachePolicy): AsyncGenerator<GeneratedEvent, void, void>;
+  answer(plan: Plan, call: CallOptions, form: GeneratedForm): AsyncGenerator<GeneratedEvent, void, void>;
+}
+
+/** How an answer is wanted. */
+export interface GeneratedForm extends AnswerForm {
+  /** Use of the answer cache; without it, nothing is cached. */
+  readonly cache?: CachePolicy | undefined;
 }
 
 export interface GeneratorDependencies {
@@ -108,24 +116,17 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
   };
 
   return {
-    async generate(plan, call, policy = noCache) {
-      const started = performance.now();
-      const attempts: FailedAttempt[] = [];
-      const { target, began, result } = await firstAnswer(plan, call, attempts, (candidate, targetCall) =>
-        answers.get(candidate, targetCall, policy, plan.checksAnswers),
-      );
-      return toGenerated(target, result, attempts, began - started);
-    },
-    async *stream(plan, call, policy = noCache) {
+    async *answer(plan, call, { isStreamed, cache: policy = noCache }) {
       const started = performance.now();
       const attempts: FailedAttempt[] = [];
       const { target, began, result } = await firstAnswer(plan, call, attempts, async (candidate, targetCall) => {
-        const found = answers.find(candidate, policy);
-        if (found !== undefined) return { age: found.age, ...(await begin(cachedEvents(found))) };
-        return {
-          age: undefined,
-          ...(await begin(streamTarget(candidate, targetCall, plan.checksAnswers || policy.store, dependencies))),
-        };
+        // Only whole answers are shared.
+        const found = isStreamed
+          ? answers.find(candidate, policy)
+          : await answers.get(candidate, targetCall, policy, plan.checksAnswers);
+        if (found !== undefined) return { age: found.age, ...(await begin(eventsOfAnswer(found, isStreamed))) };
+        const form = { isStreamed, isChecked: plan.checksAnswers || policy.store };
+        return { age: undefined, ...(await begin(callTarget(candidate, targetCall, form, dependencies))) };
       });
       const { age, first, rest } = result;
       const gathered = createGatheredMemory(memory, call.family);
@@ -140,7 +141,7 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
             yield event;
             continue;
           }
-          if (age === undefined) answers.keep(target, event.answer, policy);
+          if (isStreamed && age === undefined) answers.keep(target, event.answer, policy);
           const generated = toGenerated(target, { ...event.answer, age }, attempts, began - started);
           yield { type: 'finish', generated };
         }
@@ -200,8 +201,11 @@ async function begin(rest: Events): Promise<{ first: IteratorResult<TargetEvent,
   return { first: await rest.next(), rest };
 }
 
-async function* cachedEvents(answer: Answer): Events {
-  for (const event of eventsOf(answer.result)) yield event.type === 'finish' ? { type: 'finish', answer } : event;
+async function* eventsOfAnswer(answer: Answer, isStreamed: boolean): Events {
+  for (const event of eventsOf(answer.result)) {
+    if (event.type === 'finish') yield { type: 'finish', answer };
+    else if (isStreamed) yield event;
+  }
 }
 
 function toGenerated(

@@ -44,18 +44,18 @@ export interface InvocationTerms extends Pick<Invoked, 'operation' | 'isStreamed
   readonly cache?: CachePolicy;
 }
 
-/** A request that was checked. Nothing was spent. Call one of both methods, once. */
+/** A request that was checked. Nothing was spent. */
 export interface Invocation<Planned extends Plan> {
   readonly id: string;
   readonly plan: Planned;
   /**
+   * Answers it; call it once. The last event has the whole answer. If it is streamed, the pieces come before, and leaving
+   * the loop cancels the call.
    * @param signal aborted when nobody needs the answer any more
    * @throws {ProblemError} too-much-in-progress, overloaded; not-cached; provider-*
    * @throws The reason of `signal` when that is aborted.
    */
-  readonly generate: (signal: AbortSignal) => Promise<Generated>;
-  /** The same for an answer that is streamed. Leaving the loop cancels the call. */
-  readonly stream: (signal: AbortSignal) => AsyncGenerator<GeneratedEvent, void, void>;
+  readonly answer: (signal: AbortSignal) => AsyncGenerator<GeneratedEvent, void, void>;
 }
 
 /**
@@ -122,7 +122,7 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
     return {
       id: record.id,
       plan,
-      async generate(signal) {
+      async *answer(signal) {
         let generated: Generated | undefined;
         let spent: Usage | undefined;
         let end = cancelled;
@@ -132,37 +132,12 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
         try {
           record.asked(plan.targets[0]?.request);
           release = await invoker.memory.cover(bytesOf(plan), signal);
-          generated = await generator.generate(plan, callWith(signal), cache);
-          invoker.note({ provider: generated.provider, model: generated.model });
-          end = answered(generated);
-          return generated;
-        } catch (error) {
-          spent = spentBy(error, signal);
-          end = { error, isCancelled: signal.aborted };
-          throw isInterruption(error) ? withAttempts(error, record.calls()) : error;
-        } finally {
-          release?.();
-          leave();
-          record.end(end, (costs) => {
-            count(costs, generated, spent);
-          });
-        }
-      },
-      async *stream(signal) {
-        let generated: Generated | undefined;
-        let spent: Usage | undefined;
-        let end = cancelled;
-        const leave = invoker.memory.keep();
-        let release: (() => void) | undefined;
-        try {
-          record.asked(plan.targets[0]?.request);
-          release = await invoker.memory.cover(bytesOf(plan), signal);
           const call = callWith(signal, (usage) => {
             spent = usage;
           });
-          for await (const event of generator.stream(plan, call, cache)) {
+          for await (const event of generator.answer(plan, call, { isStreamed, cache })) {
             if (event.type === 'start') {
-              record.firstContent();
+              if (isStreamed) record.firstContent();
               record.note({ provider: event.provider, model: event.model });
               invoker.note({ provider: event.provider, model: event.model });
             }
@@ -175,7 +150,7 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
         } catch (error) {
           spent ??= spentBy(error, signal);
           end = { error, isCancelled: signal.aborted };
-          throw error;
+          throw isInterruption(error) ? withAttempts(error, record.calls()) : error;
         } finally {
           // A reader that was waiting for its caller leaves without an error.
           if (end === cancelled && isInterruption(signal.reason)) end = { error: signal.reason, isCancelled: true };
@@ -212,15 +187,15 @@ export function answered({ provider, model, result, age }: Generated): Invocatio
 
 /** The events of an invocation as the source of a streamed answer. @param encoder creates what writes them */
 export function eventSource<Encoder>(
-  { stream }: Invocation<Plan>,
+  { answer }: Invocation<Plan>,
   encoder: () => Encoder,
 ): {
-  open: typeof stream;
+  open: typeof answer;
   isLast: (event: GeneratedEvent) => boolean;
   encoder: () => Encoder;
   merge: typeof joinTexts;
 } {
-  return { open: stream, isLast: ({ type }) => type === 'finish', encoder, merge: joinTexts };
+  return { open: answer, isLast: ({ type }) => type === 'finish', encoder, merge: joinTexts };
 }
 
 /** Makes neighbouring texts of a stream one event. @returns undefined for other events */

@@ -1,3 +1,4 @@
+import { finishOf } from '../../models/language-model.ts';
 import type { components } from '../../../generated/types.ts';
 import type { Budgeting } from '../../accounting/budgets/budgets.ts';
 import { insufficientScope } from '../../base/errors/insufficient-scope.ts';
@@ -79,7 +80,7 @@ export function invokeOperations({
         const headers = { ...versions, ...answerHeaders(answeringIn(invocation.plan, first), latencyMs) };
         return { status: 200, headers, stream };
       }
-      const generated = await invocation.generate(context.signal);
+      const { generated } = await finishOf(invocation.answer(context.signal));
       return {
         status: 200,
         headers: { ...versions, ...answerHeaders(generated, generated.latencyMs) },

@@ -1,3 +1,4 @@
+import { finishOf } from '../../models/language-model.ts';
 import { eventSource } from '../generation/prepare-invocation.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { readTags } from '../../accounting/invocations/tags.ts';
@@ -24,7 +25,7 @@ export function chatOperations(
       });
       const head: ChatHead = { id: invocation.id, createdAt: clock.now().getTime() };
       if (body.stream !== true) {
-        const generated = await invocation.generate(context.signal);
+        const { generated } = await finishOf(invocation.answer(context.signal));
         const { provider, model, result } = generated;
         const headers = servedHeaders(invocation, generated);
         return { status: 200, headers, body: toChatCompletion(head, `${provider}/${model}`, result) };

@@ -1,3 +1,4 @@
+import { finishOf } from '../../models/language-model.ts';
 import { answeringIn, eventSource, type Answering } from '../generation/prepare-invocation.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { readTags } from '../../accounting/invocations/tags.ts';
@@ -44,7 +45,7 @@ export function responsesOperations(
         const { first, stream } = await context.streamEvents(source);
         return { status: 200, headers: servedHeaders(invocation, first), stream };
       }
-      const generated = await invocation.generate(context.signal);
+      const { generated } = await finishOf(invocation.answer(context.signal));
       const head = headOf(generated);
       const end = endOf(generated.result, itemsOf(head, generated.result), clock.now());
       return { status: 200, headers: servedHeaders(invocation, generated), body: toResponse(head, end) };

@@ -13,13 +13,13 @@ import { toInvocationResult } from '../generation/invocation-result.ts';
 import type { InvocationRecord, Spent } from '../../accounting/invocations/invocation-record.ts';
 import { scrub } from '../../base/runtime/scrub.ts';
 import { failureTypes } from '../../models/call/failures.ts';
-import type { CallOptions } from '../../models/language-model.ts';
+import { finishOf, type CallOptions } from '../../models/language-model.ts';
 
 /** The result of one call in the form of the contract, in which it is stored and answered. */
 export type TestResult = components['schemas']['TestResult'];
 
 export interface CallTargetsDependencies {
-  readonly generator: Pick<Generator, 'generate'>;
+  readonly generator: Pick<Generator, 'answer'>;
   readonly log: Logger;
 }
 
@@ -57,7 +57,8 @@ export async function callTargets(
     try {
       const assumed = await withAssumedOutput(plan, record.assumedOutputTokens);
       record.assumed(assumed.assumedOutputTokens);
-      const generated = await generator.generate(assumed, { ...background, attemptLog: record });
+      const whole = generator.answer(assumed, { ...background, attemptLog: record }, { isStreamed: false });
+      const { generated } = await finishOf(whole);
       record.end(answered(generated), onFinal);
       return {
         status: 'succeeded',

@@ -106,7 +106,7 @@ export interface TestRunsDependencies {
   readonly deleteAllOf: (promptId: string) => Promise<void>;
   readonly prompts: Pick<Prompts, 'resolve'>;
   readonly planner: Pick<Planner, 'compare'>;
-  readonly generator: Pick<Generator, 'generate'>;
+  readonly generator: Pick<Generator, 'answer'>;
   readonly invocations: InvocationLog;
   readonly metrics: { setTestRunsActive(count: number): void };
   readonly log: Logger;

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { callTarget } from '../../../src/prompts/generation/call-target.ts';
 import { toWarnings } from '../../../src/prompts/generation/invocation-result.ts';
-import type { GenerateResult } from '../../../src/models/language-model.ts';
+import { finishOf, type GenerateResult } from '../../../src/models/language-model.ts';
 import type { Provider } from '../../../src/models/provider.ts';
 import type { Answer } from '../../support/service.ts';
 import { problemOf, startInvokeHarness, type InvokeHarness } from './invoke-harness.ts';
@@ -225,13 +225,22 @@ describe('the object of an answer', () => {
 describe('an answer that could not be read in time', () => {
   it('has no object, and a warning says so', async () => {
     const result: GenerateResult = { text: '[1]', finishReason: 'stop', usage };
-    const provider = { id: 'fake', models: [], generate: async () => result } as Partial<Provider> as Provider;
+    const provider = {
+      id: 'fake',
+      models: [],
+      async *answer() {
+        yield { type: 'finish', result };
+      },
+    } as Partial<Provider> as Provider;
     const request = { model: 'any', messages: [], responseFormat: { type: 'json' } } as const;
     const call = { keyId: 'key', family: 'key', signal: new AbortController().signal, deadline: Infinity };
-    const answer = await callTarget({ provider, request }, call, true, {
-      metrics: { observeProviderCall: () => undefined },
-      checker: { check: async () => ({ status: 'unverified' }) },
-    });
+    const form = { isStreamed: false, isChecked: true };
+    const { answer } = await finishOf(
+      callTarget({ provider, request }, call, form, {
+        metrics: { observeProviderCall: () => undefined },
+        checker: { check: async () => ({ status: 'unverified' }) },
+      }),
+    );
     expect(answer).toEqual({ result, isUnverified: true, latencyMs: expect.any(Number) });
     expect(toWarnings({ unknownVariables: [] }, answer).warnings).toEqual([
       { code: 'unverified-object', detail: 'reading the answer took too long; it may not be JSON' },

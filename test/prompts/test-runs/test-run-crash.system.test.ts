@@ -237,12 +237,9 @@ function slowEcho(milliseconds: number, onCall?: (value: undefined) => void): Pr
     defaultModel: 'echo-1',
     configured: true,
     settings: [],
-    generate(_request, { signal }) {
+    async *answer(_request, { signal }) {
       onCall?.(undefined);
-      return sleep(milliseconds, result, { signal });
-    },
-    stream() {
-      throw new Error('Test runs do not stream.');
+      yield { type: 'finish', result: await sleep(milliseconds, result, { signal }) };
     },
     unsupported: async () => [],
     rewritten: async () => [],

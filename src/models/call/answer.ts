@@ -1,0 +1,42 @@
+import type { FairQueue } from '../../base/limits/fair-queue.ts';
+import type { AnswerForm, CallOptions, GenerateEvent, GenerateRequest } from '../language-model.ts';
+import type { CalledProvider } from './classify.ts';
+import { repeat, type AttemptDependencies } from './retries.ts';
+import { beginStream, readStream } from './stream.ts';
+import type { StreamWatch } from './stream-watch.ts';
+import { beginWhole } from './whole.ts';
+
+/** A provider that is called over the network. */
+export interface RemoteProvider {
+  /** Its models give whole answers. */
+  readonly whole: CalledProvider;
+  /** Limits how many calls for whole answers are in progress at the same time. */
+  readonly queue: FairQueue;
+  /** Its models use `ProviderHttp.streamFetch`. */
+  readonly streamed: CalledProvider;
+}
+
+export interface AnswerDependencies extends AttemptDependencies {
+  /** Limits how many streams are open at the same time, of all providers. */
+  readonly streamQueue: FairQueue;
+  readonly watch: StreamWatch;
+}
+
+/** How many streams are open in a process at the same time; further ones wait. */
+export const mostStreams = 2_000;
+
+/** Runs a prompt on a remote provider, as `Provider.answer`: repeats the call until an answer begins, and reads the rest. */
+export async function* answer(
+  { whole, queue, streamed }: RemoteProvider,
+  request: GenerateRequest,
+  call: CallOptions,
+  { isStreamed }: AnswerForm,
+  dependencies: AnswerDependencies,
+): AsyncGenerator<GenerateEvent, void, void> {
+  const { streamQueue, watch } = dependencies;
+  const { first, rest } = isStreamed
+    ? await repeat(streamed, request, call, streamQueue, dependencies, (turn) => beginStream(streamed, request, turn))
+    : await repeat(whole, request, call, queue, dependencies, (turn) => beginWhole(whole, request, turn));
+  if (rest === undefined) yield first;
+  else yield* readStream(streamed, request, call, first, rest, watch);
+}
