@@ -177,7 +177,7 @@ const remove: Operation = async ({ target, path, database, id: integrationId }) 
 const list: Operation = async ({ target, path }) => {
   const times: number[] = [];
   let refused = 0;
-  for (const query of ['', '?status=failed', '?event_type=TEST', '?offset=20000', '?limit=100&status=delivered']) {
+  for (const query of ['', '?status=failed', '?event_type=TEST', '?offset=10000', '?limit=100&status=delivered']) {
     const answers = await Promise.all(
       Array.from({ length: 5 }, async () => {
         const started = performance.now();
