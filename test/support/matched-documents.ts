@@ -1,6 +1,6 @@
 import type { AnyBulkWriteOperation, Collection, Db, Document } from 'mongodb';
 import type { Database } from '../../src/storage/db/client.ts';
-import { withNarrowPages } from '../../src/storage/db/narrow/narrow-pages.ts';
+import { withWindowedPages } from '../../src/storage/db/windowed-pages.ts';
 import type { PagedDatabase } from '../../src/storage/db/pages.ts';
 
 /** Counts the documents that commands make a server read. */
@@ -13,7 +13,7 @@ export interface MatchedDocuments {
 
 /**
  * Counts the documents that each command makes a server read, for a server that reads everything that a filter matches,
- * whatever the limit, and that uses an index only for equalities followed by one range (see `src/storage/db/narrow/narrow-pages.ts`).
+ * whatever the limit, and that uses an index only for equalities followed by one range (see `src/storage/db/windowed-pages.ts`).
  */
 export function countMatchedDocuments(database: Database): MatchedDocuments {
   let counts: Promise<{ documents: number; filter: string }>[] = [];
@@ -60,7 +60,7 @@ export function countMatchedDocuments(database: Database): MatchedDocuments {
     insertOne: (document: Document) => collection.insertOne(document),
   });
   return {
-    database: withNarrowPages({
+    database: withWindowedPages({
       ...database,
       db: { collection: (name: string) => watched(database.db.collection(name)) } as unknown as Db,
     }),

@@ -63,9 +63,8 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   ],
   ended_sessions: ['_id', 'expires_at', 'audit'],
   sign_in_links: [...stamps, 'key_id', 'expires_at', 'used_at'],
-  expiry: ['_id', 'until'],
   installation: [...stamps, 'installation_id'],
-  schema: [...stamps, 'version', 'oldest_reader', 'releases', 'holder', 'building', 'has_samples'],
+  schema: [...stamps, 'version', 'oldest_reader', 'releases', 'holder', 'building'],
 
   locations: [
     ...[...audited, ...locationFields.storedNames],
@@ -131,11 +130,6 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The marks of samples, on a server that needs them. */
-const sampleFields: Readonly<Record<string, readonly string[]>> = {
-  deliveries: ['sample', 'lane_sample', 'list_sample'],
-};
-
 /** Reads the whole database of a service directly, and names everything that should not be in it. */
 export async function findStrangeDocuments({ environment }: Pick<TestService, 'environment'>): Promise<string[]> {
   const { MONGODB_URI: uri = '', MONGODB_DATABASE: databaseName = '' } = environment;
@@ -147,12 +141,12 @@ export async function findStrangeDocuments({ environment }: Pick<TestService, 'e
   }
 }
 
-async function readAll({ db, pages }: PagedDatabase): Promise<string[]> {
+async function readAll({ db }: PagedDatabase): Promise<string[]> {
   const strange: string[] = [];
   for (const { name } of await db.listCollections().toArray()) {
     const kind = name.replace(/_\d{8}$/, '');
-    const known = [...(fields[kind] ?? []), ...(pages.readsInOrder ? [] : (sampleFields[kind] ?? ['sample']))];
-    if (fields[kind] === undefined || (name === 'expiry' && pages.readsInOrder)) strange.push(`collection ${name}`);
+    const known = fields[kind] ?? [];
+    if (fields[kind] === undefined) strange.push(`collection ${name}`);
     for await (const document of db.collection(name).find()) {
       const where = `${name} ${String(document['_id'])}`;
       for (const field of Object.keys(document)) if (!known.includes(field)) strange.push(`${where}: ${field}`);

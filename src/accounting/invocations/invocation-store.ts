@@ -37,7 +37,6 @@ export interface InvocationStore {
 const prefix = 'invocations_';
 /** Milliseconds after which no further day of a list is counted. */
 const countMs = 2_000;
-const partMs = 60_000;
 /** Less to read is less to decode. */
 const calledFields = {
   ...{ _id: 1, created_at: 1, key_id: 1, key_name: 1, prompt_id: 1, prompt_slug: 1, prompt_version: 1, tags: 1 },
@@ -73,20 +72,6 @@ export function createInvocationStore({ db, pages }: PagedDatabase): InvocationS
   };
   const sourceOf = (day: string, filter: InvocationFilter): Source<InvocationDocument> =>
     invocationSource(collectionOf(day), filter);
-
-  /** The minutes of a span that have records: a command reads all that it matches, and others wait for it. */
-  async function* partsOf(source: Source<InvocationDocument>, since: Date, until: Date): AsyncGenerator<Span> {
-    const length = until.getTime() - since.getTime();
-    const span = { since, until };
-    if (!(await pages.exists({ ...source, span }))) return;
-    if (length <= partMs) yield span;
-    else {
-      const step = Math.max(partMs, Math.ceil(length / 4));
-      for (let from = since.getTime(); from < until.getTime(); from += step) {
-        yield* partsOf(source, new Date(from), new Date(Math.min(from + step, until.getTime())));
-      }
-    }
-  }
 
   return {
     prepare,
@@ -165,9 +150,7 @@ export function createInvocationStore({ db, pages }: PagedDatabase): InvocationS
       if (since === undefined || until === undefined) return;
       for (const day of (await daysIn({ since, until })).reverse()) {
         const source = sourceOf(day, { since, until });
-        for await (const span of pages.readsInOrder ? [{ since, until }] : partsOf(source, since, until)) {
-          yield* pages.walk({ ...source, span }, { projection: calledFields });
-        }
+        yield* pages.walk(source, { projection: calledFields });
       }
     },
     days,

@@ -81,7 +81,7 @@ export async function missingIndexes(db: Db, declarations: readonly CollectionIn
 const onlyId = { projection: { _id: 1 } } as const;
 
 /** The names of a collection's indexes. @throws ProblemError `database-unavailable` */
-export async function indexNames(db: Db, collection: string): Promise<ReadonlySet<string | undefined>> {
+async function indexNames(db: Db, collection: string): Promise<ReadonlySet<string | undefined>> {
   try {
     return new Set((await read(() => db.collection(collection).indexes())).map(({ name }) => name));
   } catch (error) {

@@ -17,7 +17,6 @@ import {
 import type { DatabaseLog } from './log.ts';
 import { InterruptedError, LeaseTaker, type Lease, type LeaseTimes } from './migration-lease.ts';
 import type { Migration, MigrationTools } from './migrations/migration.ts';
-import { addSamples, removeSamples } from './narrow/moved-samples.ts';
 import type { PagedDatabase } from './pages.ts';
 import { isTemporary, patiently } from './patience.ts';
 import { knownVersion, type Schema, type SchemaDocument } from './schema.ts';
@@ -191,8 +190,7 @@ export class Migrator {
   /** What is to do, in order. */
   async #plan(document: SchemaDocument, isBeforeServing: boolean): Promise<Task[]> {
     const { database, schema, indexes } = this.#with;
-    const { version: present, building, has_samples: hasSamples } = document;
-    const needsSamples = !database.pages.readsInOrder;
+    const { version: present, building } = document;
     // A release that is older than the data leaves the indexes to the newer one, which may have dropped some.
     if (knownVersion(schema.release) < present) return [];
     const pending = schema.release.migrations.filter(({ version }) => version > present);
@@ -202,7 +200,6 @@ export class Migrator {
     return [
       ...(building !== undefined && isDue(this.#findDeclared(building)) ? [this.#repairTask(building)] : []),
       ...declared.filter(({ index }) => isDue(index)).map((index) => this.#buildTask(index)),
-      ...(!isBeforeServing && hasSamples !== needsSamples ? [this.#samplesTask(needsSamples)] : []),
       ...(isBeforeServing ? urgent : pending).map((migration) => this.#migrationTask(migration)),
     ];
   }
@@ -222,17 +219,6 @@ export class Migrator {
         const index = this.#findDeclared({ collection, index: name });
         if (index === undefined) await lease.change(notBuilding);
         else await this.#build(lease, { collection, index });
-      },
-    };
-  }
-
-  /** @param needsSamples whether the server needs those that the data does not have, since it was moved there */
-  #samplesTask(needsSamples: boolean): Task {
-    return {
-      title: needsSamples ? 'mark samples, which this server needs' : 'remove samples, which this server does not need',
-      run: async (lease) => {
-        await (needsSamples ? addSamples : removeSamples)(this.#tools);
-        await lease.change({ $set: { has_samples: needsSamples } });
       },
     };
   }

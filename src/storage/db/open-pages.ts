@@ -1,9 +1,9 @@
 import type { Document } from 'mongodb';
 import { CHECK_COLLECTION, type Database } from './client.ts';
-import { withNarrowPages } from './narrow/narrow-pages.ts';
 import type { PagedDatabase } from './pages.ts';
 import { withPlainPages } from './plain-pages.ts';
 import { withRetry } from './retry.ts';
+import { withWindowedPages } from './windowed-pages.ts';
 
 /** An index of the check, for which no documents are needed. */
 const probe = { key: { order_a: 1, order_b: -1, _id: 1 }, name: 'order_a_1_order_b_-1__id_1', sparse: true } as const;
@@ -16,7 +16,7 @@ const probe = { key: { order_a: 1, order_b: -1, _id: 1 }, name: 'order_a_1_order
  */
 export async function openPages(database: Database, isReadOnly = false): Promise<PagedDatabase> {
   const readsInOrder = await withRetry(() => findOrder(database, isReadOnly));
-  return readsInOrder ? withPlainPages(database) : withNarrowPages(database);
+  return readsInOrder ? withPlainPages(database) : withWindowedPages(database);
 }
 
 /** The server explains how it would read such an index: a server that reads it in its order sorts nothing. */

@@ -2,9 +2,8 @@
  * Lists and walks of many documents.
  *
  * MongoDB reads only what an answer needs, in the order of an index (`plain-pages.ts`). Some compatible servers fetch
- * every document that a filter matches, whatever the limit or the order is (`narrow/narrow-pages.ts`). What the second
- * kind needs besides (documents that are samples, their indexes, short commands) exists only on such a server, and no
- * store knows about it. `open-pages.ts` finds out which kind a server is.
+ * every document that a filter matches, whatever the limit or the order is; there, short windows of time are read
+ * (`windowed-pages.ts`). No store knows about it. `open-pages.ts` finds out which kind a server is.
  */
 import type { Collection, Document } from 'mongodb';
 import type { Listing } from '../../base/lists/listing.ts';

@@ -22,8 +22,6 @@ export interface SchemaDocument extends StampedDocument {
   holder?: string;
   /** The index that it builds. Some servers leave an incomplete index behind if they are killed during the build. */
   building?: IndexName;
-  /** Whether documents have samples (`narrow/samples.ts`). Data that is moved to another kind of server needs others. */
-  has_samples: boolean;
 }
 
 /** Of 1.0.0. */
@@ -96,7 +94,6 @@ export async function openSchema(database: PagedDatabase, release: Release, now:
       version: knownVersion(release),
       oldest_reader: Math.max(firstVersion, ...release.migrations.map(({ oldestReader = 0 }) => oldestReader)),
       releases: [],
-      has_samples: !database.pages.readsInOrder,
     });
   } else if (await isMissing(documents)) throw tooOld('no schema version');
   last = await schema.read();
@@ -113,15 +110,15 @@ export async function openSchema(database: PagedDatabase, release: Release, now:
  * @throws ProblemError `database-unavailable`
  */
 export async function readSchema(
-  { db, pages }: PagedDatabase,
+  { db }: PagedDatabase,
   release: Release,
 ): Promise<Pick<SchemaDocument, 'version' | 'oldest_reader'> | undefined> {
   const documents: Collection<SchemaDocument> = db.collection('schema');
   const found = await read(() => documents.findOne({ _id: documentId }));
   if (found === null) throw tooOld('no schema version');
   refuseUnreadable(found, release);
-  const { version, building, has_samples: hasSamples } = found;
-  const isDone = version >= knownVersion(release) && building === undefined && hasSamples !== pages.readsInOrder;
+  const { version, building } = found;
+  const isDone = version >= knownVersion(release) && building === undefined;
   return isDone ? found : undefined;
 }
 

@@ -13,8 +13,7 @@ import { openDatabase, testDatabaseUri } from '../../support/database.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
-/** More than 64 samples of a day, of which each stands for 64 records. */
-/** On a server that needs samples, the totals of so many a day were estimated. */
+/** Of each day, several windows on a server that is read by these. */
 const perDay = 4_400;
 const today = Date.now() - (Date.now() % dayMs);
 const days = [today - 3 * dayMs, today - 2 * dayMs, today - dayMs];

@@ -36,11 +36,15 @@ function scenarioOf(operation: string, status: State, perform: Operation): Scena
       const receiver = await startSink();
       try {
         const place = await prepare(world, receiver, status);
+        // The engine for trying out reads all that a list has when it is read first; others wait as long.
+        const started = performance.now();
+        for (const list of ['/api/v1/deliveries', `${place.path}/deliveries`]) await place.target.call('GET', list);
+        const first = { name: 'the first lists', value: performance.now() - started, unit: 'ms', atMost: 5_000 };
         const watching = await world.watch(place.target);
         const more = await perform(place);
         const seen = await watching.stop();
         await place.database.close();
-        return [...figuresOf(seen, most), ...more];
+        return [first, ...figuresOf(seen, most), ...more];
       } finally {
         receiver.close();
       }

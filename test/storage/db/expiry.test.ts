@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createExpiry } from '../../../src/storage/db/expiry.ts';
 import { ensureIndexes, expiryIndex, type CollectionIndexes } from '../../../src/storage/db/indexes.ts';
-import { withNarrowPages } from '../../../src/storage/db/narrow/narrow-pages.ts';
+import { withWindowedPages } from '../../../src/storage/db/windowed-pages.ts';
 import type { PagedDatabase } from '../../../src/storage/db/pages.ts';
 import { withPlainPages } from '../../../src/storage/db/plain-pages.ts';
 import { silentLog } from '../../support/log.ts';
@@ -43,7 +43,7 @@ async function timesOf(collection: string): Promise<unknown[]> {
 
 const servers: [string, () => PagedDatabase][] = [
   ['reads in the order of an index', () => withPlainPages(database)],
-  ['fetches whatever a filter matches', () => withNarrowPages(database)],
+  ['fetches whatever a filter matches', () => withWindowedPages(database)],
 ];
 
 describe.each(servers)('expiry on a server that %s', (_name, open) => {

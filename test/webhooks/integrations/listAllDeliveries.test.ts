@@ -206,20 +206,19 @@ describe('200', () => {
     expect(await idsOf({ status: 'held', integration_id: paused.id })).toEqual([]);
   });
 
-  it('has exact totals, also if the samples of a server that needs them stand for thousands', async () => {
+  it('has exact totals', async () => {
     const integration = await create();
     await setup.service.call('POST', `${integration.path}/pause`);
     const { id } = await sendTest(setup.service, integration);
     const deliveries = setup.database.db.collection<{ _id: string }>('deliveries');
     const found = await deliveries.findOneAndDelete({ _id: id as string });
-    // Each of them is a sample.
-    const samples = Array.from({ length: 80 }, (_, index) => ({
+    const many = Array.from({ length: 80 }, (_, index) => ({
       ...found,
-      _id: `00${randomUUID().slice(2)}`,
+      _id: randomUUID(),
       status: index < 3 ? 'failed' : 'delivered',
       created_at: new Date(Date.parse('2025-03-01T12:00:00Z') + index * 60_000),
     }));
-    await deliveries.insertMany(samples);
+    await deliveries.insertMany(many);
     const until = '2025-03-02';
     const paginationOf = async (target: string, query: Record<string, string>): Promise<object> => {
       const answer = await setup.service.call(

@@ -1,4 +1,3 @@
-import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { InstallContext } from './cache-dir.ts';
 import { findOnPath } from './find-on-path.ts';
@@ -7,7 +6,7 @@ import {
   addSecantusUser,
   installSecantus,
   SECANTUS_VERSION,
-  secantusServerArgs,
+  secantusArgs,
   type NewUser,
   type ServerSettings,
 } from './secantus.ts';
@@ -63,9 +62,8 @@ export const engines: Readonly<Record<EngineId, Engine>> = {
   'secantusd-py': {
     title: 'SecantusDB from PyPI',
     version: SECANTUS_VERSION,
-    locate: async (context, version = SECANTUS_VERSION) =>
-      join(dirname(await installSecantus({ ...context, version })), 'python'),
-    args: secantusServerArgs,
+    locate: (context, version = SECANTUS_VERSION) => installSecantus({ ...context, version }),
+    args: secantusArgs,
     addUser: addSecantusUser,
   },
 };

@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import { serverEnvironment, type Environment } from './processes.ts';
 import { installPythonPackage, type PythonPackageOptions } from './python-package.ts';
 import { runCommand } from './run-command.ts';
-import { secantusServer } from './secantus-server.ts';
 
 /** The release of SecantusDB that is installed. https://pypi.org/project/SecantusDB/ */
 export const SECANTUS_VERSION = '0.7.0b3';
@@ -49,11 +48,6 @@ export function secantusArgs({ port, storagePath, cacheMebibytes, auth, syncsWri
     ...(syncsWrites ? ['--sync-on-commit'] : []),
     ...(auth ? ['--auth'] : []),
   ];
-}
-
-/** The command line of the Python beside the server program. */
-export function secantusServerArgs(settings: ServerSettings): string[] {
-  return ['-c', secantusServer(SECANTUS_VERSION), ...secantusArgs(settings)];
 }
 
 const USER_LIMIT_MS = 30_000;

@@ -278,7 +278,6 @@ describe('the lease', () => {
       oldest_reader: 7,
       releases: [],
       holder: 'alive',
-      has_samples: !world.database.pages.readsInOrder,
     };
     const schema: Schema = {
       release: { name: '1.0.0', migrations: [addingMigration(8)] },
