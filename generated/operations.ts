@@ -2383,6 +2383,12 @@ export const operationTable = {
         "in": "header",
         "type": "string",
         "required": false
+      },
+      {
+        "name": "If-None-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
       }
     ],
     "body": "required",
@@ -2400,6 +2406,7 @@ export const operationTable = {
       "413": "application/problem+json",
       "415": "application/problem+json",
       "422": "application/problem+json",
+      "428": "application/problem+json",
       "429": "application/problem+json",
       "500": "application/problem+json",
       "503": "application/problem+json"
@@ -2419,7 +2426,9 @@ export const operationTable = {
       "precondition-failed",
       "content-too-large",
       "unsupported-media-type",
+      "read-only-field",
       "unknown-timezone",
+      "precondition-required",
       "rate-limited",
       "too-much-in-progress",
       "too-much-kept",

@@ -1,3 +1,5 @@
+import { ProblemError } from '../base/errors/problem-error.ts';
+
 /**
  * Whether an `If-Match` field matches (RFC 9110, section 13.1.1; strong comparison). An absent field always matches.
  */
@@ -24,6 +26,42 @@ export function ifMatchRevision(field: string | undefined, { id, revision }: Rev
   if (field === undefined || field.trim() === '*') return true;
   const start = `"${id}.${revision}`;
   return entityTags(field).some((tag) => tag === `${start}"` || tag.startsWith(`${start}.`));
+}
+
+/** The fields of a PUT that creates or changes a resource. */
+export interface Conditions {
+  readonly 'If-Match'?: string;
+  /** `*`: the resource must be new. */
+  readonly 'If-None-Match'?: string;
+}
+
+/**
+ * Checks the conditions of a request that creates or changes a resource.
+ * @param what the resource, such as `budget "checkout"`
+ * @param matches whether the present resource matches an `If-Match`; undefined if there is none
+ * @throws {ProblemError} precondition-failed
+ */
+export function requireConditions(
+  { 'If-Match': expected, 'If-None-Match': absent }: Conditions,
+  what: string,
+  matches: ((field: string | undefined) => boolean) | undefined,
+): void {
+  if (matches === undefined) {
+    if (expected !== undefined) throw failed(`There is no ${what}, so nothing matches If-Match.`);
+  } else if (absent !== undefined) throw failed(`The ${what} exists, and the request has If-None-Match: *.`);
+  else if (!matches(expected)) throw failed(`The ${what} has changed: If-Match does not match its current ETag.`);
+}
+
+/** The problem of a request without `If-Match` that would change what its sender may not have seen. */
+export function preconditionRequired(detail: string): ProblemError {
+  return new ProblemError('precondition-required', {
+    detail,
+    errors: [{ detail: 'is required', header: 'If-Match' }],
+  });
+}
+
+function failed(detail: string): ProblemError {
+  return new ProblemError('precondition-failed', { detail });
 }
 
 /** Whether an `If-None-Match` field contains the current entity tag (section 13.1.2; weak comparison). */

@@ -155,7 +155,7 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     deletePrice: { method: 'DELETE', path: '/api/v1/prices/echo/retired' },
     listBudgets: { method: 'GET', path: '/api/v1/budgets' },
     getBudget: { method: 'GET', path: '/api/v1/budgets/kept' },
-    setBudget: { method: 'PUT', path: '/api/v1/budgets/kept', body: plenty },
+    setBudget: { method: 'PUT', path: '/api/v1/budgets/kept', body: { ...plenty, thresholds: [90] } },
     deleteBudget: { method: 'DELETE', path: '/api/v1/budgets/retired' },
     createTestRun: { method: 'POST', path: `${prompts}/${prompt}/test`, body: { providers: [{ provider: 'echo' }] } },
     listTestRuns: { method: 'GET', path: `${prompts}/${prompt}/test-runs` },

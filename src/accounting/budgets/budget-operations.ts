@@ -1,13 +1,14 @@
 import type { components } from '../../../generated/types.ts';
-import { fromAmount, showMoney } from '../../base/runtime/money.ts';
+import { showMoney } from '../../base/runtime/money.ts';
 import { requireEveryPrompt } from '../../base/errors/beyond-limits.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
-import { ifMatchRevision } from '../../http/conditional.ts';
+import { requireUnchanged } from '../../base/editing/read-only-fields.ts';
+import { ifMatchRevision, preconditionRequired, requireConditions, type Conditions } from '../../http/conditional.ts';
 import { answerPage } from '../../http/list-answer.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { timezoneNamed } from '../../base/runtime/time-zones.ts';
-import type { BudgetTerms } from './budget.ts';
-import { showTerms, type BudgetPrecondition, type Budgets, type BudgetState } from './budgets.ts';
+import { budgetFields, budgetTerms, continues, type Budget, type BudgetTerms } from './budget.ts';
+import type { Budgets, BudgetState, ChooseTerms } from './budgets.ts';
 
 type Schemas = components['schemas'];
 type BudgetOperations = Pick<OperationHandlers, 'listBudgets' | 'getBudget' | 'setBudget' | 'deleteBudget'>;
@@ -25,14 +26,15 @@ export function budgetOperations(budgets: Budgets): BudgetOperations {
     },
     async setBudget({ path: { name }, headers, body, context }) {
       requireEveryPrompt(context.principal.reach, 'change budgets');
-      const { isNew, ...state } = await budgets.set(readTerms(name, body), expectation(headers['If-Match']), context);
+      const choose: ChooseTerms = (present) => termsOf(name, present, headers, body);
+      const { isNew, ...state } = await budgets.set(name, choose, context);
       const answer = { headers: { ETag: tagOf(state) }, body: showBudget(state) };
       if (!isNew) return { status: 200, ...answer };
       return { status: 201, ...answer, headers: { ...answer.headers, Location: `/api/v1/budgets/${name}` } };
     },
     async deleteBudget({ path: { name }, headers, context }) {
       requireEveryPrompt(context.principal.reach, 'change budgets');
-      await budgets.remove(name, expectation(headers['If-Match']), context);
+      await budgets.remove(name, (present) => requireExpected(name, present, headers), context);
       return { status: 200, body: { ok: true } };
     },
   };
@@ -43,63 +45,57 @@ function tagOf({ budget: { id, revision }, period, spent, held }: BudgetState): 
   return `"${id}.${revision}.${period.since.getTime()}.${spent}.${held}"`;
 }
 
-function expectation(expected: string | undefined): BudgetPrecondition {
-  return (present) => {
-    if (present === undefined ? expected === undefined : ifMatchRevision(expected, present)) return;
-    throw new ProblemError('precondition-failed', {
-      detail:
-        present === undefined
-          ? 'There is no such budget, so nothing matches If-Match.'
-          : 'The budget has changed: If-Match does not match its current ETag.',
-    });
-  };
+function requireExpected(name: string, present: Budget | undefined, conditions: Conditions): void {
+  requireConditions(conditions, `budget "${name}"`, present && ((field) => ifMatchRevision(field, present)));
 }
 
-/** @throws {ProblemError} unknown-timezone */
-function readTerms(name: string, sent: Schemas['BudgetInput']): BudgetTerms {
-  const { scope = {}, limit, period, time_zone: zone = 'UTC', unpriced = 'refuse' } = sent;
-  const timeZone = timezoneNamed(zone);
+/**
+ * What a budget shall be: what is sent, and the rest of the present one.
+ * @throws {ProblemError} precondition-failed, precondition-required, read-only-field, invalid-request, unknown-timezone
+ */
+function termsOf(
+  name: string,
+  present: Budget | undefined,
+  conditions: Conditions,
+  { current: _, ...sent }: Schemas['BudgetInput'],
+): BudgetTerms {
+  requireExpected(name, present, conditions);
+  requireUnchanged(budgetFields.others(sent), present === undefined ? { name } : budgetFields.show(present));
+  const terms = present === undefined ? newTerms(sent) : { ...present, ...budgetTerms.readChange(sent) };
+  const timeZone = timezoneNamed(terms.timeZone);
   if (timeZone === undefined) {
     throw new ProblemError('unknown-timezone', {
-      detail: `${zone} is not the name of a time zone in the IANA database.`,
+      detail: `${terms.timeZone} is not the name of a time zone in the IANA database.`,
       errors: [{ detail: 'is not the name of a time zone', pointer: '#/time_zone' }],
     });
   }
-  return {
-    name,
-    scope: { keyId: scope.key_id, promptId: scope.prompt_id, tag: scope.tag },
-    limit: Number(fromAmount(limit.amount)),
-    period,
-    timeZone,
-    unpriced,
-    assumedOutputTokens: sent.assume_max_output_tokens,
-    thresholds: (sent.thresholds ?? []).toSorted((one, other) => one - other),
-  };
+  const chosen = budgetTerms.pick({ ...terms, timeZone });
+  if (present !== undefined && conditions['If-Match'] === undefined && !continues(present, chosen)) {
+    throw preconditionRequired(`The budget "${name}" would begin anew: send its ETag as If-Match.`);
+  }
+  return chosen;
+}
+
+/** @throws {ProblemError} invalid-request */
+function newTerms({ limit, period, ...sent }: Schemas['BudgetInput']): BudgetTerms {
+  if (limit !== undefined && period !== undefined) return budgetTerms.readNew({ ...sent, limit, period });
+  const missing = Object.entries({ limit, period }).filter(([, value]) => value === undefined);
+  throw new ProblemError('invalid-request', {
+    detail: 'The body of the request is not valid.',
+    errors: missing.map(([member]) => ({ detail: 'is required for a new budget', pointer: `#/${member}` })),
+  });
 }
 
 function showBudget({ budget, period, spent, held }: BudgetState): Schemas['Budget'] {
-  const { id, name, limit, createdAt, blocked, setAt, setBy } = budget;
   return {
-    id,
-    name,
-    ...showTerms(budget),
+    ...budgetFields.show(budget),
     current: {
       since: period.since.toISOString(),
       ...(period.resetsAt && { resets_at: period.resetsAt.toISOString() }),
       spent: showAmount(spent),
       held: showAmount(held),
-      left: showAmount(limit - spent - held),
+      left: showAmount(budget.limit - spent - held),
     },
-    ...(blocked.length > 0 && {
-      blocked_models: blocked.map(({ model, since, invocationId }) => ({
-        model,
-        since: since.toISOString(),
-        invocation_id: invocationId,
-      })),
-    }),
-    began_at: createdAt.toISOString(),
-    set_at: setAt.toISOString(),
-    set_by: { id: setBy.id, name: setBy.name },
   };
 }
 

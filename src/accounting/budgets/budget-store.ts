@@ -1,5 +1,5 @@
 import type { Collection, UpdateFilter } from 'mongodb';
-import { fromStored, type StoredMoney } from '../../base/runtime/money.ts';
+import type { Document } from '../../base/fields/fields.ts';
 import {
   auditIndex,
   firstAudit,
@@ -12,8 +12,7 @@ import {
 import type { CollectionIndexes } from '../../storage/db/indexes.ts';
 import type { PagedDatabase } from '../../storage/db/pages.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../../storage/db/writes.ts';
-import { defined } from '../../base/runtime/objects.ts';
-import type { BlockedModel, Budget, BudgetPeriod } from './budget.ts';
+import { budgetFields, type BlockedModel, type Budget } from './budget.ts';
 
 /** The budgets in the database. Every method can throw `database-unavailable`. */
 export interface BudgetStore {
@@ -36,22 +35,7 @@ const mostBlocked = 100;
 /** Every process keeps all of them in memory. */
 export const mostBudgets = 1_000;
 
-/** The id is the name. */
-interface BudgetDocument extends StampedDocument, Audited {
-  budget_id: string;
-  scope: { key_id?: string; prompt_id?: string; tag?: string };
-  /** In nano-dollars, as int64. */
-  limit: StoredMoney;
-  period: BudgetPeriod;
-  time_zone: string;
-  unpriced: 'refuse' | 'allow';
-  assume_max_output_tokens: number | null;
-  thresholds: number[];
-  blocked: { model: string; since: Date; invocation_id: string }[];
-  created_at: Date;
-  set_at: Date;
-  set_by: { id: string; name: string };
-}
+type BudgetDocument = StampedDocument & Audited & Document<typeof budgetFields.table>;
 
 const collectionName = 'budgets';
 
@@ -71,14 +55,13 @@ export function createBudgetStore(database: PagedDatabase): BudgetStore {
       return document === null || document.removed ? undefined : fromDocument(document);
     },
     async put(budget, present, entry) {
-      const { _id, ...content } = toDocument(budget);
       if (present === undefined) {
-        const { outcome } = await insertOnce(budgets, { _id, ...content, ...firstAudit(entry) });
+        const { outcome } = await insertOnce(budgets, { ...budgetFields.toDocument(budget), ...firstAudit(entry) });
         return outcome === 'done' ? { ...budget, revision: 1 } : undefined;
       }
-      const { id, revision } = present;
-      const change = { $set: content, $push: pushAudit(entry) };
-      const written = await compareAndSet(budgets, { id: _id, revision, where: { budget_id: id }, change });
+      const { name, id, revision } = present;
+      const change = { ...budgetFields.toUpdate(budget), $push: pushAudit(entry) };
+      const written = await compareAndSet(budgets, { id: name, revision, where: { budget_id: id }, change });
       return written.outcome === 'done' ? { ...budget, revision: written.revision } : undefined;
     },
     async block({ model, since, invocationId }) {
@@ -93,45 +76,6 @@ export function createBudgetStore(database: PagedDatabase): BudgetStore {
   };
 }
 
-function toDocument(budget: Omit<Budget, 'revision'>): Omit<BudgetDocument, 'revision' | 'writes'> {
-  const { name, id, scope, limit, period, timeZone, unpriced, assumedOutputTokens, thresholds } = budget;
-  const { blocked, createdAt, setAt, setBy } = budget;
-  return {
-    _id: name,
-    budget_id: id,
-    scope: defined({ key_id: scope.keyId, prompt_id: scope.promptId, tag: scope.tag }),
-    limit: BigInt(limit),
-    period,
-    time_zone: timeZone,
-    unpriced,
-    assume_max_output_tokens: assumedOutputTokens ?? null,
-    thresholds: [...thresholds],
-    blocked: blocked.map(({ model, since, invocationId }) => ({ model, since, invocation_id: invocationId })),
-    created_at: createdAt,
-    set_at: setAt,
-    set_by: { id: setBy.id, name: setBy.name },
-  };
-}
-
-function fromDocument({ _id, budget_id, scope, ...document }: BudgetDocument): Budget {
-  return {
-    name: _id,
-    id: budget_id,
-    scope: { keyId: scope.key_id, promptId: scope.prompt_id, tag: scope.tag },
-    limit: Number(fromStored(document.limit)),
-    period: document.period,
-    timeZone: document.time_zone,
-    unpriced: document.unpriced,
-    assumedOutputTokens: document.assume_max_output_tokens ?? undefined,
-    thresholds: document.thresholds,
-    blocked: document.blocked.map((each) => ({
-      model: each.model,
-      since: each.since,
-      invocationId: each.invocation_id,
-    })),
-    createdAt: document.created_at,
-    setAt: document.set_at,
-    setBy: { id: document.set_by.id, name: document.set_by.name },
-    revision: document.revision,
-  };
+function fromDocument(document: BudgetDocument): Budget {
+  return { ...budgetFields.fromDocument(document), revision: document.revision };
 }

@@ -1,14 +1,12 @@
-import type { components } from '../../../generated/types.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { auditEntry, keyOf, type AuditedKind, type Author } from '../../access/audit/author.ts';
-import { showMoney } from '../../base/runtime/money.ts';
 import { createEditQueue } from '../../base/editing/edit-queue.ts';
 import { changeTime } from '../../base/editing/edits.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import { listingOf, type Listing } from '../../base/lists/listing.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
-import { defined } from '../../base/runtime/objects.ts';
 import type { Random } from '../../base/runtime/random.ts';
-import { periodOf, type Budget, type BudgetScope, type BudgetTerms, type Period } from './budget.ts';
+import { budgetTerms, continues, periodOf, scopeName, type Budget, type BudgetTerms, type Period } from './budget.ts';
 import { mostBudgets, type BudgetStore } from './budget-store.ts';
 import type { Account, PeriodStore, PeriodTerms } from './period-store.ts';
 import type { Claim } from './shares.ts';
@@ -72,12 +70,11 @@ export interface Excess extends Called {
 export interface Budgets extends Budgeting {
   get(name: string): Promise<BudgetState>;
   list(): Promise<Listing<BudgetState>>;
-  /** @throws {ProblemError} too-many-budgets, edit-conflict, and what the precondition throws */
-  set(
-    terms: BudgetTerms,
-    precondition: BudgetPrecondition,
-    author: Author,
-  ): Promise<BudgetState & { readonly isNew: boolean }>;
+  /**
+   * Creates a budget, or changes the present one. Setting it again trusts its blocked models again.
+   * @throws {ProblemError} too-many-budgets, edit-conflict, and what the choice of the terms throws
+   */
+  set(name: string, choose: ChooseTerms, author: Author): Promise<BudgetState & { readonly isNew: boolean }>;
   /** @throws {ProblemError} budget-not-found, edit-conflict, and what the precondition throws */
   remove(name: string, precondition: BudgetPrecondition, author: Author): Promise<void>;
   /** Reads what other processes have set. @throws {ProblemError} database-unavailable */
@@ -86,8 +83,10 @@ export interface Budgets extends Budgeting {
   known(): readonly Budget[];
 }
 
+/** Checks whether a budget is as the caller expects, and says what it shall be. */
+export type ChooseTerms = (present: Budget | undefined) => BudgetTerms;
 /** Checks whether a budget is as the caller expects. @throws {ProblemError} precondition-failed */
-export type BudgetPrecondition = (present: Budget | undefined) => void;
+export type BudgetPrecondition = (present: Budget) => void;
 
 export interface BudgetsOptions {
   readonly store: BudgetStore;
@@ -107,7 +106,7 @@ const staleAfterMs = 4_500;
 /** A clock that goes back by more was wrong before. */
 const correctionMs = 3_600_000;
 
-const audited: AuditedKind<Budget> = { type: 'budget', show: showTerms };
+const audited: AuditedKind<Budget> = { type: 'budget', show: budgetTerms.show };
 
 /** A budget in memory, with its current period. */
 interface Current {
@@ -170,6 +169,27 @@ export function createBudgets({ store, periods, clock, random, onExcess, onRefus
     return state ?? stateOf(budget, periodOf(budget, clock.now()), undefined);
   };
 
+  /** @returns the present budget if nothing changes; undefined if another writer was first */
+  const write = async (
+    name: string,
+    present: Budget | undefined,
+    terms: BudgetTerms,
+    now: Date,
+    author: Author,
+  ): Promise<Budget | undefined> => {
+    const kept = present !== undefined && continues(present, terms) ? present : undefined;
+    if (kept?.blocked === undefined && isDeepStrictEqual(kept && budgetTerms.pick(kept), terms)) return kept;
+    const setAt = present === undefined ? now : changeTime(present.setAt, now);
+    const { id = random.uuid(), createdAt = setAt } = kept ?? {};
+    const next = { id, name, ...terms, blocked: undefined, createdAt, setAt, setBy: keyOf(author) };
+    const entry = auditEntry(author, audited, {
+      at: setAt,
+      after: named({ ...next, revision: 0 }),
+      ...(present && { before: named(present) }),
+    });
+    return await store.put(next, present, entry);
+  };
+
   return {
     refresh,
     known: () => all.map(({ budget }) => budget),
@@ -179,7 +199,7 @@ export function createBudgets({ store, periods, clock, random, onExcess, onRefus
       if (payers.length === 0) return undefined;
       for (const { budget } of payers) {
         if (budget.unpriced !== 'refuse') continue;
-        const isBlocked = budget.blocked.some(({ model }) => model === nameOf(called));
+        const isBlocked = budget.blocked?.some(({ model }) => model === nameOf(called)) === true;
         if (most === undefined || isBlocked) throw costUnknown(budget, isBlocked ? nameOf(called) : undefined);
       }
       return { periods: payers.map(currentTerms), amount: most ?? 0, payer: charged.family };
@@ -215,35 +235,19 @@ export function createBudgets({ store, periods, clock, random, onExcess, onRefus
       const found = (await store.all()).sort((one, other) => (one.name < other.name ? -1 : 1));
       return listingOf(await withStates(found), ({ budget }) => ({ at: 0, id: budget.name }));
     },
-    set: (terms, precondition, author) =>
-      editQueue.contend(terms.name, async () => {
-        const present = await store.find(terms.name);
-        precondition(present);
+    set: (name, choose, author) =>
+      editQueue.contend(name, async () => {
+        const present = await store.find(name);
+        const terms = choose(present);
         if (present === undefined && (await store.all()).length >= mostBudgets) throw tooMany();
         const now = clock.now();
-        const setAt = present === undefined ? now : changeTime(present.setAt, now);
-        const isSame = present !== undefined && continues(present, terms);
-        const next = {
-          ...terms,
-          id: isSame ? present.id : random.uuid(),
-          createdAt: isSame ? present.createdAt : setAt,
-          setAt,
-          setBy: keyOf(author),
-          blocked: [],
-        };
-        const after = { ...next, revision: 0 };
-        const entry = auditEntry(author, audited, {
-          at: setAt,
-          after: named(after),
-          ...(present && { before: named(present) }),
-        });
-        const written = await store.put(next, present, entry);
-        if (written === undefined) return undefined;
+        const stored = await write(name, present, terms, now, author);
+        if (stored === undefined) return undefined;
         // The processes that hold a part of it find the new limit there, before they have read the budget again.
-        await periods.ensure(termsOf(written, periodOf(written, now)));
+        await periods.ensure(termsOf(stored, periodOf(stored, now)));
         await reading?.catch(() => undefined);
         await refresh();
-        return { ...(await stateNow(written)), isNew: present === undefined };
+        return { ...(await stateNow(stored)), isNew: present === undefined };
       }),
     async remove(name, precondition, author) {
       await editQueue.contend(name, async () => {
@@ -265,12 +269,6 @@ function nameOf({ provider, model }: Called): string {
   return `${provider}/${model}`;
 }
 
-function scopeName({ keyId, promptId, tag }: BudgetScope): string {
-  if (keyId !== undefined) return `key ${keyId}`;
-  if (promptId !== undefined) return `prompt ${promptId}`;
-  return tag === undefined ? 'all' : `tag ${tag}`;
-}
-
 /** The names of the scopes that a call is in. */
 function scopesOf({ keyId, makers, promptId, tags = {} }: Charged): string[] {
   const scopes = [scopeName({})];
@@ -278,16 +276,6 @@ function scopesOf({ keyId, makers, promptId, tags = {} }: Charged): string[] {
   if (promptId !== undefined) scopes.push(scopeName({ promptId }));
   for (const name of Object.keys(tags).sort()) scopes.push(scopeName({ tag: `${name}=${tags[name] ?? ''}` }));
   return scopes;
-}
-
-function continues(present: BudgetTerms, { scope, period, timeZone }: BudgetTerms): boolean {
-  return (
-    present.period === period &&
-    present.timeZone === timeZone &&
-    present.scope.keyId === scope.keyId &&
-    present.scope.promptId === scope.promptId &&
-    present.scope.tag === scope.tag
-  );
 }
 
 function termsOf(budget: Budget, { id: period, since, resetsAt }: Period): PeriodTerms {
@@ -299,26 +287,6 @@ function termsOf(budget: Budget, { id: period, since, resetsAt }: Period): Perio
 function stateOf(budget: Budget, period: Period, account: Account | undefined): BudgetState {
   const { spent = 0, taken = 0 } = account ?? {};
   return { budget, period, spent, held: taken - spent };
-}
-
-type ShownTerms = Pick<
-  components['schemas']['Budget'],
-  'scope' | 'limit' | 'period' | 'time_zone' | 'unpriced' | 'assume_max_output_tokens' | 'thresholds'
->;
-
-/** The members of a budget that its operator sets, as answers show them. */
-export function showTerms(terms: BudgetTerms): ShownTerms {
-  const { scope, limit, period, timeZone, unpriced, assumedOutputTokens, thresholds } = terms;
-  const { keyId, promptId, tag } = scope;
-  return {
-    scope: defined({ key_id: keyId, prompt_id: promptId, tag }),
-    limit: showMoney(BigInt(limit)),
-    period,
-    time_zone: timeZone,
-    unpriced,
-    ...(assumedOutputTokens !== undefined && { assume_max_output_tokens: assumedOutputTokens }),
-    thresholds: [...thresholds],
-  };
 }
 
 /** For the audit log, where the name of a budget is its id. */

@@ -20,6 +20,8 @@ export interface FieldOptions<Value> {
   readonly initially?: Value;
   /** Its name in the contract, if that is not its name in snake case. */
   readonly shownAs?: string;
+  /** Its name in documents, if that is not its name in snake case, or `_id` for `id`. */
+  readonly storedAs?: string;
 }
 
 export interface Field<
@@ -52,7 +54,11 @@ export const hidden = declare('hidden');
 export type Table = Readonly<Record<string, Field>>;
 
 /** Its name in documents. */
-type StoredName<Name> = Name extends 'id' ? '_id' : SnakeCase<Name & string>;
+type StoredName<F extends Field, Name> = F['options'] extends { readonly storedAs: infer Other extends string }
+  ? Other
+  : Name extends 'id'
+    ? '_id'
+    : SnakeCase<Name & string>;
 /** Its name in the contract; `never` for fields that others set. */
 type ShownName<F extends Field, Name, By extends SetBy> = F['setBy'] extends By
   ? F['options'] extends { readonly shownAs: infer Other extends string }
@@ -77,8 +83,8 @@ export type Thing<T extends Table> = {
 };
 /** Its document. The id is `_id`. */
 export type Document<T extends Table> = Flat<
-  { -readonly [Name in keyof T as Unless<T[Name], Optional, StoredName<Name>>]: StoredOf<T[Name]['kind']> } & {
-    -readonly [Name in keyof T as If<T[Name], Optional, StoredName<Name>>]?: StoredOf<T[Name]['kind']>;
+  { -readonly [Name in keyof T as Unless<T[Name], Optional, StoredName<T[Name], Name>>]: StoredOf<T[Name]['kind']> } & {
+    -readonly [Name in keyof T as If<T[Name], Optional, StoredName<T[Name], Name>>]?: StoredOf<T[Name]['kind']>;
   }
 >;
 /** Its representation in answers. */
@@ -136,7 +142,7 @@ export function fields<const T extends Table>(table: T): Fields<T> {
     name,
     kind,
     setBy,
-    stored: name === 'id' ? '_id' : snakeCase(name),
+    stored: options.storedAs ?? (name === 'id' ? '_id' : snakeCase(name)),
     shown: options.shownAs ?? snakeCase(name),
     initially: options.initially,
     isOptional: options.optional === true,
@@ -172,13 +178,13 @@ export function fields<const T extends Table>(table: T): Fields<T> {
     toDocument: (thing: Values) => toStored(all, thing),
     fromDocument: (document: Values) =>
       collect(all, 'name', ({ stored, kind, initially, isOptional }) => {
-        const value = document[stored];
+        const value = document[stored] ?? undefined;
         if (value !== undefined) return kind.fromStored(value);
         if (isOptional || initially !== undefined) return initially;
         throw new Error(`the document ${String(document['_id'])} has no ${stored}`);
       }),
     toUpdate(values: Values) {
-      const entries = all.filter(({ name }) => name !== 'id' && name in values);
+      const entries = all.filter(({ name, stored }) => stored !== '_id' && name in values);
       const unset = entries.filter(({ name }) => values[name] === undefined).map(({ stored }) => [stored, ''] as const);
       return { $set: toStored(entries, values), ...(unset.length === 0 ? {} : { $unset: Object.fromEntries(unset) }) };
     },

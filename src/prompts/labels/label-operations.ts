@@ -1,5 +1,4 @@
-import { ProblemError } from '../../base/errors/problem-error.ts';
-import { ifMatch } from '../../http/conditional.ts';
+import { ifMatch, preconditionRequired, requireConditions, type Conditions } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { answerPage } from '../../http/list-answer.ts';
 import { showLabel, showMove } from './label.ts';
@@ -23,7 +22,7 @@ export function labelOperations(labels: Labels): LabelOperations {
     async setLabel({ path: { slugOrId, label: name }, headers, body, context }) {
       context.note({ prompt: slugOrId, label: name, version: body.version });
       const target = { name, version: body.version };
-      const { isNew, ...found } = await labels.set(slugOrId, target, expectation(headers), context);
+      const { isNew, ...found } = await labels.set(slugOrId, target, expectation(name, headers), context);
       context.note({ prompt: found.promptId });
       const answer = { headers: { ETag: tagOf(found) }, body: showLabel(found.label) };
       if (!isNew) return { status: 200, ...answer };
@@ -32,7 +31,7 @@ export function labelOperations(labels: Labels): LabelOperations {
     },
     async deleteLabel({ path, headers, context }) {
       context.note({ prompt: path.slugOrId, label: path.label });
-      await labels.remove(path.slugOrId, path.label, expectation(headers), context);
+      await labels.remove(path.slugOrId, path.label, expectation(path.label, headers), context);
       return { status: 200, body: { ok: true } };
     },
     listLabelMoves(input) {
@@ -47,28 +46,12 @@ function tagOf({ promptId, label }: FoundLabel): string {
   return `"${promptId}.${label.name}.${label.sequence}"`;
 }
 
-/** What `If-Match` and `If-None-Match: *` expect of a label. One that exists cannot be changed without `If-Match`. */
-function expectation(headers: { 'If-Match'?: string; 'If-None-Match'?: string }): LabelPrecondition {
+/** What the request expects of a label. One that exists cannot be changed without `If-Match`. */
+function expectation(name: string, conditions: Conditions): LabelPrecondition {
   return (present) => {
-    const expected = headers['If-Match'];
-    if (present === undefined) {
-      if (expected !== undefined) throw failed('There is no such label, and the request has If-Match.');
-      return;
-    }
-    const { name } = present.label;
-    if (headers['If-None-Match'] !== undefined) throw failed(`The label "${name}" exists.`);
-    if (expected === undefined) {
-      throw new ProblemError('precondition-required', {
-        detail: `The label "${name}" exists: send its ETag as If-Match.`,
-        errors: [{ detail: 'is required', header: 'If-Match' }],
-      });
-    }
-    if (!ifMatch(expected, tagOf(present))) {
-      throw failed(`The label "${name}" has been moved: If-Match does not match its current ETag.`);
+    requireConditions(conditions, `label "${name}"`, present && ((field) => ifMatch(field, tagOf(present))));
+    if (present !== undefined && conditions['If-Match'] === undefined) {
+      throw preconditionRequired(`The label "${name}" exists: send its ETag as If-Match.`);
     }
   };
-}
-
-function failed(detail: string): ProblemError {
-  return new ProblemError('precondition-failed', { detail });
 }

@@ -7,7 +7,10 @@ export const usd = (amount: string): { amount: string; currency: string } => ({ 
 /** For small budgets that a call of the tests' own key may use up. */
 export const ofAdministrator = { scope: { key_id: 'administrator' } };
 
-/** Sets a budget over everything, of a day. */
+/** A present budget may begin anew. */
+export const anew = { headers: { 'If-Match': '*' } };
+
+/** Sets a budget of a day; a new one is over everything. */
 export function setBudget(
   service: TestService,
   name: string,

@@ -5,7 +5,7 @@ import { startAnother } from '../../support/per-operation.ts';
 import { readEvents } from '../../support/server-sent-events.ts';
 import type { Answer, TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
-import { budgetsPath, ofAdministrator, setBudget as setAny, usd } from './budgets-harness.ts';
+import { anew, budgetsPath, ofAdministrator, setBudget as setAny, usd } from './budgets-harness.ts';
 
 const invocationLogTimes = { beatMs: 50, termMs: 60_000, recoverEveryMs: 60_000, reportMs: 50 };
 /** What a call of the mock costs: 11 tokens at 1 dollar a million, 7 at 4 dollars. */
@@ -354,11 +354,11 @@ describe('a budget', () => {
       402, 402, 200,
     ]);
     const tagged = await create({ tags: { team: 'checkout' } });
-    await setBudget(service, 'scoped', { limit, scope: { tag: 'team=checkout' } });
+    await setBudget(service, 'scoped', { limit, scope: { tag: 'team=checkout' } }, anew);
     expect([await statusOf(tagged.key), await statusOf(tagged.key, { 'X-Tags': 'team=other' })]).toEqual([402, 402]);
     expect(await statusOf(parent.key, { 'X-Tags': 'team=checkout' })).toBe(200);
     const { headers } = await harness.invoke(prompt);
-    await setBudget(service, 'scoped', { limit, scope: { prompt_id: headers['x-prompt-id'] } });
+    await setBudget(service, 'scoped', { limit, scope: { prompt_id: headers['x-prompt-id'] } }, anew);
     expect(await statusOf(parent.key)).toBe(402);
     expect(await statusOf(parent.key, {})).toBe(402);
     expect((await harness.invoke(await harness.createPrompt({ parameters }))).status).toBe(200);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { problem, setUp } from '../../support/per-operation.ts';
+import type { Answer, CallOptions } from '../../support/service.ts';
 import { budgetsPath, setBudget, usd } from './budgets-harness.ts';
 
 const setup = setUp();
@@ -43,9 +44,51 @@ describe('200', () => {
       usd('0.5'),
       first.body.current.since,
     ]);
-    const other = await setBudget(setup.service, 'changed', { scope: { key_id: randomUUID() } });
+    const known = { headers: { 'If-Match': lower.headers['etag'] ?? '' } };
+    const other = await setBudget(setup.service, 'changed', { scope: { key_id: randomUUID() } }, known);
     expect([other.status, other.body.limit]).toEqual([200, usd('1')]);
     expect(other.headers['etag']?.slice(0, 36)).not.toBe(lower.headers['etag']?.slice(0, 36));
+  });
+
+  it('keeps what is left out, and what is spent', async () => {
+    const first = await setBudget(setup.service, 'partial', {
+      scope: { tag: 'team=checkout' },
+      time_zone: 'Europe/Amsterdam',
+      unpriced: 'allow',
+      assume_max_output_tokens: 4096,
+      thresholds: [80, 50],
+    });
+    const other = await put('partial', { limit: usd('2') });
+    expect(other.status).toBe(200);
+    expect(other.body).toEqual({
+      ...first.body,
+      limit: usd('2'),
+      thresholds: [50, 80],
+      current: { ...first.body.current, left: usd('2') },
+      set_at: expect.any(String),
+    });
+    const cleared = await put('partial', { assume_max_output_tokens: null, thresholds: [] });
+    const { assume_max_output_tokens: _, ...kept } = other.body;
+    expect(cleared.body).toEqual({ ...kept, thresholds: [], set_at: expect.any(String) });
+  });
+
+  it('takes back what GET returned, and changes nothing', async () => {
+    await setBudget(setup.service, 'returned', { scope: { tag: 'team=a' }, thresholds: [50] });
+    const { body, headers } = await setup.service.call('GET', `${budgetsPath}/returned`);
+    const again = await put('returned', body);
+    expect([again.status, again.body, again.headers['etag']]).toEqual([200, body, headers['etag']]);
+    // What calls have spent meanwhile is no conflict.
+    const { since } = body.current;
+    const spent = await put('returned', { ...body, current: { since, spent: usd('0.5') }, limit: usd('3') });
+    expect([spent.status, spent.body.limit, spent.body.id]).toEqual([200, usd('3'), body.id]);
+  });
+
+  it('begins anew with If-Match, which can be *', async () => {
+    const first = await setBudget(setup.service, 'anew', { scope: { tag: 'team=a' } });
+    const any = { headers: { 'If-Match': '*' } };
+    const other = await put('anew', { period: 'week' }, any);
+    expect([other.status, other.body.period, other.body.scope]).toEqual([200, 'week', { tag: 'team=a' }]);
+    expect(other.body.id).not.toBe(first.body.id);
   });
 });
 
@@ -55,10 +98,18 @@ describe('400', () => {
     ['a negative limit', { limit: usd('-1') }],
     ['another currency', { limit: { amount: '1', currency: 'EUR' } }],
     ['another period', { period: 'year' }],
-    ['no limit', { limit: undefined }],
   ])('refuses %s', async (_, body) => {
     const answer = await setBudget(setup.service, 'wrong', body);
     expect([answer.status, answer.body.type]).toEqual([400, problem('invalid-request')]);
+  });
+});
+
+describe('400 of a new budget', () => {
+  it('needs a limit and a period', async () => {
+    const differs = 'only a new budget needs them';
+    const { status, body } = await put('new', { thresholds: [50] }, { differs });
+    expect([status, body.type]).toEqual([400, problem('invalid-request')]);
+    expect(body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(['#/limit', '#/period']);
   });
 });
 
@@ -84,6 +135,14 @@ describe('412', () => {
     const missing = await setBudget(setup.service, 'missing', {}, { headers: { 'If-Match': '*' } });
     expect(missing.status).toBe(412);
   });
+
+  it('creates only with If-None-Match: *', async () => {
+    const isNew = { headers: { 'If-None-Match': '*' } };
+    expect((await setBudget(setup.service, 'once-only', {}, isNew)).status).toBe(201);
+    const { status, body } = await setBudget(setup.service, 'once-only', { limit: usd('2') }, isNew);
+    expect([status, body.type]).toEqual([412, problem('precondition-failed')]);
+    expect((await setup.service.call('GET', `${budgetsPath}/once-only`)).body.limit).toEqual(usd('1'));
+  });
 });
 
 describe('422', () => {
@@ -91,4 +150,36 @@ describe('422', () => {
     const { status, body } = await setBudget(setup.service, 'nowhere', { time_zone: 'Europe/Amsterdm' });
     expect([status, body.type]).toEqual([422, problem('unknown-timezone')]);
   });
+
+  it('changes no read-only field', async () => {
+    const { body } = await setBudget(setup.service, 'read-only');
+    const wrong = await put('read-only', { name: 'other', id: randomUUID(), set_by: { id: 'x', name: 'X' } });
+    expect([wrong.status, wrong.body.type]).toEqual([422, problem('read-only-field')]);
+    expect(wrong.body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
+      '#/name',
+      '#/id',
+      '#/set_by',
+    ]);
+    const copied = await put('copied', body);
+    expect([copied.status, copied.body.type]).toEqual([422, problem('read-only-field')]);
+  });
 });
+
+describe('428', () => {
+  it.each([
+    ['the scope', { scope: {} }],
+    ['the period', { period: 'week' }],
+    ['the time zone', { time_zone: 'Europe/Amsterdam' }],
+  ])('does not begin anew with another value of %s without If-Match', async (_, body) => {
+    const terms = { scope: { tag: 'team=a' }, limit: usd('1'), period: 'day', time_zone: 'UTC' };
+    await put('begun', terms);
+    const refused = await put('begun', body);
+    expect([refused.status, refused.body.type]).toEqual([428, problem('precondition-required')]);
+    expect((await setup.service.call('GET', `${budgetsPath}/begun`)).body).toMatchObject(terms);
+  });
+});
+
+/** Sends exactly this. */
+function put(name: string, body: unknown, options: CallOptions = {}): Promise<Answer> {
+  return setup.service.call('PUT', `${budgetsPath}/${name}`, { body, ...options });
+}

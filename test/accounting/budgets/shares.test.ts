@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { fromAmount } from '../../../src/base/runtime/money.ts';
 import { problemOf, startInvokeHarness, type InvokeHarness } from '../../prompts/invoke/invoke-harness.ts';
 import type { Answer, TestService } from '../../support/service.ts';
-import { budgetsPath, setBudget, usd } from './budgets-harness.ts';
+import { anew, budgetsPath, setBudget, usd } from './budgets-harness.ts';
 
 let harness: InvokeHarness;
 let service: TestService;
@@ -54,7 +54,7 @@ describe('a key under a budget that others share', () => {
     expect(harness.mock.requests).toEqual([]);
     expect((await invoke(prompt, one.key)).status).toBe(200);
     // As before, nobody shares the budget of the key itself.
-    await setBudget(service, 'shared', { limit: usd('0.01'), scope: { key_id: one.id } });
+    await setBudget(service, 'shared', { limit: usd('0.01'), scope: { key_id: one.id } }, anew);
     expect((await invoke(prompt, one.key, large)).status).toBe(200);
   });
 

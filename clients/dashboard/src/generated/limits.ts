@@ -50,9 +50,10 @@ export const budgetName = { pattern: "^[a-z0-9]+(-[a-z0-9]+)*$", minLength: 1, m
 export const budgetScopeInput = { maxProperties: 1, key_id: { pattern: "^[0-9a-z-]{1,36}$", maxLength: 36 }, prompt_id: promptId, tag: { pattern: "^[A-Za-z0-9_-]{1,40}=[!-+.-<>-~-]{1,100}$", maxLength: 141 } } as const;
 export const priceCurrency = { maxLength: 3 } as const;
 export const budgetLimitInput = { amount: { pattern: "^(0|[1-9]\\d{0,5})(\\.\\d{1,9})?$", maxLength: 16 }, currency: priceCurrency } as const;
-export const assumedOutputTokens = { minimum: 1, maximum: 1000000 } as const;
 export const budgetThresholdsInput = { maxItems: 10, items: { minimum: 1, maximum: 100 } } as const;
-export const budgetInput = { scope: budgetScopeInput, limit: budgetLimitInput, period: { minLength: 1 }, time_zone: { pattern: "^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$", minLength: 1, maxLength: 64 }, unpriced: { minLength: 1 }, assume_max_output_tokens: assumedOutputTokens, thresholds: budgetThresholdsInput } as const;
+export const budgetId = { pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$", maxLength: 36 } as const;
+export const blockedModelsInput = { maxItems: 100, items: ignoredObject } as const;
+export const budgetInput = { scope: budgetScopeInput, limit: budgetLimitInput, period: { minLength: 1 }, time_zone: { pattern: "^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$", minLength: 1, maxLength: 64 }, unpriced: { minLength: 1 }, assume_max_output_tokens: { minimum: 1, maximum: 1000000 }, thresholds: budgetThresholdsInput, id: budgetId, name: budgetName, current: ignoredObject, blocked_models: blockedModelsInput, began_at: dateTimeInput, set_at: dateTimeInput, set_by: ignoredObject } as const;
 export const locationName = { pattern: "\\S", minLength: 1, maxLength: 200 } as const;
 export const timezone = { pattern: "^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$", minLength: 1, maxLength: 64 } as const;
 export const zoneId = { pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$", maxLength: 36 } as const;

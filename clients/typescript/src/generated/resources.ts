@@ -649,14 +649,19 @@ export interface BudgetsResource {
   /**
    * Set a budget.
    *
-   * Creates a budget, or replaces all of its fields. A call that begins afterwards is made only if the most that it can
-   * cost fits into every budget that holds for it, in all processes, within 5 seconds.
+   * Creates a budget, or changes the fields that you send and keeps the others. A new one needs `limit` and `period`. A
+   * call that begins afterwards is made only if the most that it can cost fits into every budget that holds for it, in
+   * all processes, within 5 seconds.
    *
-   * If `scope`, `period` or `time_zone` changes, the budget begins anew: nothing is spent. Otherwise what is spent stays.
-   * A new limit can be lower than that; then no call is made until the next period. No model is blocked any more.
+   * If `scope`, `period` or `time_zone` changes, the budget begins anew: nothing is spent. So this needs `If-Match`;
+   * without it the answer is 428 `precondition-required`. With other changes, what is spent stays. A new limit can be
+   * lower than that; then no call is made until the next period. No model is blocked any more. A request that changes
+   * nothing keeps `set_at` and `set_by`.
+   *
+   * `If-None-Match: *` says that the budget must be new; if it exists, the answer is 412.
    *
    * @param name Name of the budget.
-   * @throws {ProblemError} `too-many-budgets` (409), `edit-conflict` (409), `precondition-failed` (412), `unknown-timezone` (422)
+   * @throws {ProblemError} `too-many-budgets` (409), `edit-conflict` (409), `precondition-failed` (412), `read-only-field` (422), `unknown-timezone` (422), `precondition-required` (428)
    */
   set(name: string, body: Schemas['BudgetInput'], options?: CallOptions<'setBudget'>): Call<Schemas['Budget']>;
 

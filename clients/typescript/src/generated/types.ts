@@ -742,11 +742,16 @@ export interface paths<Other = string & {}> {
         get: operations<Other>["getBudget"];
         /**
          * Set a budget
-         * @description Creates a budget, or replaces all of its fields. A call that begins afterwards is made only if the most that it can
-         *     cost fits into every budget that holds for it, in all processes, within 5 seconds.
+         * @description Creates a budget, or changes the fields that you send and keeps the others. A new one needs `limit` and `period`. A
+         *     call that begins afterwards is made only if the most that it can cost fits into every budget that holds for it, in
+         *     all processes, within 5 seconds.
          *
-         *     If `scope`, `period` or `time_zone` changes, the budget begins anew: nothing is spent. Otherwise what is spent stays.
-         *     A new limit can be lower than that; then no call is made until the next period. No model is blocked any more.
+         *     If `scope`, `period` or `time_zone` changes, the budget begins anew: nothing is spent. So this needs `If-Match`;
+         *     without it the answer is 428 `precondition-required`. With other changes, what is spent stays. A new limit can be
+         *     lower than that; then no call is made until the next period. No model is blocked any more. A request that changes
+         *     nothing keeps `set_at` and `set_by`.
+         *
+         *     `If-None-Match: *` says that the budget must be new; if it exists, the answer is 412.
          */
         put: operations<Other>["setBudget"];
         post?: never;
@@ -8953,8 +8958,22 @@ export interface components<Other = string & {}> {
          */
         BudgetThresholdsInput: number[];
         /**
+         * BlockedModelsInput
+         * @description The blocked models, as GET returned them.
+         * @example [
+         *       {
+         *         "model": "vllm/qwen3-32b",
+         *         "since": "2026-11-06T08:31:00.000Z",
+         *         "invocation_id": "01a1ac1e-0abb-7d0f-8a3c-b1e25f7d6094"
+         *       }
+         *     ]
+         */
+        BlockedModelsInput: components<Other>["schemas"]["IgnoredObject"][];
+        /**
          * BudgetInput
-         * @description What may be spent in a period.
+         * @description Any of the fields; `limit` and `period` if the budget is new. `scope` and `thresholds` are replaced as a whole. `null`
+         *     clears `assume_max_output_tokens`. `id`, `name`, `blocked_models`, `began_at`, `set_at` and `set_by` cannot be changed;
+         *     you can send them with their current values. `current` is ignored.
          * @example {
          *       "scope": {
          *         "tag": "team=checkout"
@@ -8974,14 +8993,14 @@ export interface components<Other = string & {}> {
          */
         BudgetInput: {
             scope?: components<Other>["schemas"]["BudgetScopeInput"];
-            limit: components<Other>["schemas"]["BudgetLimitInput"];
+            limit?: components<Other>["schemas"]["BudgetLimitInput"];
             /**
              * BudgetPeriodInput
              * @description When the budget begins anew. `once` never does.
              * @example month
              * @enum {string}
              */
-            period: "day" | "week" | "month" | "once";
+            period?: "day" | "week" | "month" | "once";
             /**
              * @description Name of a time zone in the IANA database, in which days, weeks (from Monday) and months begin. Default `UTC`.
              * @example Europe/Amsterdam
@@ -8994,8 +9013,19 @@ export interface components<Other = string & {}> {
              * @enum {string}
              */
             unpriced?: "refuse" | "allow";
-            assume_max_output_tokens?: components<Other>["schemas"]["AssumedOutputTokens"];
+            /**
+             * @description The limit of output tokens that a provider gets from a call that would give it none, or a larger one for a model whose own limit the table of prices does not have. `null` clears it.
+             * @example 4096
+             */
+            assume_max_output_tokens?: number | null;
             thresholds?: components<Other>["schemas"]["BudgetThresholdsInput"];
+            id?: components<Other>["schemas"]["BudgetId"];
+            name?: components<Other>["schemas"]["BudgetName"];
+            current?: components<Other>["schemas"]["IgnoredObject"];
+            blocked_models?: components<Other>["schemas"]["BlockedModelsInput"];
+            began_at?: components<Other>["schemas"]["DateTimeInput"];
+            set_at?: components<Other>["schemas"]["DateTimeInput"];
+            set_by?: components<Other>["schemas"]["IgnoredObject"];
         };
         /**
          * CostGroup
@@ -13812,16 +13842,16 @@ export interface components<Other = string & {}> {
          * SetBudget422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
          * @example {
-         *       "type": "urn:prompt-gateway:problem:unknown-timezone",
-         *       "title": "Unknown time zone",
+         *       "type": "urn:prompt-gateway:problem:read-only-field",
+         *       "title": "Read-only field",
          *       "status": 422,
-         *       "detail": "Europe/Amsterdm is not the name of a time zone in the IANA database.",
-         *       "instance": "/api/v1/budgets/checkout",
+         *       "detail": "A PUT cannot change: status.",
+         *       "instance": "/api/v1/integrations/f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
          *       "errors": [
          *         {
-         *           "detail": "is not the name of a time zone",
-         *           "pointer": "#/time_zone"
+         *           "detail": "cannot be changed: leave it out, or send its current value (\"active\")",
+         *           "pointer": "#/status"
          *         }
          *       ]
          *     }
@@ -13830,15 +13860,47 @@ export interface components<Other = string & {}> {
             /**
              * AnySetBudget422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
-             * @example urn:prompt-gateway:problem:unknown-timezone
+             * @example urn:prompt-gateway:problem:read-only-field
              */
-            type: "urn:prompt-gateway:problem:unknown-timezone" | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:read-only-field" | "urn:prompt-gateway:problem:unknown-timezone") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
              * @constant
              */
             status: 422;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * SetBudget428Problem
+         * @description Error details of an answer with status 428 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:precondition-required",
+         *       "title": "Precondition required",
+         *       "status": 428,
+         *       "detail": "The budget \"checkout\" would begin anew: send its ETag as If-Match.",
+         *       "instance": "/api/v1/budgets/checkout",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "is required",
+         *           "header": "If-Match"
+         *         }
+         *       ]
+         *     }
+         */
+        SetBudget428Problem: {
+            /**
+             * AnySetBudget428ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:precondition-required
+             */
+            type: "urn:prompt-gateway:problem:precondition-required" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 428
+             * @constant
+             */
+            status: 428;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
          * CreateLocation422Problem
@@ -15856,6 +15918,11 @@ export interface components<Other = string & {}> {
          */
         PathLabel: components<Other>["schemas"]["LabelName"];
         /**
+         * @description With `*`, the resource is only created. If it exists, the answer is 412.
+         * @example *
+         */
+        IfNew: string;
+        /**
          * @description Tags for the [invocation log](/docs#/invocation-log): up to 16, as `name=value`, separated by commas. A name has up to
          *     64 letters, digits, `_`, `-` and `.`. A value has up to 256 visible ASCII characters except `,`. If a name is
          *     repeated, its last value counts.
@@ -16876,10 +16943,10 @@ export interface operations<Other = string & {}> {
                  */
                 "If-Match"?: components<Other>["parameters"]["IfMatch"];
                 /**
-                 * @description With `*`, the label is only created. If it exists, the answer is 412.
+                 * @description With `*`, the resource is only created. If it exists, the answer is 412.
                  * @example *
                  */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components<Other>["parameters"]["IfNew"];
             };
             path: {
                 /**
@@ -18618,6 +18685,11 @@ export interface operations<Other = string & {}> {
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components<Other>["parameters"]["IfMatch"];
+                /**
+                 * @description With `*`, the resource is only created. If it exists, the answer is 412.
+                 * @example *
+                 */
+                "If-None-Match"?: components<Other>["parameters"]["IfNew"];
             };
             path: {
                 /**
@@ -18685,7 +18757,7 @@ export interface operations<Other = string & {}> {
             412: components<Other>["responses"]["PreconditionFailed"];
             413: components<Other>["responses"]["ContentTooLarge"];
             415: components<Other>["responses"]["UnsupportedMediaType"];
-            /** @description There is no such time zone. */
+            /** @description There is no such time zone, or the body changes a field that a PUT cannot change. */
             422: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -18696,6 +18768,19 @@ export interface operations<Other = string & {}> {
                 };
                 content: {
                     "application/problem+json": components<Other>["schemas"]["SetBudget422Problem"];
+                };
+            };
+            /** @description The request changes `scope`, `period` or `time_zone` of a budget that exists, and has no `If-Match`. This request changed nothing. */
+            428: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["SetBudget428Problem"];
                 };
             };
             429: components<Other>["responses"]["RateLimited"];

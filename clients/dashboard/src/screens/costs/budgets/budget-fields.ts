@@ -75,11 +75,11 @@ export function bodyOf(fields: BudgetFields): Schemas['BudgetInput'] {
     },
     limit: { amount: amountOf(fields.limit), currency: 'USD' },
     // A later release can have other values; they go back as they came.
-    period: period as Schemas['BudgetInput']['period'],
+    period: period as NonNullable<Schemas['BudgetInput']['period']>,
     time_zone: fields.timeZone,
     unpriced: unpriced as NonNullable<Schemas['BudgetInput']['unpriced']>,
     thresholds: [...new Set(fields.thresholds.map(percentOf))],
-    ...(assumedTokens !== '' && { assume_max_output_tokens: assumedTokens }),
+    assume_max_output_tokens: assumedTokens === '' ? null : assumedTokens,
   };
 }
 

@@ -11,7 +11,7 @@ import {
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useMemo, type ReactNode } from 'react';
-import { assumedOutputTokens, budgetInput, budgetLimitInput, budgetName } from '../../../generated/limits.ts';
+import { budgetInput, budgetLimitInput, budgetName } from '../../../generated/limits.ts';
 import { useTexts } from '../../../shared/texts.tsx';
 import { scopeKinds, splitScope, type BudgetFields, type ScopeKind } from './budget-fields.ts';
 import { useKeyNames, usePromptNames } from './queries.ts';
@@ -79,8 +79,8 @@ export function BudgetInputs({ form, isNew }: { form: Form; isNew: boolean }): R
           label={texts.assumedTokens}
           description={texts.assumedTokensDescription}
           placeholder={texts.noAssumedTokens}
-          min={assumedOutputTokens.minimum}
-          max={assumedOutputTokens.maximum}
+          min={budgetInput.assume_max_output_tokens.minimum}
+          max={budgetInput.assume_max_output_tokens.maximum}
           allowDecimal={false}
           allowNegative={false}
           {...form.getInputProps('assumedTokens')}

@@ -2,6 +2,7 @@ import { Button, Group, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { PreconditionFailedError } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { gateway } from '../../../app/gateway.ts';
 import { ForScope } from '../../../shared/for-scope.tsx';
@@ -14,7 +15,7 @@ import { useTexts } from '../../../shared/texts.tsx';
 import { UnsavedChanges } from '../../../shared/unsaved-changes.tsx';
 import { bodyOf, emptyFields, fieldAt, validateFields, type BudgetFields } from './budget-fields.ts';
 import { BudgetInputs } from './budget-inputs.tsx';
-import { budgetsKey, readBudgets } from './queries.ts';
+import { budgetsKey } from './queries.ts';
 
 /** The form of a new budget. */
 export function NewBudgetScreen(): ReactNode {
@@ -44,25 +45,18 @@ function NewForm(): ReactNode {
     validate: (fields) => validateFields(fields, budgets),
   });
   const create = useMutation({
-    mutationFn: async (fields: BudgetFields) => {
-      // Setting a budget replaces one of this name.
-      if ((await readBudgets()).some(({ name }) => name === fields.name)) return false;
-      await gateway.budgets.set(fields.name, bodyOf(fields));
-      return true;
-    },
-    onSuccess: (isCreated, { name }) => {
-      if (!isCreated) {
-        form.setErrors({ name: budgets.form.nameTaken });
-        focusMistake();
-        return;
-      }
+    mutationFn: (fields: BudgetFields) => gateway.budgets.set(fields.name, bodyOf(fields), { ifNoneMatch: '*' }),
+    onSuccess: (_, { name }) => {
       form.resetDirty();
       void queryClient.invalidateQueries({ queryKey: budgetsKey });
       notify(budgets.form.created(name));
       void navigate({ to: '/costs' });
     },
     onError: (error) => {
-      showMistakes(form, error, fieldAt);
+      if (error instanceof PreconditionFailedError) {
+        form.setErrors({ name: budgets.form.nameTaken });
+        focusMistake();
+      } else showMistakes(form, error, fieldAt);
     },
   });
   return (
@@ -74,7 +68,7 @@ function NewForm(): ReactNode {
     >
       <UnsavedChanges isDirty={() => form.isDirty()} />
       <Stack maw={720} gap="lg">
-        {create.isError && <ProblemAlert error={create.error} />}
+        {create.isError && !(create.error instanceof PreconditionFailedError) && <ProblemAlert error={create.error} />}
         <BudgetInputs form={form} isNew />
         <Group gap="xs">
           <Button type="submit" loading={create.isPending}>
