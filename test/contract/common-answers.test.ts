@@ -122,7 +122,7 @@ describe('409', () => {
     // So that restoring the first version changes something.
     const second = { messages: [{ role: 'user', content: 'A second version' }] };
     expect((await call('updatePrompt', { body: second })).status).toBe(200);
-    await call('setPrice');
+    await call('setPrice', { body: { rates: [{ input: '3', output: '4' }] } });
     // Each edit reads this revision and then requires it. Nothing has it.
     await setRevisions({ $exists: true }, { $exists: false });
     try {

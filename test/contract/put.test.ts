@@ -7,8 +7,14 @@ type Members = Record<string, unknown>;
 interface Kind {
   readonly kind: string;
   readonly path: string;
+  /** The name under which a PUT creates it; otherwise a POST does. */
+  readonly name?: string;
   /** Creates one with a value for every field that a caller can set. */
   readonly create: () => Members;
+  /** Another value for a field. */
+  readonly change?: Members;
+  /** When it was created and changed. */
+  readonly times?: readonly [created: string, changed: string];
   /** Other values for the fields that a PUT cannot change. */
   readonly readOnly: Members;
 }
@@ -89,6 +95,23 @@ const kinds: readonly Kind[] = [
       updated_at: at,
     },
   },
+  {
+    kind: 'a budget',
+    path: '/api/v1/budgets',
+    name: 'checkout',
+    create: () => ({
+      scope: { tag: 'team=checkout' },
+      limit: { amount: '50', currency: 'USD' },
+      period: 'month',
+      time_zone: 'Europe/Amsterdam',
+      unpriced: 'allow',
+      assume_max_output_tokens: 4096,
+      thresholds: [50],
+    }),
+    change: { thresholds: [90] },
+    times: ['began_at', 'set_at'],
+    readOnly: { id: uuid, name: 'other', blocked_models: [{ model: 'a/b' }], began_at: at, set_at: at, set_by: {} },
+  },
 ];
 
 let service: TestService;
@@ -101,13 +124,18 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-describe.each(kinds)('PUT of $kind', ({ path, create, readOnly }) => {
+describe.each(kinds)('PUT of $kind', (kind) => {
+  const { path, name, create, readOnly, change = { name: 'Other' } } = kind;
+  const [createdAt, changedAt] = kind.times ?? ['created_at', 'updated_at'];
   let target: string;
   let stored: Answer;
   beforeAll(async () => {
-    const created = await service.call('POST', path, { body: create() });
+    const body = create();
+    const created = await (name === undefined
+      ? service.call('POST', path, { body })
+      : service.call('PUT', `${path}/${name}`, { body }));
     expect(created.status).toBe(201);
-    target = `${path}/${String(created.body.id)}`;
+    target = `${path}/${name ?? String(created.body.id)}`;
     stored = await service.call('GET', target);
   });
   const put = (body: object): Promise<Answer> => service.call('PUT', target, { body });
@@ -117,7 +145,7 @@ describe.each(kinds)('PUT of $kind', ({ path, create, readOnly }) => {
   };
 
   it.each(Object.entries(readOnly))('refuses another value of %s', async (field, value) => {
-    const { status, body } = await put({ [field]: value, name: 'Changed' });
+    const { status, body } = await put({ ...change, [field]: value });
     expect([status, body.type]).toEqual([422, problem('read-only-field')]);
     expect((body.errors as { pointer: string }[]).map(({ pointer }) => pointer)).toEqual([`#/${field}`]);
     await expectUnchanged();
@@ -136,14 +164,14 @@ describe.each(kinds)('PUT of $kind', ({ path, create, readOnly }) => {
   });
 
   it('accepts times in another notation', async () => {
-    const { created_at: sent } = stored.body as { created_at: string };
-    expect((await put({ created_at: sent.replace('Z', '000+00:00') })).status).toBe(200);
+    const sent = String(stored.body[createdAt]);
+    expect((await put({ [createdAt]: sent.replace('Z', '000+00:00') })).status).toBe(200);
     await expectUnchanged();
   });
 
   it('keeps fields that are missing', async () => {
-    const { body } = await put({ name: 'Other' });
-    expect(body).toEqual({ ...stored.body, name: 'Other', updated_at: body.updated_at });
+    const { body } = await put(change);
+    expect(body).toEqual({ ...stored.body, ...change, [changedAt]: body[changedAt] });
     stored = await service.call('GET', target);
     expect({ ...stored.body }).toEqual(body);
   });

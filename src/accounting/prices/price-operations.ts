@@ -1,14 +1,14 @@
 import type { components } from '../../../generated/types.ts';
+import { requireUnchanged } from '../../base/editing/read-only-fields.ts';
 import { requireEveryPrompt } from '../../base/errors/beyond-limits.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import { ifMatch } from '../../http/conditional.ts';
 import { answerPage } from '../../http/list-answer.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
-import { toInstant } from '../../base/runtime/instants.ts';
 import { defined } from '../../base/runtime/objects.ts';
-import { fromRate, toRate } from '../../base/runtime/money.ts';
 import { tableVersion } from './price-table.ts';
-import type { EffectivePrice, PricePrecondition, Prices } from './prices.ts';
+import { priceFields, priceRate, rateList } from './price.ts';
+import type { ChooseRates, EffectivePrice, PricePrecondition, Prices } from './prices.ts';
 import type { Rate } from './rates.ts';
 
 type Schemas = components['schemas'];
@@ -26,8 +26,12 @@ export function priceOperations(prices: Prices): PriceOperations {
     },
     async setPrice({ path: { provider, model }, headers, body, context }) {
       requireEveryPrompt(context.principal.reach, 'change prices');
-      const wanted = { provider, model, rates: body.rates.map(readRate) };
-      const { isNew, ...price } = await prices.set(wanted, expectation(headers['If-Match']), context);
+      const requireExpected = expectation(headers['If-Match']);
+      const choose: ChooseRates = (present) => {
+        requireExpected(present);
+        return chooseRates(body, present);
+      };
+      const { isNew, ...price } = await prices.set(provider, model, choose, context);
       const answer = { headers: { ETag: tagOf(price) }, body: showPrice(price) };
       if (!isNew) return { status: 200, ...answer };
       const Location = `/api/v1/prices/${encodeURIComponent(provider)}/${encodeURIComponent(model)}`;
@@ -55,53 +59,45 @@ function expectation(expected: string | undefined): PricePrecondition {
   };
 }
 
-function readRate(sent: Schemas['PriceRateInput']): Rate {
-  const { from, above_input_tokens: above, input, output, cached_input: cached } = sent;
-  const { cache_write: written = input, cache_write_1h: hour = written } = sent;
-  return {
-    ...defined({ from: toInstant(from), aboveInputTokens: above }),
-    input: toRate(input),
-    cachedInput: toRate(cached ?? input),
-    cacheWrite: toRate(written),
-    cacheWrite1h: toRate(hour),
-    output: toRate(output),
-    call: 0n,
-  };
+/**
+ * The operator's own rates after a PUT. Those of the table can be sent, unchanged.
+ * @throws {ProblemError} read-only-field; invalid-request if none would be left
+ */
+function chooseRates({ rates: sent, ...others }: Schemas['ModelPriceInput'], present: EffectivePrice): readonly Rate[] {
+  const { own } = present;
+  const shown = showPrice(present);
+  const table = shown.rates.filter(({ source }) => source === 'table');
+  // What cannot be set, by its place in the body: as it is sent, and as it is.
+  const fixed: Record<string, unknown> = { ...others };
+  const is: Record<string, unknown> = { ...shown };
+  for (const [index, rate] of (sent ?? []).entries()) {
+    const place = `rates/${index}`;
+    if (rate.source === 'table') {
+      fixed[place] = rate;
+      is[place] = table.shift();
+    } else {
+      fixed[`${place}/daily`] = rate.daily;
+      fixed[`${place}/call`] = rate.call;
+    }
+  }
+  requireUnchanged(fixed, is);
+  if (sent === undefined) return own?.rates ?? [];
+  const rates = rateList.read(sent.filter(({ source }) => source !== 'table')) ?? [];
+  if (rates.length > 0 || own === undefined) return rates;
+  throw new ProblemError('invalid-request', {
+    detail: 'The body of the request is not valid.',
+    errors: [{ detail: 'must have a rate of your own: delete the price if there is none', pointer: '#/rates' }],
+  });
 }
 
 function showPrice({ provider, model, source, rates, table, own }: EffectivePrice): Schemas['ModelPrice'] {
   return {
+    ...(own && priceFields.show(own)),
     provider,
     model,
     source,
     ...(table !== undefined && { table_model: table.model, table_match: table.match }),
     currency: 'USD',
-    rates: rates.map(showRate),
-    ...(own !== undefined && {
-      set_at: own.setAt.toISOString(),
-      set_by: { id: own.setBy.id, name: own.setBy.name },
-    }),
+    rates: rates.map((rate) => ({ source: rate.source, ...priceRate.show(rate) })),
   };
-}
-
-function showRate(rate: EffectivePrice['rates'][number]): Schemas['PriceRate'] {
-  const { source, from, daily, aboveInputTokens: above, call } = rate;
-  return {
-    source,
-    ...(from !== undefined && { from: from.toISOString() }),
-    ...(daily !== undefined && { daily: { start: timeOf(daily.start), end: timeOf(daily.end) } }),
-    ...(above !== undefined && { above_input_tokens: above }),
-    input: fromRate(rate.input),
-    cached_input: fromRate(rate.cachedInput),
-    cache_write: fromRate(rate.cacheWrite),
-    cache_write_1h: fromRate(rate.cacheWrite1h),
-    output: fromRate(rate.output),
-    // Of a call there are no millions.
-    ...(call > 0n && { call: fromRate(call / 1_000_000n) }),
-  };
-}
-
-/** `16:30:00` */
-function timeOf(second: number): string {
-  return new Date(second * 1_000).toISOString().slice(11, 19);
 }

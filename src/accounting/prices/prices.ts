@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
-import { auditEntry, keyOf as apiKeyOf, type AuditedKind, type Author } from '../../access/audit/author.ts';
+import { auditEntry, keyOf, type AuditedKind, type Author } from '../../access/audit/author.ts';
 import type { components } from '../../../generated/types.ts';
 import { createEditQueue } from '../../base/editing/edit-queue.ts';
 import { changeTime } from '../../base/editing/edits.ts';
@@ -10,7 +11,8 @@ import type { GenerateRequest, PricedRequest, Usage } from '../../models/languag
 import type { ProviderRegistry } from '../../models/provider.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { mostOfCall, showMoney, type CallCost, type NanoDollars } from '../../base/runtime/money.ts';
-import { mostPrices, toRateDocuments, type OwnPrice, type PriceStore, type StoredPrice } from './price-store.ts';
+import { priceId, rateList, type OwnPrice } from './price.ts';
+import { mostPrices, type PriceStore } from './price-store.ts';
 import { findTablePrice, type TablePrice } from './price-table.ts';
 import { ceilingOf, costOf, type Rate } from './rates.ts';
 
@@ -27,7 +29,7 @@ export interface EffectivePrice {
   /** Undefined if no rate comes from the table. */
   readonly table: Pick<TablePrice, 'match' | 'model'> | undefined;
   /** Undefined if the operator has set no price. */
-  readonly own: StoredPrice | undefined;
+  readonly own: OwnPrice | undefined;
   /** The most tokens of an answer, by the table; undefined if it is unknown. */
   readonly mostOutputTokens: number | undefined;
 }
@@ -67,11 +69,12 @@ export interface Prices {
   list(filter: { readonly provider?: string; readonly source?: PriceSource }): Promise<Listing<EffectivePrice>>;
   /**
    * Sets the operator's price of a model, in place of the one before.
-   * @throws {ProblemError} price-not-found, too-many-prices, edit-conflict, and what the precondition throws
+   * @throws {ProblemError} price-not-found, too-many-prices, edit-conflict, and what the choice of the rates throws
    */
   set(
-    price: Omit<OwnPrice, 'setAt' | 'setBy'>,
-    precondition: PricePrecondition,
+    provider: string,
+    model: string,
+    choose: ChooseRates,
     author: Author,
   ): Promise<EffectivePrice & { isNew: boolean }>;
   /** @throws {ProblemError} price-not-found, edit-conflict, and what the precondition throws */
@@ -80,6 +83,8 @@ export interface Prices {
   refresh(): Promise<void>;
 }
 
+/** Checks whether a price is as the caller expects, and says what the operator's rates shall be. */
+export type ChooseRates = (present: EffectivePrice) => readonly Rate[];
 /** Checks whether a price is as the caller expects. @throws {ProblemError} precondition-failed */
 export type PricePrecondition = (present: EffectivePrice) => void;
 
@@ -92,30 +97,26 @@ export interface PricesOptions {
 /** How often each process reads the prices that others have set, in milliseconds. */
 export const refreshEveryMs = 4_000;
 
-const audited: AuditedKind<OwnPrice & { readonly id: string }> = {
+const audited: AuditedKind<Pick<OwnPrice, 'id' | 'rates'>> = {
   type: 'price',
-  show: ({ rates }) => ({ rates: toRateDocuments(rates) }),
+  show: ({ rates }) => ({ rates: rateList.show(rates) }),
 };
-
-function withId(price: OwnPrice): OwnPrice & { readonly id: string } {
-  return { ...price, id: keyOf(price) };
-}
 
 export function createPrices({ store, providers, clock }: PricesOptions): Prices {
   const editQueue = createEditQueue();
-  let own: ReadonlyMap<string, StoredPrice> | undefined;
+  let own: ReadonlyMap<string, OwnPrice> | undefined;
   // Bounded, because callers can name any model.
   const fromTable = new LRUCache<string, { readonly price: TablePrice | undefined }>({ max: 1_000 });
   const effective = new LRUCache<string, EffectivePrice>({ max: 1_000 });
 
   const tablePrice = (provider: string, model: string): TablePrice | undefined => {
-    const key = keyOf({ provider, model });
+    const key = priceId({ provider, model });
     const known = fromTable.get(key) ?? { price: findTablePrice(provider, model) };
     fromTable.set(key, known);
     return known.price;
   };
 
-  const priceWith = (provider: string, model: string, set: StoredPrice | undefined): EffectivePrice => {
+  const priceWith = (provider: string, model: string, set: OwnPrice | undefined): EffectivePrice => {
     const table = tablePrice(provider, model);
     const all = [
       ...(table?.rates.map((rate) => ({ ...rate, source: 'table' as const })) ?? []),
@@ -142,7 +143,7 @@ export function createPrices({ store, providers, clock }: PricesOptions): Prices
   };
 
   const refresh = async (): Promise<void> => {
-    own = new Map((await store.all()).map((price) => [keyOf(price), price]));
+    own = new Map((await store.all()).map((price) => [price.id, price]));
     effective.clear();
   };
 
@@ -151,22 +152,22 @@ export function createPrices({ store, providers, clock }: PricesOptions): Prices
     quote(provider, { model, providerOptions }, at) {
       // Without the operator's prices nothing is known for sure.
       if (own === undefined || hasOtherPrice(providerOptions)) return undefined;
-      const key = keyOf({ provider, model });
+      const key = priceId({ provider, model });
       const price = effective.get(key) ?? priceWith(provider, model, own.get(key));
       effective.set(key, price);
       return quoteOf(price, at);
     },
     async get(provider, model) {
       requireProvider(provider);
-      return priceWith(provider, model, await store.find(provider, model));
+      return priceWith(provider, model, await store.find(priceId({ provider, model })));
     },
     async list({ provider, source }) {
-      const stored = new Map((await store.all()).map((price) => [keyOf(price), price]));
+      const stored = new Map((await store.all()).map((price) => [price.id, price]));
       const offered = providers
         .list()
         .filter(({ configured }) => configured)
         .flatMap(({ id, models }) => models.map((model) => ({ provider: id, model })));
-      const named = new Map([...offered, ...stored.values()].map((one) => [keyOf(one), one]));
+      const named = new Map([...offered, ...stored.values()].map((one) => [priceId(one), one]));
       const prices = [...named].map(([key, one]) => priceWith(one.provider, one.model, stored.get(key)));
       const placed = prices
         .filter((one) => (provider ?? one.provider) === one.provider && (source ?? one.source) === one.source)
@@ -176,17 +177,18 @@ export function createPrices({ store, providers, clock }: PricesOptions): Prices
         ({ place }) => ({ at: 0, id: place }),
       );
     },
-    async set(price, precondition, author) {
-      const { provider, model } = price;
+    async set(provider, model, choose, author) {
       requireProvider(provider);
-      const rates = inOrder(price.rates);
-      return await editQueue.contend(keyOf(price), async () => {
-        const present = await store.find(provider, model);
-        precondition(priceWith(provider, model, present));
+      const id = priceId({ provider, model });
+      return await editQueue.contend(id, async () => {
+        const present = await store.find(id);
+        const effectivePrice = priceWith(provider, model, present);
+        const rates = inOrder(choose(effectivePrice));
+        if (isDeepStrictEqual(rates, present?.rates ?? [])) return { ...effectivePrice, isNew: false };
         if (present === undefined && (await store.all()).length >= mostPrices) throw tooMany();
         const setAt = present === undefined ? clock.now() : changeTime(present.setAt, clock.now());
-        const next = { ...price, rates, setAt, setBy: apiKeyOf(author) };
-        const change = { at: setAt, after: withId(next), ...(present && { before: withId(present) }) };
+        const next = { id, provider, model, rates, setAt, setBy: keyOf(author) };
+        const change = { at: setAt, after: next, ...(present && { before: present }) };
         const written = await store.put(next, present, auditEntry(author, audited, change));
         if (written === undefined) return undefined;
         await refresh();
@@ -195,15 +197,16 @@ export function createPrices({ store, providers, clock }: PricesOptions): Prices
     },
     async remove(provider, model, precondition, author) {
       requireProvider(provider);
-      await editQueue.contend(keyOf({ provider, model }), async () => {
-        const found = await store.find(provider, model);
+      const id = priceId({ provider, model });
+      await editQueue.contend(id, async () => {
+        const found = await store.find(id);
         if (found === undefined) {
           throw new ProblemError('price-not-found', {
             detail: `No price of your own is set for the model "${model}" of the provider "${provider}".`,
           });
         }
         precondition(priceWith(provider, model, found));
-        const entry = auditEntry(author, audited, { at: clock.now(), before: withId(found) });
+        const entry = auditEntry(author, audited, { at: clock.now(), before: found });
         return (await store.remove(found, entry)) || undefined;
       });
       await refresh();
@@ -229,13 +232,9 @@ function quoteOf({ rates, table, mostOutputTokens }: EffectivePrice, at: Date): 
   };
 }
 
-function keyOf({ provider, model }: Pick<OwnPrice, 'provider' | 'model'>): string {
-  return `${provider}/${model}`;
-}
-
 /** The place in the list, for a cursor: 64 letters, digits and dashes at most, in the order of the names. */
 function placeOf(price: Pick<OwnPrice, 'provider' | 'model'>): string {
-  const key = keyOf(price);
+  const key = priceId(price);
   return `${key.slice(0, 48).replaceAll(/[^\w-]/g, '-')}--${hash('sha256', key).slice(0, 14)}`;
 }
 

@@ -1,3 +1,4 @@
+import { requireUnchanged } from '../../base/editing/read-only-fields.ts';
 import { ifMatch, preconditionRequired, requireConditions, type Conditions } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { answerPage } from '../../http/list-answer.ts';
@@ -21,8 +22,13 @@ export function labelOperations(labels: Labels): LabelOperations {
     },
     async setLabel({ path: { slugOrId, label: name }, headers, body, context }) {
       context.note({ prompt: slugOrId, label: name, version: body.version });
-      const target = { name, version: body.version };
-      const { isNew, ...found } = await labels.set(slugOrId, target, expectation(name, headers), context);
+      const { version, ...others } = body;
+      const isExpected = expectation(name, headers);
+      const precondition: LabelPrecondition = (present) => {
+        isExpected(present);
+        requireUnchanged(others, present === undefined ? { name } : showLabel(present.label));
+      };
+      const { isNew, ...found } = await labels.set(slugOrId, { name, version }, precondition, context);
       context.note({ prompt: found.promptId });
       const answer = { headers: { ETag: tagOf(found) }, body: showLabel(found.label) };
       if (!isNew) return { status: 200, ...answer };

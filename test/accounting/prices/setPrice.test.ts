@@ -77,6 +77,38 @@ describe('200', () => {
     expect([second.status, second.body.rates.length, second.body.rates[0].input]).toEqual([200, 1, '3']);
     expect(second.headers['etag']).not.toBe(first.headers['etag']);
   });
+
+  it('keeps the rates if they are left out', async () => {
+    const first = await setPrice(setup.service, 'left-out', [full]);
+    const again = await setup.service.call('PUT', `${pricesPath}/echo/left-out`, { body: {} });
+    expect([again.status, again.body, again.headers['etag']]).toEqual([200, first.body, first.headers['etag']]);
+  });
+
+  it.each([
+    ['of the table', 'google/gemini-2.5-pro'],
+    ['of the table, by the hour', 'deepseek/deepseek-chat'],
+    ['that is unknown', 'openai/my-own-model'],
+    ['of the operator', 'echo/own'],
+    ['of both', 'echo/mixed'],
+  ])('takes back a price %s as GET returned it, and changes nothing', async (_, model) => {
+    const path = `${pricesPath}/${model}`;
+    if (model === 'echo/own') await setPrice(setup.service, 'own', [full]);
+    if (model === 'echo/mixed') await setPrice(setup.service, 'mixed', [{ from: '2030-01-01T00:00:00Z', ...full }]);
+    const { body, headers } = await setup.service.call('GET', path);
+    const again = await setup.service.call('PUT', path, { body });
+    expect([again.status, again.body, again.headers['etag']]).toEqual([200, body, headers['etag']]);
+  });
+
+  it('changes the rates of what GET returned', async () => {
+    await setPrice(setup.service, 'edited', [{ from: '2030-01-01T00:00:00Z', ...full }]);
+    const path = `${pricesPath}/echo/edited`;
+    const { body } = await setup.service.call('GET', path);
+    const rates = body.rates.map((rate: { source: string }) =>
+      rate.source === 'operator' ? { ...rate, input: '3' } : rate,
+    );
+    const changed = await setup.service.call('PUT', path, { body: { ...body, rates } });
+    expect([changed.status, changed.body.rates]).toEqual([200, rates]);
+  });
 });
 
 describe('400', () => {
@@ -95,8 +127,11 @@ describe('400', () => {
     expect(body.errors).toContainEqual({ detail: expect.any(String), pointer: `#/rates/0/${place}` });
   });
 
-  it('needs a rate', async () => {
-    expect((await setPrice(setup.service, 'refused', [])).status).toBe(400);
+  it('does not remove the last rate', async () => {
+    await setPrice(setup.service, 'last', [full]);
+    const differs = 'only a price that is set needs a rate';
+    const { status, body } = await setPrice(setup.service, 'last', [], { differs });
+    expect([status, body.errors[0].pointer]).toEqual([400, '#/rates']);
   });
 });
 
@@ -142,5 +177,26 @@ describe('412', () => {
     );
     const statuses = (await Promise.all(changes)).map(({ status }) => status);
     expect(statuses.toSorted()).toEqual([200, 412, 412]);
+  });
+});
+
+describe('422', () => {
+  it('changes no read-only field, and no rate of the table', async () => {
+    await setPrice(setup.service, 'read-only', [{ from: '2030-01-01T00:00:00Z', ...full }]);
+    const path = `${pricesPath}/echo/read-only`;
+    const found = await setup.service.call('GET', path);
+    const [table, own] = found.body.rates;
+    const rates = [
+      { ...table, input: '1' },
+      { ...own, call: '0.01' },
+    ];
+    const { status, body } = await setup.service.call('PUT', path, { body: { rates, provider: 'openai' } });
+    expect([status, body.type]).toEqual([422, problem('read-only-field')]);
+    expect(body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
+      '#/provider',
+      '#/rates/0',
+      '#/rates/1/call',
+    ]);
+    expect((await setup.service.call('GET', path)).body).toEqual(found.body);
   });
 });

@@ -54,6 +54,17 @@ describe('201', () => {
 });
 
 describe('200', () => {
+  it('takes back what GET returned, as it was and with another version', async () => {
+    const { id } = await createVersions(setup.service, 2);
+    const path = labelPath(id, 'production');
+    const created = await setLabel(setup.service, id, 'production', 1);
+    const headers = { 'If-Match': created.headers['etag'] ?? '' };
+    const again = await setup.service.call('PUT', path, { body: created.body, headers });
+    expect([again.status, again.body, again.headers['etag']]).toEqual([200, created.body, created.headers['etag']]);
+    const moved = await setup.service.call('PUT', path, { body: { ...created.body, version: 2 }, headers });
+    expect([moved.status, moved.body.version, moved.body.sequence]).toEqual([200, 2, 2]);
+  });
+
   it('moves a label forwards and back, and keeps every move', async () => {
     const { id } = await createVersions(setup.service, 3);
     const { body } = await moveThrough(setup.service, id, 'production', [1, 3, 2]);
@@ -136,7 +147,7 @@ describe('400', () => {
     expect(body.errors).toContainEqual({ detail: expect.stringContaining(detail), parameter: 'label' });
   });
 
-  it.each([{}, { version: 0 }, { version: '1' }, { version: null }, { version: 1, name: 'x' }])(
+  it.each([{}, { version: 0 }, { version: '1' }, { version: null }, { version: 1, note: 'x' }])(
     'refuses the body %j',
     async (body) => {
       const { id } = await create(setup.service);
@@ -258,3 +269,20 @@ describe('500', () => {
 function prompts(): ReturnType<typeof setup.database.db.collection<RawDocument>> {
   return setup.database.db.collection<RawDocument>('prompts');
 }
+
+describe('422', () => {
+  it('changes no read-only field', async () => {
+    const { id } = await createVersions(setup.service, 2);
+    const path = labelPath(id, 'production');
+    const { headers } = await setLabel(setup.service, id, 'production', 1);
+    const body = { version: 2, name: 'other', sequence: 7 };
+    const refused = await setup.service.call('PUT', path, {
+      body,
+      headers: { 'If-Match': headers['etag'] ?? '' },
+    });
+    expect([refused.status, refused.body.type]).toEqual([422, problem('read-only-field')]);
+    expect(refused.body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(['#/name', '#/sequence']);
+    const copied = await setup.service.call('PUT', labelPath(id, 'copied'), { body: { version: 1, sequence: 1 } });
+    expect(copied.status).toBe(422);
+  });
+});

@@ -317,7 +317,7 @@ export interface LabelsResource {
    *
    * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @param label Name of the label.
-   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `too-many-labels` (409), `edit-conflict` (409), `precondition-failed` (412), `precondition-required` (428)
+   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `too-many-labels` (409), `edit-conflict` (409), `precondition-failed` (412), `read-only-field` (422), `precondition-required` (428)
    */
   set(slugOrId: string, label: string, body: Schemas['LabelTarget'], options?: CallOptions<'setLabel'>): Call<Schemas['Label']>;
 
@@ -594,10 +594,11 @@ export interface PricesResource {
    *
    * A rate can hold `from` a date, and for long requests. Of the rates whose conditions hold for a call, the one with the
    * latest date counts, and of these the one with the most input tokens. Where none of your rates holds, the table's do.
+   * A request that changes nothing keeps `set_at` and `set_by`.
    *
    * @param provider Id of the provider.
    * @param model Id of the model. Write a slash in it as `%2F`.
-   * @throws {ProblemError} `price-not-found` (404), `too-many-prices` (409), `edit-conflict` (409), `precondition-failed` (412)
+   * @throws {ProblemError} `price-not-found` (404), `too-many-prices` (409), `edit-conflict` (409), `precondition-failed` (412), `read-only-field` (422)
    */
   set(provider: string, model: string, body: Schemas['ModelPriceInput'], options?: CallOptions<'setPrice'>): Call<Schemas['ModelPrice']>;
 

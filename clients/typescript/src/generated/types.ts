@@ -694,6 +694,7 @@ export interface paths<Other = string & {}> {
          *
          *     A rate can hold `from` a date, and for long requests. Of the rates whose conditions hold for a call, the one with the
          *     latest date counts, and of these the one with the most input tokens. Where none of your rates holds, the table's do.
+         *     A request that changes nothing keeps `set_at` and `set_by`.
          */
         put: operations<Other>["setPrice"];
         post?: never;
@@ -7875,13 +7876,17 @@ export interface components<Other = string & {}> {
         };
         /**
          * LabelTarget
-         * @description A version of the prompt.
+         * @description A version of the prompt. The other members cannot be changed; you can send them with their current values.
          * @example {
          *       "version": 3
          *     }
          */
         LabelTarget: {
             version: components<Other>["schemas"]["VersionNumber"];
+            name?: components<Other>["schemas"]["LabelName"];
+            sequence?: components<Other>["schemas"]["LabelSequence"];
+            moved_at?: components<Other>["schemas"]["DateTimeInput"];
+            moved_by?: components<Other>["schemas"]["IgnoredObject"];
         };
         /**
          * LabelMove
@@ -8877,10 +8882,23 @@ export interface components<Other = string & {}> {
              */
             cache_write_1h?: string;
             output: components<Other>["schemas"]["RateAmount"];
+            /**
+             * PriceRateSourceInput
+             * @description Whose rate it is. Default `operator`, which is you.
+             * @example operator
+             * @enum {string}
+             */
+            source?: "operator" | "table";
+            daily?: components<Other>["schemas"]["IgnoredObject"];
+            /**
+             * @description Dollars for each call, of a rate of the table.
+             * @example 0.005
+             */
+            call?: string;
         };
         /**
          * ModelPriceInput
-         * @description What the tokens of a model cost.
+         * @description What the tokens of a model cost. The other members cannot be changed; you can send them with their current values.
          * @example {
          *       "rates": [
          *         {
@@ -8891,8 +8909,32 @@ export interface components<Other = string & {}> {
          *     }
          */
         ModelPriceInput: {
-            /** @description The rates, in any order. Of rates with the same conditions, the last one counts. */
-            rates: components<Other>["schemas"]["PriceRateInput"][];
+            /** @description Your rates, in any order, in place of those that you set before. Of rates with the same conditions, the last one counts. Rates whose `source` is `table` are the table's, and cannot be changed; you can leave them out. */
+            rates?: components<Other>["schemas"]["PriceRateInput"][];
+            provider?: components<Other>["schemas"]["ProviderId"];
+            model?: components<Other>["schemas"]["ModelId"];
+            /**
+             * PriceSourceInput
+             * @description Who set the price, as GET returned it.
+             * @example operator
+             * @enum {string}
+             */
+            source?: "operator" | "table" | "none";
+            /**
+             * @description The model of the table, as GET returned it.
+             * @example claude-sonnet-4-5
+             */
+            table_model?: string;
+            /**
+             * PriceTableMatchInput
+             * @description How the table has the model, as GET returned it.
+             * @example exact
+             * @enum {string}
+             */
+            table_match?: "exact" | "prefix";
+            currency?: components<Other>["schemas"]["PriceCurrency"];
+            set_at?: components<Other>["schemas"]["DateTimeInput"];
+            set_by?: components<Other>["schemas"]["IgnoredObject"];
         };
         /**
          * BudgetPage
@@ -13117,6 +13159,38 @@ export interface components<Other = string & {}> {
             status: 409;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * SetLabel422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:read-only-field",
+         *       "title": "Read-only field",
+         *       "status": 422,
+         *       "detail": "A PUT cannot change: status.",
+         *       "instance": "/api/v1/integrations/f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "cannot be changed: leave it out, or send its current value (\"active\")",
+         *           "pointer": "#/status"
+         *         }
+         *       ]
+         *     }
+         */
+        SetLabel422Problem: {
+            /**
+             * AnySetLabel422ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:read-only-field
+             */
+            type: "urn:prompt-gateway:problem:read-only-field" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * PreconditionRequiredProblem
          * @description Error details of an answer with status 428 (RFC 9457).
          * @example {
@@ -13733,6 +13807,38 @@ export interface components<Other = string & {}> {
              * @constant
              */
             status: 409;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * SetPrice422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:read-only-field",
+         *       "title": "Read-only field",
+         *       "status": 422,
+         *       "detail": "A PUT cannot change: status.",
+         *       "instance": "/api/v1/integrations/f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "cannot be changed: leave it out, or send its current value (\"active\")",
+         *           "pointer": "#/status"
+         *         }
+         *       ]
+         *     }
+         */
+        SetPrice422Problem: {
+            /**
+             * AnySetPrice422ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:read-only-field
+             */
+            type: "urn:prompt-gateway:problem:read-only-field" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
          * BudgetsUnreadableProblem
@@ -17020,6 +17126,19 @@ export interface operations<Other = string & {}> {
             412: components<Other>["responses"]["PreconditionFailed"];
             413: components<Other>["responses"]["ContentTooLarge"];
             415: components<Other>["responses"]["UnsupportedMediaType"];
+            /** @description The body changes a field that a PUT cannot change. */
+            422: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["SetLabel422Problem"];
+                };
+            };
             428: components<Other>["responses"]["PreconditionRequired"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
@@ -18522,6 +18641,19 @@ export interface operations<Other = string & {}> {
             412: components<Other>["responses"]["PreconditionFailed"];
             413: components<Other>["responses"]["ContentTooLarge"];
             415: components<Other>["responses"]["UnsupportedMediaType"];
+            /** @description The body changes a field that a PUT cannot change. */
+            422: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["SetPrice422Problem"];
+                };
+            };
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
             503: components<Other>["responses"]["ServiceUnavailable"];
