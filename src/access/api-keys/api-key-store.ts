@@ -1,9 +1,9 @@
-import type { Collection, Filter } from 'mongodb';
-import { auditIndex, firstAudit, pushAudit, type AuditEntry } from '../../storage/db/audit.ts';
+import type { Filter } from 'mongodb';
+import { auditIndex, type AuditEntry } from '../../storage/db/audit.ts';
 import type { CollectionIndexes } from '../../storage/db/indexes.ts';
 import type { PagedDatabase } from '../../storage/db/pages.ts';
-import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../../storage/db/writes.ts';
-import type { Document } from '../../base/fields/fields.ts';
+import { createResourceStore, type ResourceDocument } from '../../storage/db/resource-store.ts';
+import { read, writeIdempotently } from '../../storage/db/writes.ts';
 import type { Listing } from '../../base/lists/listing.ts';
 import { apiKeyFields, type ApiKeyStatus, type NewApiKey, type StoredApiKey } from './api-key.ts';
 
@@ -30,7 +30,7 @@ export interface ApiKeyStore {
 /** Creates the record of a change. */
 export type RecordChange = (before: StoredApiKey, after: StoredApiKey) => AuditEntry;
 
-type ApiKeyDocument = StampedDocument & Document<typeof apiKeyFields.table>;
+type ApiKeyDocument = ResourceDocument<typeof apiKeyFields.table>;
 
 const collectionName = 'api_keys';
 
@@ -47,19 +47,13 @@ export const apiKeyIndexes: CollectionIndexes = {
 const revokedAtOnce = 250;
 
 export function createApiKeyStore(database: PagedDatabase): ApiKeyStore {
-  const keys: Collection<ApiKeyDocument> = database.db.collection(collectionName);
+  const keys = database.db.collection<ApiKeyDocument>(collectionName);
+  const resources = createResourceStore(database, collectionName, apiKeyFields);
   const listByTime = database.pages.listsOf(fromDocument);
-  const find = async (id: string): Promise<StoredApiKey | undefined> => {
-    const document = await read(() => keys.findOne({ _id: id }));
-    return document === null ? undefined : fromDocument(document);
-  };
 
   return {
-    find,
-    async insert(key, entry) {
-      const document = apiKeyFields.toDocument({ ...key, lastUsedAt: undefined, revokedAt: undefined });
-      return (await insertOnce(keys, { ...document, ...firstAudit(entry) })).outcome === 'done';
-    },
+    find: resources.find,
+    insert: (key, entry) => resources.insert({ ...key, lastUsedAt: undefined, revokedAt: undefined }, entry),
     list: (status, at) =>
       listByTime({
         collection: keys,
@@ -70,12 +64,8 @@ export function createApiKeyStore(database: PagedDatabase): ApiKeyStore {
     async isEmpty() {
       return (await read(() => keys.findOne({}, { projection: { _id: 1 } }))) === null;
     },
-    async replace(key, entry) {
-      const { id, revision, name, limits, revokedAt } = key;
-      const change = { ...apiKeyFields.toUpdate({ name, limits, revokedAt }), $push: pushAudit(entry) };
-      const written = await compareAndSet(keys, { id, revision, change });
-      return written.outcome === 'done' ? { ...key, revision: written.revision } : undefined;
-    },
+    // The time of the last use may be later than that of the copy.
+    replace: (key, entry) => resources.replace(key, entry, { only: ['name', 'limits', 'revokedAt'] }),
     async revokeDescendants(id, at, record) {
       const active: Filter<ApiKeyDocument> = { ancestors: id, revoked_at: { $exists: false } };
       const found = await read(() => keys.find(active, { limit: revokedAtOnce }).toArray());

@@ -7,7 +7,7 @@ import { listingOf, type Listing } from '../../base/lists/listing.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import type { Random } from '../../base/runtime/random.ts';
 import { budgetTerms, continues, periodOf, scopeName, type Budget, type BudgetTerms, type Period } from './budget.ts';
-import { mostBudgets, type BudgetStore } from './budget-store.ts';
+import type { BudgetStore } from './budget-store.ts';
 import type { Account, PeriodStore, PeriodTerms } from './period-store.ts';
 import type { Claim } from './shares.ts';
 
@@ -101,6 +101,8 @@ export interface BudgetsOptions {
 
 /** How often each process reads the budgets that others have set, in milliseconds. */
 export const refreshEveryMs = 3_000;
+/** Every process keeps all of them in memory. */
+const mostBudgets = 1_000;
 /** After which a call waits for it. */
 const staleAfterMs = 4_500;
 /** A clock that goes back by more was wrong before. */
@@ -123,7 +125,7 @@ export function createBudgets({ store, periods, clock, random, onExcess, onRefus
 
   const readAll = async (): Promise<void> => {
     const began = clock.monotonic();
-    const found = await store.all();
+    const found = await store.all(mostBudgets);
     const known = new Map(all.map((current) => [current.budget.id, current]));
     all = found
       .sort((one, other) => (one.name < other.name ? -1 : 1))
@@ -232,14 +234,14 @@ export function createBudgets({ store, periods, clock, random, onExcess, onRefus
       return await stateNow(found);
     },
     async list() {
-      const found = (await store.all()).sort((one, other) => (one.name < other.name ? -1 : 1));
+      const found = (await store.all(mostBudgets)).sort((one, other) => (one.name < other.name ? -1 : 1));
       return listingOf(await withStates(found), ({ budget }) => ({ at: 0, id: budget.name }));
     },
     set: (name, choose, author) =>
       editQueue.contend(name, async () => {
         const present = await store.find(name);
         const terms = choose(present);
-        if (present === undefined && (await store.all()).length >= mostBudgets) throw tooMany();
+        if (present === undefined && (await store.all(mostBudgets)).length >= mostBudgets) throw tooMany();
         const now = clock.now();
         const stored = await write(name, present, terms, now, author);
         if (stored === undefined) return undefined;

@@ -12,7 +12,7 @@ import type { ProviderRegistry } from '../../models/provider.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { mostOfCall, showMoney, type CallCost, type NanoDollars } from '../../base/runtime/money.ts';
 import { priceId, rateList, type OwnPrice } from './price.ts';
-import { mostPrices, type PriceStore } from './price-store.ts';
+import type { PriceStore } from './price-store.ts';
 import { findTablePrice, type TablePrice } from './price-table.ts';
 import { ceilingOf, costOf, type Rate } from './rates.ts';
 
@@ -97,6 +97,9 @@ export interface PricesOptions {
 /** How often each process reads the prices that others have set, in milliseconds. */
 export const refreshEveryMs = 4_000;
 
+/** Every process keeps all of them in memory. */
+const mostPrices = 1_000;
+
 const audited: AuditedKind<Pick<OwnPrice, 'id' | 'rates'>> = {
   type: 'price',
   show: ({ rates }) => ({ rates: rateList.show(rates) }),
@@ -143,7 +146,7 @@ export function createPrices({ store, providers, clock }: PricesOptions): Prices
   };
 
   const refresh = async (): Promise<void> => {
-    own = new Map((await store.all()).map((price) => [price.id, price]));
+    own = new Map((await store.all(mostPrices)).map((price) => [price.id, price]));
     effective.clear();
   };
 
@@ -162,7 +165,7 @@ export function createPrices({ store, providers, clock }: PricesOptions): Prices
       return priceWith(provider, model, await store.find(priceId({ provider, model })));
     },
     async list({ provider, source }) {
-      const stored = new Map((await store.all()).map((price) => [price.id, price]));
+      const stored = new Map((await store.all(mostPrices)).map((price) => [price.id, price]));
       const offered = providers
         .list()
         .filter(({ configured }) => configured)
@@ -185,7 +188,7 @@ export function createPrices({ store, providers, clock }: PricesOptions): Prices
         const effectivePrice = priceWith(provider, model, present);
         const rates = inOrder(choose(effectivePrice));
         if (isDeepStrictEqual(rates, present?.rates ?? [])) return { ...effectivePrice, isNew: false };
-        if (present === undefined && (await store.all()).length >= mostPrices) throw tooMany();
+        if (present === undefined && (await store.all(mostPrices)).length >= mostPrices) throw tooMany();
         const setAt = present === undefined ? clock.now() : changeTime(present.setAt, clock.now());
         const next = { id, provider, model, rates, setAt, setBy: keyOf(author) };
         const change = { at: setAt, after: next, ...(present && { before: present }) };

@@ -120,6 +120,8 @@ export interface Fields<T extends Table> {
   readonly table: T;
   /** The names of the fields in documents. */
   readonly storedNames: readonly string[];
+  /** The value that is `_id` in documents. */
+  idOf(thing: Thing<T>): string;
   toDocument(thing: Thing<T>): Document<T>;
   /** @throws Error if a required field is missing */
   fromDocument(document: Document<T>): Thing<T>;
@@ -175,6 +177,7 @@ export function fields<const T extends Table>(table: T): Fields<T> {
   return {
     table,
     storedNames: all.map(({ stored }) => stored),
+    idOf: (thing: Values) => thing[all.find(({ stored }) => stored === '_id')?.name ?? 'id'],
     toDocument: (thing: Values) => toStored(all, thing),
     fromDocument: (document: Values) =>
       collect(all, 'name', ({ stored, kind, initially, isOptional }) => {

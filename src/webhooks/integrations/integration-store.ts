@@ -1,16 +1,9 @@
-import type { Collection, Filter } from 'mongodb';
-import {
-  auditIndex,
-  firstAudit,
-  pushAudit,
-  removeAudited,
-  type Audited,
-  type AuditEntry,
-} from '../../storage/db/audit.ts';
+import type { Filter } from 'mongodb';
+import { auditIndex, type AuditEntry } from '../../storage/db/audit.ts';
 import type { CollectionIndexes } from '../../storage/db/indexes.ts';
 import type { PagedDatabase } from '../../storage/db/pages.ts';
-import { compareAndSet, insertOnce, read, type StampedDocument } from '../../storage/db/writes.ts';
-import type { Document } from '../../base/fields/fields.ts';
+import { createResourceStore, type ResourceDocument } from '../../storage/db/resource-store.ts';
+import { read } from '../../storage/db/writes.ts';
 import type { Listing } from '../../base/lists/listing.ts';
 import { integrationFields } from './integration.ts';
 import type { Integration, IntegrationStatus, NewIntegration, SubscribableType } from './integration.ts';
@@ -38,7 +31,7 @@ export interface IntegrationStore {
    */
   replace(integration: Integration, entry: AuditEntry | undefined): Promise<Integration | undefined>;
   /** Deletes it if it still has this revision. False if it was changed in the meantime; true if it no longer exists. */
-  remove(integration: Pick<Integration, 'id' | 'revision'>, entry: AuditEntry): Promise<boolean>;
+  remove(integration: Integration, entry: AuditEntry): Promise<boolean>;
   /** Integrations that subscribe to any of the types. Inactive ones are included, because their events are held. */
   subscriptions(types: readonly SubscribableType[]): Promise<Subscription[]>;
   /** Ids of all integrations in their order, from after the given one. */
@@ -49,7 +42,7 @@ export interface IntegrationStore {
   existing(ids: readonly string[]): Promise<Set<string>>;
 }
 
-type IntegrationDocument = StampedDocument & Audited & Document<typeof integrationFields.table>;
+type IntegrationDocument = ResourceDocument<typeof integrationFields.table>;
 
 const collectionName = 'integrations';
 
@@ -64,24 +57,17 @@ export const integrationIndexes: CollectionIndexes = {
 };
 
 export function createIntegrationStore(database: PagedDatabase): IntegrationStore {
-  const integrations: Collection<IntegrationDocument> = database.db.collection(collectionName);
+  const integrations = database.db.collection<IntegrationDocument>(collectionName);
+  const resources = createResourceStore(database, collectionName, integrationFields);
   const listByTime = database.pages.listsOf(fromDocument);
-  const find = async (id: string): Promise<Integration | undefined> => {
-    const document = await read(() => integrations.findOne({ _id: id }));
-    return document === null || document.removed ? undefined : fromDocument(document);
-  };
-
   const idsOf = async (filter: Filter<IntegrationDocument>, limit: number): Promise<string[]> => {
     const options = { projection: { _id: 1 }, sort: { _id: 1 }, limit } as const;
     return (await read(() => integrations.find(filter, options).toArray())).map(({ _id }) => _id);
   };
 
   return {
-    find,
-    async insert(integration, entry) {
-      const document = integrationFields.toDocument({ ...integration, settingsRevision: 1 });
-      return (await insertOnce(integrations, { ...document, ...firstAudit(entry) })).outcome === 'done';
-    },
+    find: resources.find,
+    insert: (integration, entry) => resources.insert({ ...integration, settingsRevision: 1 }, entry),
     async findMany(ids) {
       const documents = await read(() => integrations.find({ _id: { $in: [...ids] } }).toArray());
       return documents.map(fromDocument);
@@ -92,15 +78,11 @@ export function createIntegrationStore(database: PagedDatabase): IntegrationStor
         time: 'created_at',
         where: status === undefined ? {} : { status },
       }),
-    async replace(integration, entry) {
-      const { id, revision } = integration;
-      const settingsRevision = entry === undefined ? integration.settingsRevision : revision + 1;
-      const changed = { ...integration, settingsRevision };
-      const change = { ...integrationFields.toUpdate(changed), $push: pushAudit(entry) };
-      const written = await compareAndSet(integrations, { id, revision, change });
-      return written.outcome === 'done' ? { ...changed, revision: written.revision } : undefined;
+    replace(integration, entry) {
+      const settingsRevision = entry === undefined ? integration.settingsRevision : integration.revision + 1;
+      return resources.replace({ ...integration, settingsRevision }, entry);
     },
-    remove: ({ id, revision }, entry) => removeAudited(database.db, integrations, { id, revision }, entry),
+    remove: (integration, entry) => resources.remove(integration, entry),
     async subscriptions(types) {
       const filter = { event_types: { $in: [...types] } };
       const found = await read(() =>

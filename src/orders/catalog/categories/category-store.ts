@@ -1,12 +1,10 @@
-import type { Collection } from 'mongodb';
-import { auditIndex, firstAudit, pushAudit, type AuditEntry } from '../../../storage/db/audit.ts';
+import { auditIndex, type AuditEntry } from '../../../storage/db/audit.ts';
 import type { CollectionIndexes } from '../../../storage/db/indexes.ts';
 import type { PagedDatabase } from '../../../storage/db/pages.ts';
 import { gatherReadsById } from '../../../storage/db/raw-reads.ts';
-import { compareAndSet, insertOnce, type StampedDocument } from '../../../storage/db/writes.ts';
+import { createResourceStore, type ResourceDocument } from '../../../storage/db/resource-store.ts';
 import type { OutboxEntry } from '../../../webhooks/events/event.ts';
 import { outboxIndex, pushEvents, type WithOutbox } from '../../../webhooks/events/outbox.ts';
-import type { Document } from '../../../base/fields/fields.ts';
 import type { Listing } from '../../../base/lists/listing.ts';
 import { archivedIn, type ArchivedSelection } from '../archived.ts';
 import { categoryFields, type Category } from './category.ts';
@@ -32,7 +30,7 @@ export interface CategoryStore {
   replace(category: Category, events: readonly OutboxEntry[], entry: AuditEntry): Promise<Category | undefined>;
 }
 
-type CategoryDocument = StampedDocument & WithOutbox & Document<typeof categoryFields.table>;
+type CategoryDocument = ResourceDocument<typeof categoryFields.table> & WithOutbox;
 
 const collectionName = 'categories';
 
@@ -47,14 +45,12 @@ export const categoryIndexes: CollectionIndexes = {
 };
 
 export function createCategoryStore(database: PagedDatabase): CategoryStore {
-  const categories: Collection<CategoryDocument> = database.db.collection(collectionName);
+  const categories = database.db.collection<CategoryDocument>(collectionName);
+  const resources = createResourceStore(database, collectionName, categoryFields);
   const listByTime = database.pages.listsOf(fromDocument);
 
   return {
-    async insert(category, entry) {
-      const document = { ...categoryFields.toDocument(category), outbox: [], ...firstAudit(entry) };
-      return (await insertOnce(categories, document)).outcome === 'done';
-    },
+    insert: (category, entry) => resources.insert(category, entry, { outbox: [] }),
     ...gatherReadsById(database.db, collectionName, fromDocument),
     list: ({ locationId, archived }) =>
       listByTime({
@@ -64,12 +60,8 @@ export function createCategoryStore(database: PagedDatabase): CategoryStore {
         where: locationId === undefined ? {} : { location_id: locationId },
       }),
     async replace(category, events, entry) {
-      const { id, revision } = category;
-      const $push = { ...pushEvents(events), ...pushAudit(entry) };
-      const change = { ...categoryFields.toUpdate(category), $push };
-      const result = await compareAndSet(categories, { id, revision, change });
-      if (result.outcome !== 'done') return undefined;
-      return { ...category, revision: result.revision, waiting: category.waiting + events.length };
+      const stored = await resources.replace(category, entry, { $push: pushEvents(events) });
+      return stored && { ...stored, waiting: category.waiting + events.length };
     },
   };
 }

@@ -1,16 +1,9 @@
-import type { Collection } from 'mongodb';
-import { auditIndex, firstAudit, pushAudit, type AuditEntry } from '../../../storage/db/audit.ts';
+import { auditIndex, type AuditEntry } from '../../../storage/db/audit.ts';
 import type { CollectionIndexes } from '../../../storage/db/indexes.ts';
 import type { PagedDatabase } from '../../../storage/db/pages.ts';
 import { gatherReadsById } from '../../../storage/db/raw-reads.ts';
-import {
-  compareAndSet,
-  insertOnce,
-  read,
-  writeIdempotently,
-  type StampedDocument,
-} from '../../../storage/db/writes.ts';
-import type { Document } from '../../../base/fields/fields.ts';
+import { createResourceStore, type ResourceDocument } from '../../../storage/db/resource-store.ts';
+import { read, writeIdempotently } from '../../../storage/db/writes.ts';
 import type { Listing } from '../../../base/lists/listing.ts';
 import { archivedIn, type ArchivedSelection } from '../archived.ts';
 import type { FiscalSpan } from './fiscal-calendar.ts';
@@ -41,7 +34,7 @@ interface SpanFields {
   next_fiscal_day_begins_at: Date;
   next_fiscal_day_ends_at: Date;
 }
-type LocationDocument = StampedDocument & Document<typeof locationFields.table> & SpanFields;
+type LocationDocument = ResourceDocument<typeof locationFields.table> & SpanFields;
 
 const collectionName = 'locations';
 
@@ -55,36 +48,21 @@ export const locationIndexes: CollectionIndexes = {
 };
 
 export function createLocationStore(database: PagedDatabase): LocationStore {
-  const locations: Collection<LocationDocument> = database.db.collection(collectionName);
+  const locations = database.db.collection<LocationDocument>(collectionName);
+  const resources = createResourceStore(database, collectionName, locationFields);
   const listByTime = database.pages.listsOf(fromDocument);
 
   return {
-    async insert(location, entry) {
-      const document = {
-        ...locationFields.toDocument(location),
-        ...toSpanFields(location.nextFiscalDay),
-        ...firstAudit(entry),
-      };
-      return (await insertOnce(locations, document)).outcome === 'done';
-    },
+    insert: (location, entry) => resources.insert(location, entry, toSpanFields(location.nextFiscalDay)),
     find: gatherReadsById(database.db, collectionName, fromDocument).find,
     existing: (ids) => database.pages.existing(locations, ids),
     list: (archived) =>
       listByTime({ collection: locations, where: {}, time: 'created_at', rest: archivedIn(archived) }),
-    async replace(location, present, entry) {
-      const update = locationFields.toUpdate(location);
-      const result = await compareAndSet(locations, {
-        id: location.id,
-        revision: location.revision,
+    replace: (location, present, entry) =>
+      resources.replace(location, entry, {
         where: { next_fiscal_day: present.date },
-        change: {
-          ...update,
-          $set: { ...update.$set, ...toSpanFields(location.nextFiscalDay) },
-          $push: pushAudit(entry),
-        },
-      });
-      return result.outcome === 'done' ? { ...location, revision: result.revision } : undefined;
-    },
+        $set: toSpanFields(location.nextFiscalDay),
+      }),
     async findDue(before, limit) {
       const overdue = { next_fiscal_day_ends_at: { $lt: before } };
       const found = await read(() =>

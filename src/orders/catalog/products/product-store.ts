@@ -1,12 +1,10 @@
-import type { Collection } from 'mongodb';
-import { auditIndex, firstAudit, pushAudit, type AuditEntry } from '../../../storage/db/audit.ts';
+import { auditIndex, type AuditEntry } from '../../../storage/db/audit.ts';
 import type { CollectionIndexes } from '../../../storage/db/indexes.ts';
 import type { PagedDatabase } from '../../../storage/db/pages.ts';
 import { gatherReadsById } from '../../../storage/db/raw-reads.ts';
-import { compareAndSet, insertOnce, type StampedDocument } from '../../../storage/db/writes.ts';
+import { createResourceStore, type ResourceDocument } from '../../../storage/db/resource-store.ts';
 import type { OutboxEntry } from '../../../webhooks/events/event.ts';
 import { outboxIndex, pushEvents, type WithOutbox } from '../../../webhooks/events/outbox.ts';
-import type { Document } from '../../../base/fields/fields.ts';
 import type { Listing } from '../../../base/lists/listing.ts';
 import { archivedIn, type ArchivedSelection } from '../archived.ts';
 import { productFields, type Product } from './product.ts';
@@ -33,7 +31,7 @@ export interface ProductStore {
   replace(product: Product, events: readonly OutboxEntry[], entry: AuditEntry): Promise<Product | undefined>;
 }
 
-type ProductDocument = StampedDocument & WithOutbox & Document<typeof productFields.table>;
+type ProductDocument = ResourceDocument<typeof productFields.table> & WithOutbox;
 
 const collectionName = 'products';
 
@@ -49,14 +47,12 @@ export const productIndexes: CollectionIndexes = {
 };
 
 export function createProductStore(database: PagedDatabase): ProductStore {
-  const products: Collection<ProductDocument> = database.db.collection(collectionName);
+  const products = database.db.collection<ProductDocument>(collectionName);
+  const resources = createResourceStore(database, collectionName, productFields);
   const listByTime = database.pages.listsOf(fromDocument);
 
   return {
-    async insert(product, entry) {
-      const document = { ...productFields.toDocument(product), outbox: [], ...firstAudit(entry) };
-      return (await insertOnce(products, document)).outcome === 'done';
-    },
+    insert: (product, entry) => resources.insert(product, entry, { outbox: [] }),
     ...gatherReadsById(database.db, collectionName, fromDocument),
     list({ locationId, categoryId, archived }) {
       // One index is enough, because a category belongs to one location.
@@ -70,12 +66,8 @@ export function createProductStore(database: PagedDatabase): ProductStore {
       });
     },
     async replace(product, events, entry) {
-      const { id, revision } = product;
-      const $push = { ...pushEvents(events), ...pushAudit(entry) };
-      const change = { ...productFields.toUpdate(product), $push };
-      const result = await compareAndSet(products, { id, revision, change });
-      if (result.outcome !== 'done') return undefined;
-      return { ...product, revision: result.revision, waiting: product.waiting + events.length };
+      const stored = await resources.replace(product, entry, { $push: pushEvents(events) });
+      return stored && { ...stored, waiting: product.waiting + events.length };
     },
   };
 }
