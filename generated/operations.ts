@@ -1468,7 +1468,7 @@ export const operationTable = {
         "required": false
       },
       {
-        "name": "key_id",
+        "name": "author_id",
         "in": "query",
         "type": "string",
         "required": false
@@ -1596,7 +1596,7 @@ export const operationTable = {
         "required": false
       },
       {
-        "name": "key_id",
+        "name": "author_id",
         "in": "query",
         "type": "string",
         "required": false
@@ -1892,7 +1892,7 @@ export const operationTable = {
         "required": false
       },
       {
-        "name": "key_id",
+        "name": "author_id",
         "in": "query",
         "type": "string",
         "required": false

@@ -1,3 +1,4 @@
+import type { Principal } from '../base/limits/principal.ts';
 import type { Request } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
 import type { ProblemError } from '../base/errors/problem-error.ts';
@@ -20,7 +21,7 @@ export interface Exchange {
   /** As it was sent. The body of a streamed answer is empty, because it is not kept. */
   readonly answer: RawAnswer;
   readonly stream?: StreamEnd | undefined;
-  readonly keyId: string | undefined;
+  readonly principal: Principal | undefined;
   readonly milliseconds: number;
   /** The problem of a refused or failed request. */
   readonly problem: ProblemError | undefined;

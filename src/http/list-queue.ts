@@ -1,3 +1,4 @@
+import type { Principal } from '../base/limits/principal.ts';
 import type { ServerResponse } from 'node:http';
 import { ProblemError } from '../base/errors/problem-error.ts';
 import { shareReads } from '../base/runtime/shared-reads.ts';
@@ -18,8 +19,7 @@ export interface ListQueue {
 }
 
 export interface ListCall {
-  readonly keyId: string;
-  readonly family: string;
+  readonly principal: Pick<Principal, 'id' | 'family'>;
   readonly target: string;
   readonly response: ServerResponse;
   readonly signal: AbortSignal;
@@ -67,7 +67,7 @@ export function createListQueue({
   });
 
   return {
-    async run({ keyId, family, target, response, signal }, list) {
+    async run({ principal: { id, family }, target, response, signal }, list) {
       const limit = new AbortController();
       const timer = setTimeout(() => {
         limit.abort(overloaded('The list has not had its turn in time.'));
@@ -79,7 +79,7 @@ export function createListQueue({
         clearTimeout(timer);
       }
       try {
-        return await read(`${keyId} ${target}`, family, list);
+        return await read(`${id} ${target}`, family, list);
       } finally {
         // Not when the caller closes the connection: the read continues, so the number of reads could grow.
         if (response.closed) leave();

@@ -4,24 +4,14 @@ import type { OperationId, OperationRow, Scope } from '../../generated/operation
 import type { operations } from '../../generated/types.ts';
 import type { JsonText } from '../base/runtime/json-text.ts';
 import type { RequestMemory } from '../base/limits/memory-budget.ts';
-import type { Reach } from '../base/limits/reach.ts';
+import type { Principal } from '../base/limits/principal.ts';
 import type { AnswerStream, EventStream, eventStreamType } from './answer-stream.ts';
 import type { EventSource, StartedStream } from './event-streams.ts';
 import type { StaticBody } from './static-body.ts';
 
-/** The caller: an API key without its secret. */
-export interface Principal {
-  readonly keyId: string;
-  readonly name: string;
+/** Who sent a request. */
+export interface AuthenticatedPrincipal extends Principal {
   readonly scopes: ReadonlySet<Scope>;
-  /** What it may reach; undefined without limits. */
-  readonly reach?: Reach | undefined;
-  /** Tags of everything that it invokes, which a request cannot replace. */
-  readonly tags?: Readonly<Record<string, string>> | undefined;
-  /** The keys that led to its key. */
-  readonly makers?: readonly string[] | undefined;
-  /** The key that it shares with others what is divided between callers. */
-  readonly family: string;
   /** The session of a browser that stands for the key. */
   readonly sessionId?: string;
   /** `Set-Cookie` of the answer, if the session is renewed. */
@@ -62,7 +52,7 @@ export interface RequestContext {
   readonly traceparent: string | undefined;
   /** The caller's `tracestate`. */
   readonly tracestate: string | undefined;
-  readonly principal: Principal;
+  readonly principal: AuthenticatedPrincipal;
   readonly caller: Caller;
   /**
    * Aborted when the caller closes the connection, but not if the request has an `Idempotency-Key`, because its answer

@@ -18,7 +18,7 @@ import type { Exchange } from './exchange.ts';
 import { idempotencyKey } from './idempotency-key.ts';
 import { keyedAnswer } from './keyed-answer.ts';
 import type { ListQueue } from './list-queue.ts';
-import type { Caller, OperationRoute, Principal, RequestNotes } from './operation.ts';
+import type { Caller, OperationRoute, AuthenticatedPrincipal, RequestNotes } from './operation.ts';
 import { parseParameters } from './parameters.ts';
 import { problemAnswer, type RawAnswer } from './problem-response.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -28,7 +28,7 @@ import { LazyRequestContext, requestIdOf } from './request-context.ts';
 export interface PipelineDependencies {
   /** Examines a failure before it is answered. @returns the problem to answer with */
   readonly explainFailure?: (error: unknown) => Promise<unknown>;
-  readonly authenticate: (caller: Caller) => Promise<Principal>;
+  readonly authenticate: (caller: Caller) => Promise<AuthenticatedPrincipal>;
   readonly rateLimiter: RateLimiter;
   readonly idempotency: Pick<Idempotency, 'run'>;
   /** Memory for bodies and answers. */
@@ -63,8 +63,8 @@ export interface OperationTraits {
 }
 
 interface Progress {
-  keyId: string | undefined;
-  family: string;
+  /** Anonymous until it is known, and for operations without a key. */
+  principal: AuthenticatedPrincipal;
   body: unknown;
   readonly notes: RequestNotes;
   /** Header fields of every answer from this point on. */
@@ -82,8 +82,9 @@ const smallBytes = 16 * 1024;
 /** Answers above this size count as those of large requests. */
 const largeBytes = 64 * 1024;
 
-const publicPrincipal: Principal = {
-  keyId: 'anonymous',
+const anonymous: AuthenticatedPrincipal = {
+  kind: 'key',
+  id: 'anonymous',
   name: 'anonymous',
   family: 'anonymous',
   scopes: new Set<Scope>(),
@@ -102,8 +103,7 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
     // A closed connection has no address any more.
     const address = request.ip;
     const progress: Progress = {
-      keyId: undefined,
-      family: publicPrincipal.family,
+      principal: anonymous,
       body: undefined,
       notes: {},
       headers: {},
@@ -145,7 +145,7 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
         requestBody: progress.body,
         answer: sent,
         stream,
-        keyId: progress.keyId,
+        principal: progress.principal === anonymous ? undefined : progress.principal,
         milliseconds: performance.now() - started,
         problem,
         error: unexpected,
@@ -177,7 +177,10 @@ function countAnswer(
   progress: Progress,
   budget: MemoryBudget,
 ): void {
-  const { family, keyId, memory } = progress;
+  const {
+    principal: { family },
+    memory,
+  } = progress;
   if (stream !== undefined) {
     if (!('content' in stream)) return;
     try {
@@ -191,7 +194,8 @@ function countAnswer(
   if (bytes !== undefined || body.length <= smallBytes) return;
   const size = Buffer.byteLength(body);
   if (size <= (memory?.held ?? 0)) return;
-  if (row.method !== 'GET' || isList(row) || keyId === undefined) progress.release = budget.hold(family, size);
+  if (row.method !== 'GET' || isList(row) || progress.principal === anonymous)
+    progress.release = budget.hold(family, size);
   else progress.release = size > largeBytes ? budget.reserveLarge(family, size) : budget.reserve(family, size);
 }
 
@@ -229,13 +233,12 @@ function createSteps(
     ...row.otherMedia,
   ];
   return async (request, response, requestId, progress) => {
-    const principal = row.needsKey ? await authenticate(request) : publicPrincipal;
-    const { keyId, family } = principal;
+    const principal = row.needsKey ? await authenticate(request) : anonymous;
+    const { id, family } = principal;
+    progress.principal = principal;
     if (row.needsKey) {
-      progress.keyId = keyId;
-      progress.family = family;
       if (row.scope !== null && !principal.scopes.has(row.scope as Scope)) throw insufficientScope(row.scope);
-      progress.headers = rateLimiter.count(keyId, principal.reach?.rates);
+      progress.headers = rateLimiter.count(id, principal.reach?.rates);
       // No answer of an operation that needs a key is cached.
       if (principal.renewedCookie !== undefined) progress.headers['set-cookie'] = principal.renewedCookie;
       if (isRefused) throw readOnly();
@@ -281,11 +284,11 @@ function createSteps(
       return route.handler({ path, query, headers, body, context } as never);
     };
     if (isQueued) {
-      const call = { keyId, family, target: request.originalUrl, response, signal: hangUpSignal(response) };
+      const call = { principal, target: request.originalUrl, response, signal: hangUpSignal(response) };
       return notModified(request, await lists.run(call, async () => serialise(row, await handle())));
     }
     if (key !== undefined && isSelfIdempotent !== true) {
-      const scope = `${keyId} ${operationId} ${request.path}`;
+      const scope = `${id} ${operationId} ${request.path}`;
       const termMs = idempotencyTermMs?.(headers) ?? writeTermMs;
       return keyedAnswer({ family, key, scope, body, termMs, box: answerBox }, row, idempotency, handle);
     }

@@ -16,7 +16,7 @@ export interface RateLimiter {
    * @returns the `RateLimit` and `RateLimit-Policy` fields (draft-ietf-httpapi-ratelimit-headers-08)
    * @throws {ProblemError} rate-limited, with `Retry-After`
    */
-  count(keyId: string, rates?: readonly KeyRate[]): Record<string, string>;
+  count(principalId: string, rates?: readonly KeyRate[]): Record<string, string>;
 }
 
 /** What a key has used of a limit. */
@@ -24,7 +24,7 @@ interface Use extends RateLimitPolicy {
   /** Of the limit, in the header fields. */
   readonly name: 'default' | 'key';
   /** Whose window it is. */
-  readonly keyId: string;
+  readonly id: string;
   /** Negative if the request is one too many. */
   readonly left: number;
   /** Until the window ends. */
@@ -44,8 +44,8 @@ export function createRateLimiter(policy: RateLimitPolicy | undefined): RateLimi
   const countCommon = policy && createWindows('default', policy.windowSeconds);
   const countOwn = createWindows('key', ownWindowSeconds);
   return {
-    count(keyId, rates = []) {
-      const uses = policy && countCommon ? [countCommon(keyId, policy.requests)] : [];
+    count(principalId, rates = []) {
+      const uses = policy && countCommon ? [countCommon(principalId, policy.requests)] : [];
       if (rates.length > 0) uses.push(tightest(rates.map((rate) => countOwn(rate.keyId, rate.requestsPerMinute))));
       if (uses.length === 0) return {};
       const fields = {
@@ -55,7 +55,7 @@ export function createRateLimiter(policy: RateLimitPolicy | undefined): RateLimi
       const exceeded = uses.findLast(({ left }) => left < 0);
       if (exceeded === undefined) return fields;
       const { requests, windowSeconds, seconds } = exceeded;
-      const subject = exceeded.keyId === keyId ? 'This key' : 'A key that led to this one, with all keys below it,';
+      const subject = exceeded.id === principalId ? 'This key' : 'A key that led to this one, with all keys below it,';
       throw new ProblemError('rate-limited', {
         detail: `${subject} may send ${requests} requests in ${windowSeconds} seconds.`,
         headers: { ...fields, 'retry-after': String(seconds) },
@@ -65,19 +65,19 @@ export function createRateLimiter(policy: RateLimitPolicy | undefined): RateLimi
 }
 
 /** Counts the requests of keys in windows of one length. */
-function createWindows(name: Use['name'], windowSeconds: number): (keyId: string, requests: number) => Use {
+function createWindows(name: Use['name'], windowSeconds: number): (id: string, requests: number) => Use {
   const windows = new LRUCache<string, { used: number }>({
     // `max` would reserve the memory of all of them at once.
     maxSize: maxKeys,
     sizeCalculation: () => 1,
     ttl: windowSeconds * 1_000,
   });
-  return (keyId, requests) => {
-    let window = windows.get(keyId);
-    if (window === undefined) windows.set(keyId, (window = { used: 0 }));
+  return (id, requests) => {
+    let window = windows.get(id);
+    if (window === undefined) windows.set(id, (window = { used: 0 }));
     window.used += 1;
-    const seconds = Math.max(1, Math.ceil(windows.getRemainingTTL(keyId) / 1_000));
-    return { name, keyId, requests, windowSeconds, left: requests - window.used, seconds };
+    const seconds = Math.max(1, Math.ceil(windows.getRemainingTTL(id) / 1_000));
+    return { name, id, requests, windowSeconds, left: requests - window.used, seconds };
   };
 }
 

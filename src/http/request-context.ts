@@ -4,7 +4,7 @@ import type { RequestMemory } from '../base/limits/memory-budget.ts';
 import { hangUpSignal } from './caller-gone.ts';
 import type { EventSource, EventStreams, StartedStream } from './event-streams.ts';
 import type { OperationId } from '../../generated/operations.ts';
-import type { Caller, Principal, RequestContext, RequestNotes } from './operation.ts';
+import type { Caller, AuthenticatedPrincipal, RequestContext, RequestNotes } from './operation.ts';
 import { problemDetails } from './problem-response.ts';
 
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
@@ -35,7 +35,7 @@ export interface RequestContextOptions {
   readonly request: IncomingMessage & Caller;
   readonly response: ServerResponse;
   readonly requestId: string;
-  readonly principal: Principal;
+  readonly principal: AuthenticatedPrincipal;
   readonly notes: RequestNotes;
   /** Header fields of the answer, by their names in lower case. */
   readonly headers: Record<string, string>;
@@ -76,7 +76,7 @@ export class LazyRequestContext implements RequestContext {
     return (this.#options.request.url ?? '').replace(/\?.*/s, '');
   }
 
-  get principal(): Principal {
+  get principal(): AuthenticatedPrincipal {
     return this.#options.principal;
   }
 

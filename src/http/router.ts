@@ -177,7 +177,7 @@ function answer(
     requestHeaders: request.headers,
     requestBody: undefined,
     answer: sendAnswer(response, make(requestId), requestId),
-    keyId: undefined,
+    principal: undefined,
     milliseconds: 0,
     problem,
     error,

@@ -2,6 +2,7 @@
  * The request to a language model and its result. Invocations, test runs, the answer cache, streams and the
  * OpenAI-compatible endpoints pass both on as a whole, so a field that is added here reaches all of them.
  */
+import type { Principal } from '../base/limits/principal.ts';
 import type { components } from '../../generated/types.ts';
 import type { CallCost } from '../base/runtime/money.ts';
 import type { ProblemError } from '../base/errors/problem-error.ts';
@@ -110,12 +111,8 @@ export interface CallOptions {
    * that a getter can extend it while the call runs. For a stream it is the deadline of the first content.
    */
   readonly deadline: number;
-  /**
-   * The family of its API key. Families take turns if more calls wait for a provider than can be in progress at the same
-   * time.
-   */
-  readonly family: string;
-  readonly keyId: string;
+  /** Families take turns if more calls wait for a provider than can be in progress at the same time. */
+  readonly principal: Pick<Principal, 'id' | 'family'>;
   /** The request that the call is for, for the log. */
   readonly requestId?: string | undefined;
   /** W3C trace context to send with the call. */

@@ -48,7 +48,7 @@ function isFailed(stream: StreamEnd | undefined): boolean {
 }
 
 function fieldsOf(exchange: Exchange): Record<string, unknown> {
-  const { operationId = 'none', answer, stream, milliseconds, requestId, keyId, method, problem, notes } = exchange;
+  const { operationId = 'none', answer, stream, milliseconds, requestId, principal, method, problem, notes } = exchange;
   const { address } = exchange;
   const fields: Record<string, unknown> = {
     request_id: requestId,
@@ -57,7 +57,7 @@ function fieldsOf(exchange: Exchange): Record<string, unknown> {
     status: answer.status,
     ms: Math.round(milliseconds * 10) / 10,
   };
-  if (keyId !== undefined) fields['key_id'] = keyId;
+  if (principal !== undefined) fields['key_id'] = principal.id;
   if (address !== undefined) fields['address'] = address;
   const traceparent = traceparentOf(exchange.requestHeaders);
   if (traceparent !== undefined) fields['traceparent'] = traceparent;

@@ -33,7 +33,7 @@ export function orderOperations(orders: Orders, derivedId: ReturnType<typeof cre
       const reservation =
         key === undefined
           ? { id: context.resourceId, repeatable: false }
-          : { id: derivedId(context.principal.keyId, key), repeatable: true };
+          : { id: derivedId(context.principal.id, key), repeatable: true };
       const { order, replayed } = await orders.create(request, reservation);
       context.note({ order: order.id });
       return {

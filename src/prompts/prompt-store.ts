@@ -1,3 +1,4 @@
+import type { AuthorRef } from '../base/limits/principal.ts';
 import { LRUCache } from 'lru-cache';
 import { BSON, type Collection, type Db, type Filter } from 'mongodb';
 import { auditIndex, firstAudit, handOver, pushAudit, type AuditEntry } from '../storage/db/audit.ts';
@@ -94,7 +95,7 @@ interface VersionDocument extends Document<typeof contentFields.table> {
   prompt_id: string;
   version: number;
   created_at: Date;
-  author: { id: string; name: string };
+  author: AuthorRef;
   note?: string;
 }
 

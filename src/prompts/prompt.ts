@@ -1,18 +1,9 @@
+import { author } from '../base/fields/author.ts';
+import type { AuthorRef } from '../base/limits/principal.ts';
 import type { components } from '../../generated/types.ts';
 import { changeable, fields, hidden, made } from '../base/fields/fields.ts';
 import type { Change, Difference, New, None, Shown, Thing, Undeclared } from '../base/fields/fields.ts';
-import {
-  flag,
-  integer,
-  json,
-  list,
-  moment,
-  object,
-  same,
-  text,
-  type Kind,
-  type ValueOf,
-} from '../base/fields/kinds.ts';
+import { flag, integer, json, list, moment, same, text, type Kind } from '../base/fields/kinds.ts';
 import type { JsonObject, Parameters, ResponseFormat, Tool, ToolChoice } from '../models/language-model.ts';
 import type { Message, VariableDefinition, VariableDefinitions } from './templates/render.ts';
 import { oncePerObject } from '../base/runtime/once-per-object.ts';
@@ -130,7 +121,6 @@ const names: Kind<readonly string[], string[], string[], readonly string[]> = {
 };
 
 /** Who made a version: the API key. */
-const versionAuthor = object({ id: text, name: text });
 
 /** The stored fields of a prompt. */
 export const promptFields = fields({
@@ -150,7 +140,7 @@ export const promptFields = fields({
   /** Number of the latest version, whose content this is. */
   version: made(integer),
   versionCreatedAt: hidden(moment),
-  versionAuthor: hidden(versionAuthor),
+  versionAuthor: hidden(author),
   versionNote: hidden(text, { optional: true }),
   /** Ordered by name. At least one. */
   labels: made(labelList, { optional: true }),
@@ -191,7 +181,7 @@ export interface PromptVersion {
   readonly version: number;
   readonly content: PromptContent;
   readonly createdAt: Date;
-  readonly author: ValueOf<typeof versionAuthor>;
+  readonly author: AuthorRef;
   readonly note: string | undefined;
 }
 

@@ -1,5 +1,6 @@
+import { authorOf } from '../base/limits/principal.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { auditEntry, keyOf, type AuditedKind, type Author } from '../access/audit/author.ts';
+import { auditEntry, type AuditedKind, type Author } from '../access/audit/author.ts';
 import { requireMatch, type Precondition } from '../base/editing/edits.ts';
 import { ProblemError } from '../base/errors/problem-error.ts';
 import { createEditQueue, type EditQueue } from '../base/editing/edit-queue.ts';
@@ -220,7 +221,7 @@ export function createPrompts({
       if (prompt.writes.includes(writeId)) return prompt;
       requireMatch(prompt, precondition);
       check?.(prompt);
-      const next = applyChange(prompt, change, clock.now(), { author: keyOf(author), note });
+      const next = applyChange(prompt, change, clock.now(), { author: authorOf(author.principal), note });
       if (next === prompt) return prompt;
       if (next.version !== prompt.version) {
         await store.archive(prompt);
@@ -323,7 +324,7 @@ export function createPrompts({
         deletedLabel: undefined,
         labelWrites: 0,
         versionCreatedAt: createdAt,
-        versionAuthor: keyOf(author),
+        versionAuthor: authorOf(author.principal),
         versionNote: note,
         createdAt,
         updatedAt: createdAt,

@@ -29,8 +29,7 @@ function documentAt(index: number): InvocationDocument {
     status: hasFailed ? 'failed' : 'succeeded',
     ...(hasFailed && { problem: 'provider-failed' }),
     // Neighbours in time are of different keys and prompts.
-    key_id: `key-${(index * 7_919) % keys}`,
-    key_name: 'Helpdesk backend',
+    author: { type: 'key', id: `key-${(index * 7_919) % keys}`, name: 'Helpdesk backend' },
     prompt_id: `prompt-${(index * 104_729) % prompts}`,
     prompt_slug: 'summarise-support-ticket',
     prompt_version: 2,
@@ -58,14 +57,14 @@ const lists = await fillLists({ collection, indexes }, size, process.argv[3], do
 const store = createInvocationStore(lists.database);
 const lastHour = { since: new Date(start + dayMs - 3_600_000), until: new Date(start + dayMs) };
 const measured: readonly (readonly [string, InvocationFilter, offset?: number])[] = [
-  ['last hour of a key (1 in 10,000)', { ...lastHour, keyId: 'key-7' }],
+  ['last hour of a key (1 in 10,000)', { ...lastHour, authorId: 'key-7' }],
   ['last hour of a prompt (1 in 1,000)', { ...lastHour, promptId: 'prompt-7' }],
   ['last hour of a prompt and a model', { ...lastHour, promptId: 'prompt-7', model: 'gpt-5' }],
   ['last hour with a problem (1 in 100)', { ...lastHour, problem: 'provider-failed' }],
   ['last hour with a tag (1 in 50)', { ...lastHour, tag: 'team=7' }],
   ['last hour of a model (1 in 4)', { ...lastHour, model: 'gpt-5' }],
   ['last hour', lastHour],
-  ['the day of a key', { keyId: 'key-7' }],
+  ['the day of a key', { authorId: 'key-7' }],
   ['the day of a prompt', { promptId: 'prompt-7' }],
   ['the day', {}],
 ];

@@ -219,7 +219,7 @@ describe('the methods', () => {
     expect(await gateway.apiKeys.revoke(id, { descendants: 'revoke' })).toMatchObject({ id });
     await gateway.apiKeys.getCurrent();
     const [revoked] = (await gateway.auditLog.list({ resource_id: id })).data;
-    expect(revoked).toMatchObject({ operation: 'revokeApiKey', key_name: 'administrator' });
+    expect(revoked).toMatchObject({ operation: 'revokeApiKey', author: { name: 'administrator' } });
 
     const anonymous = new PromptGateway({
       baseUrl: setup.service.url,

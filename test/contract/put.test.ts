@@ -110,7 +110,7 @@ const kinds: readonly Kind[] = [
     }),
     change: { thresholds: [90] },
     times: ['began_at', 'set_at'],
-    readOnly: { id: uuid, name: 'other', blocked_models: [{ model: 'a/b' }], began_at: at, set_at: at, set_by: {} },
+    readOnly: { id: uuid, name: 'other', blocked_models: [{ model: 'a/b' }], began_at: at, set_at: at, author: {} },
   },
 ];
 

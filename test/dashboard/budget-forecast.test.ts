@@ -25,7 +25,7 @@ function budget(spent: string, began_at = '2026-10-14T09:00:00.000Z'): Budget {
     },
     began_at,
     set_at: began_at,
-    set_by: { id: 'administrator', name: 'administrator' },
+    author: { type: 'key', id: 'administrator', name: 'administrator' },
   };
 }
 

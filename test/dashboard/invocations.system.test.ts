@@ -79,7 +79,7 @@ describe('the invocation log', () => {
     await expectAccessible(page);
     await takeScreenshots(page, 'prompt-users');
     await users.getByRole('link', { name: 'administrator' }).click();
-    await page.waitForURL('**/invocations?prompt=*&since=*&key_id=administrator');
+    await page.waitForURL('**/invocations?prompt=*&since=*&author_id=administrator');
     await rows(page).nth(5).waitFor();
   });
 

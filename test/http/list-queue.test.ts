@@ -42,7 +42,12 @@ function ask(queue: ListQueue, key: string, target = `/${randomUUID()}`): Call {
     },
     fail: reject,
     result: queue.run(
-      { keyId: key, family: key, target, response: response as unknown as ServerResponse, signal: controller.signal },
+      {
+        principal: { id: key, family: key },
+        target,
+        response: response as unknown as ServerResponse,
+        signal: controller.signal,
+      },
       () => {
         call.begun = true;
         return promise;

@@ -96,7 +96,12 @@ async function sent(
       return { end: () => undefined, withdraw: () => undefined };
     },
   };
-  const call = { keyId: 'k', family: 'k', signal: new AbortController().signal, deadline: Infinity, maxAttempts: 1 };
+  const call = {
+    principal: { id: 'k', family: 'k' },
+    signal: new AbortController().signal,
+    deadline: Infinity,
+    maxAttempts: 1,
+  };
   const log = attemptLog as AttemptLog;
   const provider = harness.registry.get(id);
   const terms = { ...call, deadline: performance.now() + 5_000, attemptLog: log };

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { failure, provider, request, startHarness, type Harness } from './providers-harness.ts';
+import { callerOf, failure, provider, request, startHarness, type Harness } from './providers-harness.ts';
 
 let harness: Harness;
 
@@ -46,7 +46,7 @@ describe('concurrency', () => {
     const registry = harness.with({ settings: { concurrency: 1 } });
     const order: string[] = [];
     const call = async (keyId: string, model: string, background = false): Promise<void> => {
-      await provider(registry, 'openai').generate(request(model, { keyId, background }));
+      await provider(registry, 'openai').generate(request(model, { principal: callerOf(keyId), background }));
       order.push(keyId);
     };
     const crowd = Array.from({ length: 10 }, () => call('crowd', 'mock-slow-20'));
@@ -71,7 +71,9 @@ describe('concurrency', () => {
     const registry = harness.with({ settings: { concurrency: 8 } });
     const caller = new AbortController();
     const hanging = Array.from({ length: 20 }, () =>
-      provider(registry, 'openai').generate(request('mock-hang', { keyId: 'hung up', signal: caller.signal })),
+      provider(registry, 'openai').generate(
+        request('mock-hang', { principal: callerOf('hung up'), signal: caller.signal }),
+      ),
     );
     await expect(provider(registry, 'openai').generate(request('gpt'))).resolves.toBeDefined();
     caller.abort(new Error('Gone.'));

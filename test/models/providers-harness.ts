@@ -71,6 +71,11 @@ export async function startHarness(redirectTarget?: string): Promise<Harness> {
 /** A request, and how it is called. */
 export type Call = GenerateRequest & CallOptions;
 
+/** A caller whose key is a family of its own. */
+export function callerOf(id: string): CallOptions['principal'] {
+  return { id, family: id };
+}
+
 /** A request with a confidential prompt and, by default, a deadline in 5 s. */
 export function request(model: string, changes: Partial<Call> & { within?: number } = {}): Call {
   const { within = 5_000, ...rest } = changes;
@@ -80,8 +85,7 @@ export function request(model: string, changes: Partial<Call> & { within?: numbe
       { role: 'system', content: 'Keep secrets.' },
       { role: 'user', content: confidential },
     ],
-    keyId: 'a key',
-    family: changes.keyId ?? 'a key',
+    principal: callerOf('a key'),
     signal: new AbortController().signal,
     deadline: performance.now() + within,
     ...rest,

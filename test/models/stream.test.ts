@@ -238,11 +238,10 @@ describe.each(formats)('a stream of %s', (id, early) => {
     harness.mock.behave('gpt', { kind: 'stream', steps });
     // Never over before the first content, always after it.
     const texts: string[] = [];
-    const { messages, keyId, signal } = request('gpt');
+    const { messages, principal, signal } = request('gpt');
     const call = {
-      keyId,
+      principal,
       signal,
-      family: 'any',
       get deadline() {
         return texts.length === 0 ? performance.now() + 20 : 0;
       },

@@ -53,7 +53,7 @@ describe('CONTRACT_REFEREE=on', () => {
       // The contract refuses a body without messages. The test claims that the service accepted it.
       requestBody: { name: 'Accepted by mistake' },
       answer: { status: 201, headers: { 'content-type': 'application/json; charset=utf-8' }, body: '{"id":7}' },
-      keyId: undefined,
+      principal: undefined,
       milliseconds: 1,
       problem: undefined,
       error: undefined,

@@ -6,7 +6,7 @@ export const someone: Author = {
   operationId: 'test',
   requestId: 'test',
   traceparent: undefined,
-  principal: { keyId: 'administrator', name: 'administrator' },
+  principal: { kind: 'key', id: 'administrator', name: 'administrator' },
   caller: {},
 };
 

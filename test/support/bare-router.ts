@@ -28,7 +28,7 @@ export function createBareRouter(
   const handlers = Object.fromEntries(Object.keys(operationTable).map((id) => [id, handle]));
   const dependencies: PipelineDependencies = {
     authenticate: () =>
-      Promise.resolve({ keyId: bareKeyId, family: bareKeyId, name: 'test', scopes: new Set(allScopes) }),
+      Promise.resolve({ kind: 'key', id: bareKeyId, family: bareKeyId, name: 'test', scopes: new Set(allScopes) }),
     rateLimiter: { count: () => ({}) },
     lists: { run: (_call, list) => list() },
     streams: createEventStreams({ memory }),

@@ -14,7 +14,7 @@ const stamps = ['_id', 'revision', 'writes'];
 /** Of documents whose changes are recorded. */
 const audited = [...stamps, 'audit', 'removed'];
 const auditEntry = [
-  ...['at', 'operation', 'key_id', 'key_name', 'session_id', 'resource_type', 'resource_id', 'before', 'after'],
+  ...['at', 'operation', 'author', 'session_id', 'resource_type', 'resource_id', 'before', 'after'],
   ...['withheld', 'cut', 'request_id', 'address'],
 ];
 
@@ -24,17 +24,17 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   database_check: ['_id', 'at'],
   prompts: [...audited, ...promptFields.storedNames],
   prompt_versions: ['_id', 'prompt_id', 'version', ...contentFields.storedNames, 'created_at', 'author', 'note'],
-  label_moves: ['_id', 'prompt_id', 'label', 'sequence', 'version', 'moved_at', 'moved_by'],
+  label_moves: ['_id', 'prompt_id', 'label', 'sequence', 'version', 'moved_at', 'author'],
   budgets: [
     ...audited,
     ...['budget_id', 'scope', 'limit', 'period', 'time_zone', 'unpriced', 'assume_max_output_tokens'],
-    ...['thresholds', 'blocked', 'created_at', 'set_at', 'set_by'],
+    ...['thresholds', 'blocked', 'created_at', 'set_at', 'author'],
   ],
   budget_periods: [
     ...['_id', 'budget', 'budget_id', 'since', 'resets_at', 'limit', 'revision', 'taken', 'spent', 'by', 'holders'],
     ...['announced', 'outbox', 'expires_at'],
   ],
-  model_prices: [...audited, 'provider', 'model', 'rates', 'set_at', 'set_by'],
+  model_prices: [...audited, 'provider', 'model', 'rates', 'set_at', 'author'],
   test_runs: [...stamps, ...testRunFields.storedNames, 'heartbeat', 'buried_at'],
   api_keys: [
     ...[
@@ -106,13 +106,11 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   costs_progress: ['_id', 'until'],
   statistics: ['_id', 'minutes', 'quarters', 'expires_at'],
   journals: ['_id', 'seq', 'state', 'open', 'settled'],
-  feedback: [
-    ...[...stamps, 'invocation_id', 'key_id', 'key_name', 'score', 'name', 'comment', 'created_at', 'expires_at'],
-  ],
+  feedback: [...[...stamps, 'invocation_id', 'author', 'score', 'name', 'comment', 'created_at', 'expires_at']],
   /** One collection a day, as of the next. */
   invocation_contents: ['_id', 'key', 'data', 'erased_at'],
   invocations: [
-    ...['_id', 'created_at', 'operation', 'status', 'problem', 'key_id', 'key_name', 'prompt_id', 'prompt_slug'],
+    ...['_id', 'created_at', 'operation', 'status', 'problem', 'author', 'prompt_id', 'prompt_slug'],
     ...[
       'prompt_version',
       'label',

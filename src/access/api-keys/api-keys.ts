@@ -26,7 +26,7 @@ export const firstKeyId = '00000000-0000-4000-8000-000000000001';
 
 /** The key that creates, changes or revokes another. */
 export interface ActingKey {
-  readonly keyId: string;
+  readonly id: string;
   readonly scopes: ReadonlySet<Scope>;
   /** Undefined without limits, its own and those of the keys that led to it. */
   readonly reach?: object | undefined;
@@ -106,28 +106,28 @@ const maxAncestors = 16;
 
 export function createApiKeys({ store, allScopes, clock, random, onChanged }: ApiKeysOptions): ApiKeys {
   /** The current state of the acting key; `undefined` for the one from configuration. */
-  const readActing = async ({ keyId }: ActingKey): Promise<StoredApiKey | undefined> => {
-    if (keyId === administratorId) return undefined;
-    const key = await store.find(keyId);
+  const readActing = async ({ id }: ActingKey): Promise<StoredApiKey | undefined> => {
+    if (id === administratorId) return undefined;
+    const key = await store.find(id);
     if (key === undefined) throw unauthenticated('The API key is not valid.');
     if (key.revokedAt !== undefined) throw unauthenticated('The API key was revoked.');
     return key;
   };
 
   /** The first key stays an administrator key when a release adds a scope that it does not have. */
-  const isAdministrator = ({ keyId, scopes, reach }: ActingKey, stored: StoredApiKey | undefined): boolean =>
+  const isAdministrator = ({ id, scopes, reach }: ActingKey, stored: StoredApiKey | undefined): boolean =>
     reach === undefined &&
-    (keyId === administratorId ||
-      keyId === firstKeyId ||
+    (id === administratorId ||
+      id === firstKeyId ||
       (stored?.expiresAt === undefined && allScopes.every((scope) => scopes.has(scope))));
 
   const mayRevoke = (revoker: ActingKey, stored: StoredApiKey | undefined, target: StoredApiKey): boolean =>
-    target.id === revoker.keyId || target.ancestors.includes(revoker.keyId) || isAdministrator(revoker, stored);
+    target.id === revoker.id || target.ancestors.includes(revoker.id) || isAdministrator(revoker, stored);
 
   const mayChange = (changer: ActingKey, stored: StoredApiKey | undefined, target: StoredApiKey): boolean =>
-    target.id !== changer.keyId &&
+    target.id !== changer.id &&
     stored?.ancestors.includes(target.id) !== true &&
-    (target.ancestors.includes(changer.keyId) || isAdministrator(changer, stored));
+    (target.ancestors.includes(changer.id) || isAdministrator(changer, stored));
 
   const editQueue = createEditQueue();
 
@@ -193,7 +193,7 @@ export function createApiKeys({ store, allScopes, clock, random, onChanged }: Ap
       if (expiresAt !== undefined && end !== undefined && expiresAt > end) {
         throw invalidExpiry(`must not be later than the creating key expires, at ${end.toISOString()}`);
       }
-      const ancestors = [...(stored?.ancestors ?? []), maker.keyId];
+      const ancestors = [...(stored?.ancestors ?? []), maker.id];
       if (ancestors.length > maxAncestors) {
         throw noAuthority(
           `This key is at the end of a chain of ${maxAncestors} keys, each created by the one before. Use an earlier key of the chain.`,

@@ -7,28 +7,18 @@ import { administratorId, firstKeyId, hashSecret } from './api-keys.ts';
 import type { RefusedKeys } from './refused-keys.ts';
 import type { StoredApiKey } from './api-key.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
-import type { Reach } from '../../base/limits/reach.ts';
-import { reachOf, tagsOf, type BoundTags } from './limits.ts';
+import type { Principal } from '../../base/limits/principal.ts';
+import { reachOf, tagsOf } from './limits.ts';
 import { effectiveScopes } from './scopes.ts';
 import { unauthenticated } from './unauthenticated.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 
-/** The caller that a request's key identifies. */
-export interface AuthenticatedKey {
-  readonly keyId: string;
-  readonly name: string;
+/**
+ * The caller that a request's key identifies. Its family is the first key of those that led to it, and itself, that is
+ * not an administrator's.
+ */
+export interface AuthenticatedKey extends Principal {
   readonly scopes: ReadonlySet<Scope>;
-  /** Undefined without limits. */
-  readonly reach: Reach | undefined;
-  /** Tags of everything that it invokes. */
-  readonly tags: BoundTags | undefined;
-  /** The keys that led to it. */
-  readonly makers: readonly string[];
-  /**
-   * The first key of those that led to it, and itself, that is not an administrator's: one key and all that it led to
-   * have one share of what is divided between callers, so that nobody gets more by creating keys.
-   */
-  readonly family: string;
 }
 
 /** The parts of a request that authentication reads. */
@@ -93,7 +83,8 @@ const keyForm = /^pgw_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a
 export function createAuthentication(options: AuthenticationOptions): Authentication {
   const { store, adminKey, allScopes, refusedKeys, onError, clock } = options;
   const administrator: AuthenticatedKey = {
-    keyId: administratorId,
+    kind: 'key',
+    id: administratorId,
     name: 'administrator',
     scopes: allScopes,
     reach: undefined,
@@ -156,7 +147,8 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     const limited = [...above, key];
     return {
       principal: {
-        keyId: id,
+        kind: 'key',
+        id,
         name,
         // The first key gets the scopes that later releases add; otherwise no key could grant them.
         scopes: id === firstKeyId ? allScopes : effectiveScopes(scopes),
@@ -206,7 +198,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     if (found === undefined || found.until <= clock.monotonic()) {
       found = await verify(token);
       verified.set(digest, found);
-      trusted.set(found.principal.keyId, true);
+      trusted.set(found.principal.id, true);
     }
     if (found.expiresAt <= clock.now().getTime()) throw unauthenticated('The API key has expired.');
     found.touch();

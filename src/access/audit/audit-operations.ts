@@ -18,7 +18,7 @@ export function auditOperations(
       const {
         since,
         until,
-        key_id: keyId,
+        author_id: authorId,
         operation,
         resource_type: resourceType,
         resource_id: resourceId,
@@ -31,7 +31,7 @@ export function auditOperations(
           return store.list({
             since: toInstant(since),
             until: toInstant(until),
-            ...{ keyId, operation, resourceType, resourceId, requestId },
+            ...{ authorId, operation, resourceType, resourceId, requestId },
           });
         },
         showRecord,
@@ -46,8 +46,7 @@ function showRecord(document: AuditDocument): components['schemas']['AuditRecord
     id: document._id,
     created_at: document.at.toISOString(),
     operation: document.operation,
-    key_id: document.key_id,
-    key_name: document.key_name,
+    author: document.author,
     session_id: document.session_id,
     // What this release wrote, or a later one.
     resource_type: document.resource_type as components['schemas']['AuditRecord']['resource_type'],

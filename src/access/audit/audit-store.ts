@@ -9,7 +9,7 @@ import { defined } from '../../base/runtime/objects.ts';
 export interface AuditFilter {
   readonly since: Date | undefined;
   readonly until: Date | undefined;
-  readonly keyId: string | undefined;
+  readonly authorId: string | undefined;
   readonly operation: string | undefined;
   readonly resourceType: string | undefined;
   readonly resourceId: string | undefined;
@@ -27,7 +27,7 @@ export const auditIndexes: CollectionIndexes = {
   collection: auditLogName,
   indexes: [
     { key: { at: -1, _id: 1 }, name: 'at_-1__id_1' },
-    { key: { key_id: 1, at: -1, _id: 1 }, name: 'key_id_1_at_-1__id_1' },
+    { key: { 'author.id': 1, at: -1, _id: 1 }, name: 'author.id_1_at_-1__id_1' },
     { key: { resource_id: 1, at: -1, _id: 1 }, name: 'resource_id_1_at_-1__id_1' },
     { key: { request_id: 1, at: -1, _id: 1 }, name: 'request_id_1_at_-1__id_1' },
     expiryIndex,
@@ -38,9 +38,11 @@ export function createAuditStore(database: PagedDatabase): AuditStore {
   const records: Collection<AuditDocument> = database.db.collection(auditLogName);
   const list = database.pages.listsOf((document: AuditDocument) => document, { isLong: true });
   return {
-    list({ since, until, keyId, operation, resourceType, resourceId, requestId }) {
+    list({ since, until, authorId, operation, resourceType, resourceId, requestId }) {
       // Those first that have the fewest records.
-      const indexed = Object.entries(defined({ request_id: requestId, resource_id: resourceId, key_id: keyId }));
+      const indexed = Object.entries(
+        defined({ request_id: requestId, resource_id: resourceId, 'author.id': authorId }),
+      );
       const others = Object.fromEntries(indexed.slice(1));
       const rest = defined({ ...others, operation, resource_type: resourceType });
       return list({

@@ -2,6 +2,7 @@ import { hash, randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditEntry } from '../../storage/db/audit.ts';
 import { defined } from '../../base/runtime/objects.ts';
+import { authorOf, type Principal } from '../../base/limits/principal.ts';
 
 /** Who changes something, by which request. The context of a request is one. */
 export interface Author {
@@ -9,13 +10,8 @@ export interface Author {
   readonly requestId: string;
   /** W3C trace context, if the caller sent one. */
   readonly traceparent: string | undefined;
-  readonly principal: { readonly keyId: string; readonly name: string; readonly sessionId?: string };
+  readonly principal: Pick<Principal, 'kind' | 'id' | 'name'> & { readonly sessionId?: string };
   readonly caller: { readonly ip?: string | undefined };
-}
-
-/** The API key of an author, as resources keep it. */
-export function keyOf({ principal: { keyId, name } }: Author): { id: string; name: string } {
-  return { id: keyId, name };
 }
 
 /** How changes of a kind of resource are recorded. */
@@ -57,8 +53,7 @@ export function auditEntry<Thing extends { readonly id: string }>(
     id: randomUUID(),
     at,
     operation: operationId,
-    key_id: principal.keyId,
-    key_name: principal.name,
+    author: authorOf(principal),
     ...(principal.sessionId !== undefined && { session_id: principal.sessionId }),
     resource_type: type,
     resource_id: (after ?? before)?.id ?? '',

@@ -177,7 +177,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       const keyId =
         apiKey === undefined
           ? await useLink(signInToken, request)
-          : (await authentication.authenticateKey(apiKey, request)).keyId;
+          : (await authentication.authenticateKey(apiKey, request)).id;
       const key = await authentication.findKey(keyId);
       const startedAt = clock.now().getTime();
       const endsAt = endOf(key, startedAt);

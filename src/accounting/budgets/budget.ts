@@ -1,3 +1,4 @@
+import { author } from '../../base/fields/author.ts';
 import type { Temporal as TemporalTypes } from '@js-temporal/polyfill';
 import { Temporal } from '@js-temporal/polyfill';
 import type { components } from '../../../generated/types.ts';
@@ -84,8 +85,7 @@ export const budgetFields = fields({
   blocked: made(list(blockedModel), { optional: true, shownAs: 'blocked_models' }),
   createdAt: made(moment, { shownAs: 'began_at' }),
   setAt: made(moment),
-  /** The API key. */
-  setBy: made(object({ id: text, name: text })),
+  author: made(author),
 });
 
 export interface Budget extends Thing<typeof budgetFields.table> {

@@ -1,5 +1,6 @@
+import { authorOf, type Principal } from '../../base/limits/principal.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { auditEntry, keyOf, type AuditedKind, type Author } from '../../access/audit/author.ts';
+import { auditEntry, type AuditedKind, type Author } from '../../access/audit/author.ts';
 import { createEditQueue } from '../../base/editing/edit-queue.ts';
 import { changeTime } from '../../base/editing/edits.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
@@ -13,14 +14,8 @@ import type { Claim } from './shares.ts';
 
 /** What a call is charged to. */
 export interface Charged {
-  readonly keyId: string;
-  /** The key whose calls count together with those of the keys that it led to. */
-  readonly family: string;
-  /** The keys that led to its key. */
-  readonly makers: readonly string[];
+  readonly principal: Principal;
   readonly promptId: string | undefined;
-  /** Those that are bound to the key. */
-  readonly tags: Readonly<Record<string, string>> | undefined;
 }
 
 /** A budget, and its current period. */
@@ -183,7 +178,7 @@ export function createBudgets({ store, periods, clock, random, onExcess, onRefus
     if (kept?.blocked === undefined && isDeepStrictEqual(kept && budgetTerms.pick(kept), terms)) return kept;
     const setAt = present === undefined ? now : changeTime(present.setAt, now);
     const { id = random.uuid(), createdAt = setAt } = kept ?? {};
-    const next = { id, name, ...terms, blocked: undefined, createdAt, setAt, setBy: keyOf(author) };
+    const next = { id, name, ...terms, blocked: undefined, createdAt, setAt, author: authorOf(author.principal) };
     const entry = auditEntry(author, audited, {
       at: setAt,
       after: named({ ...next, revision: 0 }),
@@ -204,7 +199,7 @@ export function createBudgets({ store, periods, clock, random, onExcess, onRefus
         const isBlocked = budget.blocked?.some(({ model }) => model === nameOf(called)) === true;
         if (most === undefined || isBlocked) throw costUnknown(budget, isBlocked ? nameOf(called) : undefined);
       }
-      return { periods: payers.map(currentTerms), amount: most ?? 0, payer: charged.family };
+      return { periods: payers.map(currentTerms), amount: most ?? 0, payer: charged.principal.family };
     },
     refused: onRefused,
     exceeded(excess) {
@@ -272,7 +267,7 @@ function nameOf({ provider, model }: Called): string {
 }
 
 /** The names of the scopes that a call is in. */
-function scopesOf({ keyId, makers, promptId, tags = {} }: Charged): string[] {
+function scopesOf({ principal: { id: keyId, makers = [], tags = {} }, promptId }: Charged): string[] {
   const scopes = [scopeName({})];
   for (const id of new Set([keyId, ...makers])) scopes.push(scopeName({ keyId: id }));
   if (promptId !== undefined) scopes.push(scopeName({ promptId }));

@@ -88,8 +88,8 @@ export class SumsOfRecords {
         withoutCost: cost === undefined ? 1 : 0,
       };
       const group: CallGroup = {
-        keyId: record.key_id,
-        keyName: record.key_name,
+        keyId: record.author.id,
+        keyName: record.author.name,
         ...defined({
           promptId: record.prompt_id,
           promptSlug: record.prompt_slug,

@@ -1,3 +1,4 @@
+import type { AuthorRef } from '../../base/limits/principal.ts';
 import type { Collection } from 'mongodb';
 import { expiryIndex, type CollectionIndexes } from '../../storage/db/indexes.ts';
 import type { PagedDatabase } from '../../storage/db/pages.ts';
@@ -7,8 +8,7 @@ import { insertOnce, read, writeIdempotently, type StampedDocument } from '../..
 export interface Feedback {
   readonly id: string;
   readonly invocationId: string;
-  readonly keyId: string;
-  readonly keyName: string;
+  readonly author: AuthorRef;
   /** From -1 to 1. */
   readonly score: number;
   readonly name: string | undefined;
@@ -30,8 +30,7 @@ export interface FeedbackStore {
 
 interface FeedbackDocument extends StampedDocument {
   invocation_id: string;
-  key_id: string;
-  key_name: string;
+  author: AuthorRef;
   score: number;
   name?: string;
   comment?: string;
@@ -53,12 +52,11 @@ export const feedbackIndexes: CollectionIndexes = {
 export function createFeedbackStore({ db }: PagedDatabase): FeedbackStore {
   const collection: Collection<FeedbackDocument> = db.collection(collectionName);
   return {
-    async insert({ id, invocationId, keyId, keyName, score, name, comment, createdAt, expiresAt }) {
+    async insert({ id, invocationId, author, score, name, comment, createdAt, expiresAt }) {
       const { outcome } = await insertOnce(collection, {
         _id: id,
         invocation_id: invocationId,
-        key_id: keyId,
-        key_name: keyName,
+        author,
         score,
         ...(name !== undefined && { name }),
         ...(comment !== undefined && { comment }),
@@ -89,8 +87,7 @@ function toFeedback(document: FeedbackDocument): Feedback {
   return {
     id: document._id,
     invocationId: document.invocation_id,
-    keyId: document.key_id,
-    keyName: document.key_name,
+    author: document.author,
     score: document.score,
     name: document.name,
     comment: document.comment,

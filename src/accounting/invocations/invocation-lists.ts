@@ -9,7 +9,7 @@ import type { InvocationDocument, InvocationFilter } from './invocation.ts';
 export const dayIndexes: Required<Omit<CollectionIndexes, 'collection'>> = {
   indexes: [
     { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
-    { key: { key_id: 1, created_at: -1, _id: 1 }, name: 'key_id_1_created_at_-1__id_1' },
+    { key: { 'author.id': 1, created_at: -1, _id: 1 }, name: 'author.id_1_created_at_-1__id_1' },
     {
       key: { prompt_id: 1, created_at: -1, _id: 1 },
       name: 'prompt_id_1_created_at_-1__id_1',
@@ -34,19 +34,19 @@ export const dayIndexes: Required<Omit<CollectionIndexes, 'collection'>> = {
 };
 
 /** Fields of `indexes`, those first that have the fewest invocations. */
-const selective = ['problem', 'prompt_id', 'key_id'] as const;
+const selective = ['problem', 'prompt_id', 'author.id'] as const;
 
 /** The invocations of a list in the collection of a day. */
 export function invocationSource(
   collection: Source<InvocationDocument>['collection'],
   filter: InvocationFilter,
 ): Source<InvocationDocument> {
-  const { since, until, promptIds, promptId, version, label, keyId, provider, model, status, problem, tag } = filter;
+  const { since, until, promptIds, promptId, version, label, authorId, provider, model, status, problem, tag } = filter;
   const { requestId } = filter;
   const equal: Record<string, unknown> = {
     ...(problem !== undefined && { problem }),
     ...(promptId !== undefined && { prompt_id: promptId }),
-    ...(keyId !== undefined && { key_id: keyId }),
+    ...(authorId !== undefined && { 'author.id': authorId }),
     ...(requestId !== undefined && { request_id: requestId }),
     ...(tag !== undefined && { tags: tag }),
     ...(model !== undefined && { model }),

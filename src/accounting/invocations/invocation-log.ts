@@ -1,5 +1,6 @@
 import type { Budgeting } from '../budgets/budgets.ts';
 import type { Prices } from '../prices/prices.ts';
+import { authorOf, type Principal } from '../../base/limits/principal.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import type { Random } from '../../base/runtime/random.ts';
 import type { ContentMode } from './content.ts';
@@ -12,14 +13,7 @@ import type { RecordWriter } from './record-writer.ts';
 /** Who invokes what. */
 export interface Invoked {
   readonly operation: InvocationOperation;
-  readonly keyId: string;
-  /** Shares with this key what one may hold of a budget. */
-  readonly family: string;
-  readonly keyName: string;
-  /** The keys that led to it. */
-  readonly makers?: readonly string[] | undefined;
-  /** Tags that are bound to the key. */
-  readonly boundTags?: Readonly<Record<string, string>> | undefined;
+  readonly principal: Principal;
   readonly requestId: string;
   /** W3C trace context. */
   readonly traceparent: string | undefined;
@@ -66,7 +60,7 @@ export function createInvocationLog({
     get active() {
       return active;
     },
-    begin({ operation, keyId, family, keyName, makers = [], boundTags, requestId, traceparent, isStreamed, tags }) {
+    begin({ operation, principal, requestId, traceparent, isStreamed, tags }) {
       const at = clock.now();
       active += 1;
       const document: InvocationDocument = {
@@ -74,8 +68,7 @@ export function createInvocationLog({
         created_at: at,
         operation,
         status: 'interrupted',
-        key_id: keyId,
-        key_name: keyName,
+        author: authorOf(principal),
         ...(tags.length > 0 && { tags }),
         request_id: requestId,
         ...(traceparent !== undefined && { trace_id: traceparent.slice(3, 35) }),
@@ -83,7 +76,7 @@ export function createInvocationLog({
         cached: false,
         attempts: [],
       };
-      const dependencies = { clock, prices, journals, budgets, family, makers, boundTags, contentMode, onFinal };
+      const dependencies = { clock, prices, journals, budgets, principal, contentMode, onFinal };
       return new InvocationRecord(document, dependencies);
     },
   };

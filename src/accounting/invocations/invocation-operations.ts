@@ -1,3 +1,4 @@
+import { authorOf } from '../../base/limits/principal.ts';
 import type { components, operations } from '../../../generated/types.ts';
 import { auditEntry, type AuditedKind } from '../../access/audit/author.ts';
 import type { AuditEntry } from '../../storage/db/audit.ts';
@@ -60,7 +61,7 @@ export function invocationOperations({
   flush,
 }: InvocationOperationsDependencies): InvocationOperations {
   const toFilter = async (query: Query, { principal: { reach } }: RequestContext): Promise<InvocationFilter> => {
-    const { since, until, prompt, key_id: keyId, version, label, provider, model, status, problem, tag } = query;
+    const { since, until, prompt, author_id: authorId, version, label, provider, model, status, problem, tag } = query;
     const { request_id: requestId } = query;
     const promptId = prompt === undefined ? undefined : await prompts.recordedId(prompt, reach);
     return {
@@ -68,7 +69,7 @@ export function invocationOperations({
       until: toInstant(until),
       promptId,
       promptIds: promptId === undefined ? reach?.prompts : undefined,
-      ...{ keyId, version, label, provider, model, status, problem, tag, requestId },
+      ...{ authorId, version, label, provider, model, status, problem, tag, requestId },
     };
   };
   const find = async (id: string, { principal: { reach } }: RequestContext): Promise<InvocationDocument> => {
@@ -135,8 +136,7 @@ export function invocationOperations({
       const { prompt_id: prompt, prompt_version: version, created_at: invokedAt } = await find(path.id, context);
       const given: Feedback = {
         ...{ id, invocationId: path.id, score, name, comment },
-        keyId: principal.keyId,
-        keyName: principal.name,
+        author: authorOf(principal),
         createdAt: clock.now(),
         expiresAt: new Date(invokedAt.getTime() + retentionMs + dayMs),
       };

@@ -1,3 +1,4 @@
+import type { Principal } from '../../base/limits/principal.ts';
 import type { Budgeting, Charged } from '../budgets/budgets.ts';
 import type { Claim } from '../budgets/shares.ts';
 import { fromStored, noCost, toPlain, type CallCost, type NanoDollars } from '../../base/runtime/money.ts';
@@ -73,10 +74,7 @@ export interface InvocationRecordDependencies {
   readonly prices: Pick<Prices, 'quote'>;
   readonly journals: Pick<Journals, 'put'>;
   readonly budgets: Budgeting;
-  readonly family: Charged['family'];
-  /** The keys that led to the invoking one, and the tags that are bound to it: what budgets can be over. */
-  readonly makers: readonly string[];
-  readonly boundTags: Charged['tags'];
+  readonly principal: Principal;
   /** Of which invocations the content may be kept. */
   readonly contentMode: ContentMode;
   /** Called once, with the record when it is final. */
@@ -269,9 +267,9 @@ export class InvocationRecord implements AttemptLog {
   }
 
   #charged(): Charged {
-    const { family, makers, boundTags } = this.#dependencies;
-    const { key_id: keyId, prompt_id: promptId } = this.#document;
-    return { keyId, family, makers, promptId, tags: boundTags };
+    const { principal } = this.#dependencies;
+    const { prompt_id: promptId } = this.#document;
+    return { principal, promptId };
   }
 
   #withdraw(attempt: CallAttemptDocument): void {

@@ -16,8 +16,7 @@ export function toInvocation(document: InvocationDocument): Schemas['Invocation'
     operation: document.operation,
     status: document.status,
     problem: problem && `urn:prompt-gateway:problem:${problem}`,
-    key_id: document.key_id,
-    key_name: document.key_name,
+    author: document.author,
     prompt_id: document.prompt_id,
     prompt_slug: document.prompt_slug,
     prompt_version: document.prompt_version,
@@ -56,8 +55,7 @@ export function toFeedback(feedback: Feedback): Schemas['InvocationFeedback'] {
     score: feedback.score,
     name: feedback.name,
     comment: feedback.comment,
-    key_id: feedback.keyId,
-    key_name: feedback.keyName,
+    author: feedback.author,
     created_at: feedback.createdAt.toISOString(),
   });
 }

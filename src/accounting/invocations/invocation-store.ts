@@ -39,7 +39,7 @@ const prefix = 'invocations_';
 const countMs = 2_000;
 /** Less to read is less to decode. */
 const calledFields = {
-  ...{ _id: 1, created_at: 1, key_id: 1, key_name: 1, prompt_id: 1, prompt_slug: 1, prompt_version: 1, tags: 1 },
+  ...{ _id: 1, created_at: 1, author: 1, prompt_id: 1, prompt_slug: 1, prompt_version: 1, tags: 1 },
   ...{
     'attempts.provider': 1,
     'attempts.model': 1,

@@ -1,3 +1,4 @@
+import type { AuthorRef } from '../../base/limits/principal.ts';
 import type { StoredMoney } from '../../base/runtime/money.ts';
 import type { ProblemError } from '../../base/errors/problem-error.ts';
 import type { FinishReason, Usage } from '../../models/language-model.ts';
@@ -37,8 +38,7 @@ export interface InvocationDocument {
   operation: InvocationOperation;
   status: InvocationStatus;
   problem?: ProblemError['type'];
-  key_id: string;
-  key_name: string;
+  author: AuthorRef;
   prompt_id?: string;
   prompt_slug?: string;
   prompt_version?: number;
@@ -68,7 +68,7 @@ export interface InvocationDocument {
 /** What is read of a record to add up costs. */
 export type CalledDocument = Pick<
   InvocationDocument,
-  '_id' | 'created_at' | 'key_id' | 'key_name' | 'prompt_id' | 'prompt_slug' | 'prompt_version' | 'tags'
+  '_id' | 'created_at' | 'author' | 'prompt_id' | 'prompt_slug' | 'prompt_version' | 'tags'
 > & {
   readonly attempts: readonly Pick<
     CallAttemptDocument,
@@ -87,7 +87,7 @@ export interface InvocationFilter {
   readonly promptId?: string | undefined;
   readonly version?: number | undefined;
   readonly label?: string | undefined;
-  readonly keyId?: string | undefined;
+  readonly authorId?: string | undefined;
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
   readonly status?: InvocationStatus | undefined;

@@ -1,7 +1,8 @@
+import { author } from '../../base/fields/author.ts';
 import type { components } from '../../../generated/types.ts';
 import { changeable, fields, hidden, made } from '../../base/fields/fields.ts';
 import type { Difference, None, SentChange, Shown, Thing } from '../../base/fields/fields.ts';
-import { list, moment, object, text, type Kind } from '../../base/fields/kinds.ts';
+import { list, moment, text, type Kind } from '../../base/fields/kinds.ts';
 import { toInstant } from '../../base/runtime/instants.ts';
 import { fromRate, toRate } from '../../base/runtime/money.ts';
 import { defined } from '../../base/runtime/objects.ts';
@@ -95,7 +96,7 @@ export const priceFields = fields({
   rates: changeable(rateList),
   setAt: made(moment),
   /** The API key. */
-  setBy: made(object({ id: text, name: text })),
+  author: made(author),
 });
 
 export interface OwnPrice extends Thing<typeof priceFields.table> {

@@ -1,7 +1,8 @@
+import { authorOf } from '../../base/limits/principal.ts';
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
-import { auditEntry, keyOf, type AuditedKind, type Author } from '../../access/audit/author.ts';
+import { auditEntry, type AuditedKind, type Author } from '../../access/audit/author.ts';
 import type { components } from '../../../generated/types.ts';
 import { createEditQueue } from '../../base/editing/edit-queue.ts';
 import { changeTime } from '../../base/editing/edits.ts';
@@ -190,7 +191,7 @@ export function createPrices({ store, providers, clock }: PricesOptions): Prices
         if (isDeepStrictEqual(rates, present?.rates ?? [])) return { ...effectivePrice, isNew: false };
         if (present === undefined && (await store.all(mostPrices)).length >= mostPrices) throw tooMany();
         const setAt = present === undefined ? clock.now() : changeTime(present.setAt, clock.now());
-        const next = { id, provider, model, rates, setAt, setBy: keyOf(author) };
+        const next = { id, provider, model, rates, setAt, author: authorOf(author.principal) };
         const change = { at: setAt, after: next, ...(present && { before: present }) };
         const written = await store.put(next, present, auditEntry(author, audited, change));
         if (written === undefined) return undefined;

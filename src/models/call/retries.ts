@@ -107,7 +107,7 @@ export async function repeat<Result>(
   const { model } = request;
   const { signal, requestId, maxAttempts = mostAttempts, retries = 0, onFailedAttempt, attemptLog, onCost } = call;
   const { traceparent, tracestate } = call;
-  const place = { key: call.family, background: call.background ?? false };
+  const place = { key: call.principal.family, background: call.background ?? false };
   let billed = 0;
   let last: Failure | undefined;
   const ceiling = await ceilingOf(request);

@@ -93,7 +93,18 @@ export function createOpenTelemetry({
       Object.assign(headers, { tracestate: undefined }, contextToSend(span));
     },
 
-    endRequest({ operationId, method, requestHeaders, answer, requestId, keyId, milliseconds, problem, error, notes }) {
+    endRequest({
+      operationId,
+      method,
+      requestHeaders,
+      answer,
+      requestId,
+      principal,
+      milliseconds,
+      problem,
+      error,
+      notes,
+    }) {
       const span = requests.get(requestHeaders);
       if (span === undefined || (operationId !== undefined && probes.has(operationId))) return;
       const { status } = answer;
@@ -112,7 +123,7 @@ export function createOpenTelemetry({
           request_id: requestId,
           invocation_id: notes.invocation,
           order_id: notes.order,
-          key_id: keyId,
+          key_id: principal?.id,
           prompt_id: notes.prompt,
           prompt_version: notes.version,
         }),

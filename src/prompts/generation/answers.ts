@@ -92,8 +92,7 @@ export function createAnswers(dependencies: AnswersDependencies): Answers {
 
   const callShared = async (target: Target, call: CallOptions, policy: CachePolicy): Promise<TargetAnswer> => {
     const {
-      keyId,
-      family,
+      principal,
       traceparent,
       tracestate,
       requestId,
@@ -132,8 +131,7 @@ export function createAnswers(dependencies: AnswersDependencies): Answers {
           const attempts: FailedAttempt[] = [];
           const release = attemptLog?.hold();
           const shared: CallOptions = {
-            keyId,
-            family,
+            principal,
             traceparent,
             tracestate,
             requestId,

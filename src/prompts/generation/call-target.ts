@@ -90,7 +90,7 @@ async function checkedAnswer(
   checker: Pick<AnswerChecker, 'check'>,
 ): Promise<CheckedAnswer> {
   if (!checkJson || answerFormat?.type !== 'json' || result.finishReason !== 'stop') return { result };
-  const checked = await checker.check({ schema: answerFormat.schema, text: result.text }, call.family);
+  const checked = await checker.check({ schema: answerFormat.schema, text: result.text }, call.principal.family);
   if (checked.status === 'valid') return { result: { ...result, object: checked.object } };
   if (checked.status === 'unverified') {
     const { object } = checked;

@@ -129,7 +129,7 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
         return { age: undefined, ...(await begin(callTarget(candidate, targetCall, form, dependencies))) };
       });
       const { age, first, rest } = result;
-      const gathered = createGatheredMemory(memory, call.family);
+      const gathered = createGatheredMemory(memory, call.principal.family);
       try {
         // The answer itself can become a failed attempt later.
         const before = [...attempts];
@@ -221,14 +221,14 @@ function toGenerated(
 function fieldsOf(
   problem: ProblemError,
   { provider, request }: Target,
-  { keyId, requestId, traceparent, attemptLog }: CallOptions,
+  { principal, requestId, traceparent, attemptLog }: CallOptions,
 ): object {
   return {
     ...(requestId !== undefined && { request_id: requestId }),
     ...(attemptLog !== undefined && { invocation_id: attemptLog.id }),
     problem: problem.type,
     provider: provider.id,
-    key_id: keyId,
+    key_id: principal.id,
     // Callers choose the names of models.
     model: scrub(request.model),
     ...saidByProvider(problem),

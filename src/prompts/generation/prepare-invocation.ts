@@ -1,3 +1,4 @@
+import type { Principal } from '../../base/limits/principal.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Invoked, InvocationLog } from '../../accounting/invocations/invocation-log.ts';
 import type { InvocationEnd, Spent } from '../../accounting/invocations/invocation-record.ts';
@@ -13,13 +14,7 @@ import { bytesOf } from './request-size.ts';
 
 /** What is needed of a request for an answer that a caller waits for. */
 export interface Invoker {
-  readonly principal: {
-    readonly keyId: string;
-    readonly family: string;
-    readonly name: string;
-    readonly makers?: readonly string[] | undefined;
-    readonly tags?: Readonly<Record<string, string>> | undefined;
-  };
+  readonly principal: Principal;
   /** For the log. */
   readonly requestId: string;
   /** The memory of the request, which has enough for its body. */
@@ -82,9 +77,7 @@ const idHeader = 'X-Invocation-Id';
 export function createInvocations({ generator, statistics, invocations }: InvocationDependencies): PrepareInvocation {
   return async (invoker, makePlan, { timeoutMs, cache = noCache, operation, isStreamed, tags }) => {
     const { principal, requestId, traceparent, tracestate } = invoker;
-    const { keyId, family, name: keyName, makers, tags: boundTags } = principal;
-    const payer = { keyId, family, keyName, makers, boundTags };
-    const record = invocations.begin({ operation, ...payer, requestId, traceparent, isStreamed, tags });
+    const record = invocations.begin({ operation, principal, requestId, traceparent, isStreamed, tags });
     invoker.addHeader(idHeader, record.id);
     invoker.note({ invocation: record.id });
     let found: Extract<Known, { readonly prompt: string }> | undefined;
@@ -109,8 +102,7 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
         throw error;
       });
     const callWith = (signal: AbortSignal, onLeft?: (usage: Usage) => void): CallOptions => ({
-      keyId,
-      family,
+      principal,
       requestId,
       traceparent,
       tracestate,

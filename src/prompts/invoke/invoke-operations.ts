@@ -2,7 +2,7 @@ import { finishOf } from '../../models/language-model.ts';
 import type { components } from '../../../generated/types.ts';
 import type { Budgeting } from '../../accounting/budgets/budgets.ts';
 import { insufficientScope } from '../../base/errors/insufficient-scope.ts';
-import type { OperationHandlers, Principal } from '../../http/operation.ts';
+import type { OperationHandlers, AuthenticatedPrincipal } from '../../http/operation.ts';
 import { answeringIn, type Answering, type PrepareInvocation } from '../generation/prepare-invocation.ts';
 import type { Planner, PromptRequest } from '../generation/planner.ts';
 import { parseCacheControl } from './cache-control.ts';
@@ -43,8 +43,8 @@ export function invokeOperations({
           context.note('prompt' in known ? { prompt: known.prompt, version: known.version } : known);
         },
       });
-      const { keyId, family, makers = [], tags } = context.principal;
-      const assumed = budgets.assumedOutputTokens({ keyId, family, makers, tags, promptId: preview.prompt.id });
+      const { principal } = context;
+      const assumed = budgets.assumedOutputTokens({ principal, promptId: preview.prompt.id });
       return { status: 200, body: await toRenderedPrompt(preview, assumed) };
     },
     async invokePrompt({ path, headers, body, context }) {
@@ -109,7 +109,7 @@ function answerHeaders({ provider, model, age }: Answering, latencyMs: number): 
 }
 
 /** @throws {ProblemError} insufficient-scope */
-function requireScopeOf(body: InvokeRequest | undefined, { scopes }: Principal): void {
+function requireScopeOf(body: InvokeRequest | undefined, { scopes }: AuthenticatedPrincipal): void {
   if (body === undefined || scopes.has('providers:invoke')) return;
   if (guardedFields.some((member) => body[member] !== undefined)) throw insufficientScope('providers:invoke');
 }

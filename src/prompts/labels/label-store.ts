@@ -1,3 +1,4 @@
+import type { AuthorRef } from '../../base/limits/principal.ts';
 import type { Collection } from 'mongodb';
 import type { CollectionIndexes } from '../../storage/db/indexes.ts';
 import type { PagedDatabase } from '../../storage/db/pages.ts';
@@ -28,7 +29,7 @@ interface MoveDocument {
   /** Absent in a deletion. */
   version?: number;
   moved_at: Date;
-  moved_by: { id: string; name: string };
+  author: AuthorRef;
 }
 
 const collectionName = 'label_moves';
@@ -72,7 +73,7 @@ function moveId(promptId: string, name: string, sequence: number): string {
   return `${promptId}:${name}:${sequence}`;
 }
 
-function toDocument(promptId: string, { name, sequence, version, movedAt, movedBy }: LabelMove): MoveDocument {
+function toDocument(promptId: string, { name, sequence, version, movedAt, author }: LabelMove): MoveDocument {
   return {
     _id: moveId(promptId, name, sequence),
     prompt_id: promptId,
@@ -80,10 +81,10 @@ function toDocument(promptId: string, { name, sequence, version, movedAt, movedB
     sequence,
     ...(version !== undefined && { version }),
     moved_at: movedAt,
-    moved_by: { id: movedBy.id, name: movedBy.name },
+    author,
   };
 }
 
-function fromDocument({ label, sequence, version, moved_at, moved_by }: MoveDocument): LabelMove {
-  return { name: label, sequence, ...(version !== undefined && { version }), movedAt: moved_at, movedBy: moved_by };
+function fromDocument({ label, sequence, version, moved_at, author }: MoveDocument): LabelMove {
+  return { name: label, sequence, ...(version !== undefined && { version }), movedAt: moved_at, author };
 }

@@ -1,10 +1,10 @@
+import { author } from '../../base/fields/author.ts';
+import type { AuthorRef } from '../../base/limits/principal.ts';
 import type { components } from '../../../generated/types.ts';
 import { integer, list, moment, object, text, type Kind, type StoredOf } from '../../base/fields/kinds.ts';
 
-/** The API key that moved a label. */
-const mover = object({ id: text, name: text });
 /** What every move has: its number among the moves of its label, from 1, and who made it when. */
-const move = { name: text, sequence: integer, movedAt: moment, movedBy: mover };
+const move = { name: text, sequence: integer, movedAt: moment, author };
 const label = object({ ...move, version: integer });
 
 /** The deletion of a label. */
@@ -44,10 +44,10 @@ export function showMove({
   return { ...showMoved(moved), ...(version !== undefined && { version }) };
 }
 
-function showMoved({ sequence, movedAt, movedBy: { id, name } }: Omit<LabelMove, 'name' | 'version'>): {
+function showMoved({ sequence, movedAt, author }: Omit<LabelMove, 'name' | 'version'>): {
   sequence: number;
   moved_at: string;
-  moved_by: { id: string; name: string };
+  author: AuthorRef;
 } {
-  return { sequence, moved_at: movedAt.toISOString(), moved_by: { id, name } };
+  return { sequence, moved_at: movedAt.toISOString(), author };
 }

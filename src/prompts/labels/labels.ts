@@ -1,4 +1,5 @@
-import { auditEntry, keyOf, type AuditedKind, type Author } from '../../access/audit/author.ts';
+import { authorOf } from '../../base/limits/principal.ts';
+import { auditEntry, type AuditedKind, type Author } from '../../access/audit/author.ts';
 import { createEditQueue, type EditQueue } from '../../base/editing/edit-queue.ts';
 import { changeTime } from '../../base/editing/edits.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
@@ -134,7 +135,7 @@ export function createLabels({
     name,
     sequence: (last?.sequence ?? 0) + 1,
     movedAt: last === undefined ? clock.now() : changeTime(last.movedAt, clock.now()),
-    movedBy: keyOf(author),
+    author: authorOf(author.principal),
   });
 
   return {

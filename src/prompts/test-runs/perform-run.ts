@@ -27,7 +27,7 @@ export interface RunTask {
   readonly variables: Readonly<Record<string, unknown>> | undefined;
   /** A plan for each call, with one target. */
   readonly plans: readonly Plan[];
-  readonly invoked: Invoked & Pick<CallOptions, 'family' | 'tracestate'>;
+  readonly invoked: Invoked & Pick<CallOptions, 'tracestate'>;
   readonly ran: InvocationFact;
   /** Deadline of each call, in milliseconds. */
   readonly timeoutMs: number;
@@ -82,7 +82,7 @@ async function perform(
   answer: RunAnswer,
 ): Promise<FinishedTestRun> {
   const { store, archive, keptBytes, generator, invocations, clock, random, log } = dependencies;
-  const { keyId, family, requestId, traceparent, tracestate } = invoked;
+  const { principal, requestId, traceparent, tracestate } = invoked;
   const writeId = random.uuid();
   const withoutResults = (status: RunEnd['status']): Promise<unknown> =>
     // If this fails too, there are no more heartbeats and the run becomes interrupted.
@@ -92,7 +92,7 @@ async function perform(
 
   let called;
   try {
-    const call = { keyId, family, requestId, traceparent, tracestate, signal, deadline: performance.now() + timeoutMs };
+    const call = { principal, requestId, traceparent, tracestate, signal, deadline: performance.now() + timeoutMs };
     const where = { test_run: run.id, prompt: run.promptId, version: run.promptVersion, traceparent };
     const begin = (): InvocationRecord => {
       const record = invocations.begin(invoked);
@@ -110,7 +110,7 @@ async function perform(
   let stored;
   try {
     stored = await archive.put(run, variables, called.results, at);
-    keptBytes.add(family, stored.bytes);
+    keptBytes.add(principal.family, stored.bytes);
   } catch (error) {
     await withoutResults('failed');
     throw error;

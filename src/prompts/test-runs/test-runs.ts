@@ -192,7 +192,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   ): Promise<{ run: TestRun; finished: Promise<FinishedTestRun> } | undefined> => {
     const { slugOrId, version, label, variables, targets, unsupported, invoker, tags } = request;
     const { memory: ownMemory, traceparent, tracestate, requestId } = invoker;
-    const { keyId, family, name: keyName, makers, tags: boundTags } = invoker.principal;
+    const { principal } = invoker;
     let found: Pick<Extract<Known, { prompt: string }>, 'slug' | 'contentMode'> = { slug: '', contentMode: undefined };
     const { prompt, unknownVariables, plans } = await planner.compare({
       slugOrId,
@@ -208,7 +208,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
         found = known;
       },
     });
-    keptBytes.check(family);
+    keptBytes.check(principal.family);
     const calls = plans.flatMap((plan) => plan.targets);
     const bytes = plans.reduce((sum, plan) => sum + bytesOf(plan), 0);
     const release = ownMemory.keep();
@@ -238,11 +238,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
       };
       const invoked = {
         operation: 'test-run',
-        keyId,
-        family,
-        keyName,
-        makers,
-        boundTags,
+        principal,
         requestId,
         traceparent,
         tracestate,

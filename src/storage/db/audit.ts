@@ -7,6 +7,7 @@
  * is deleted is marked with its last record first and removed after the record was handed over.
  */
 import type { Collection, Db, Filter, UpdateFilter } from 'mongodb';
+import type { AuthorRef } from '../../base/limits/principal.ts';
 import { insertMissing } from './bulk-writes.ts';
 import type { CollectionIndexes } from './indexes.ts';
 import { compareAndSet, read, writeIdempotently, type StampedDocument } from './writes.ts';
@@ -17,8 +18,7 @@ export interface AuditEntry {
   id: string;
   at: Date;
   operation: string;
-  key_id: string;
-  key_name: string;
+  author: AuthorRef;
   session_id?: string;
   resource_type: string;
   resource_id: string;

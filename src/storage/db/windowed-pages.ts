@@ -94,10 +94,7 @@ export function withWindowedPages(
       listsOf,
       walk: (source, options) => walk(windows, source, options),
       count: async (source, most) => (await countUpTo(windows, source, most)).counted,
-      async exists(source) {
-        for await (const { positions } of latest(windows, source)) if (positions.length > 0) return true;
-        return false;
-      },
+      exists: (source) => exists(windows, source),
       groupByDue: (source, now, group) => groupByDue(windows, source, now, group),
       groupAllByDue: (divided, now, group) => groupAllByDue(windows, divided, now, group),
       firsts: (divided, span) => firsts(windows, divided, span),
@@ -110,9 +107,11 @@ export function withWindowedPages(
           return { documents: found.length, result: distinct(found) };
         }),
       async someValues(collection, field, range) {
-        // A value with thousands of documents needs none of them to be read.
-        const [large] = gapsBetween(windows, collection, field, range).filter(({ value }) => value !== undefined);
-        if (large?.value !== undefined) return [large.value];
+        // A value with thousands of documents needs only some of them to be read.
+        for (const { value, time } of windows.large(collection.collectionName, field)) {
+          if (value <= range.after || (range.before !== undefined && value >= range.before)) continue;
+          if (await exists(windows, { collection, where: { [field]: value }, time })) return [value];
+        }
         return distinct(await findValues(collection, field, rangeOfIds(range)));
       },
       remove: (selection, pause) => remove(windows, selection, pause),
@@ -132,6 +131,11 @@ export function withWindowedPages(
       },
     },
   };
+}
+
+async function exists<T extends Stored>(windows: Windows, source: Source<T>): Promise<boolean> {
+  for await (const { positions } of latest(windows, source)) if (positions.length > 0) return true;
+  return false;
 }
 
 // Windows ----------------------------------------------------------------------------------------------------------
@@ -417,7 +421,8 @@ function gapsBetween<T extends Stored>(
   { from, after, before }: { from?: string; after?: string; before?: string | undefined },
 ): { readonly range: Document; readonly value: string | undefined }[] {
   const values = windows
-    .largeValues(collectionName, field)
+    .large(collectionName, field)
+    .map(({ value }) => value)
     .filter(
       (value) =>
         (from === undefined ? value > (after ?? '') : value >= from) && (before === undefined || value < before),

@@ -78,14 +78,14 @@ export class Windows {
     return true;
   }
 
-  /** The values of a field that are known to have too many documents for one window, in order. */
-  largeValues(collection: string, field: string): readonly string[] {
-    const values = [...this.#known.values()].flatMap(({ isLarge, division: { collection: of, where } }) =>
+  /** The values of a field that are known to have had too many documents for one window, in order. */
+  large(collection: string, field: string): readonly { readonly value: string; readonly time: string }[] {
+    const found = [...this.#known.values()].flatMap(({ isLarge, division: { collection: of, where, time } }) =>
       isLarge && of.collectionName === collection && Object.keys(where).join() === field
-        ? [where[field] as string]
+        ? [[where[field] as string, time] as const]
         : [],
     );
-    return [...new Set(values)].sort();
+    return [...new Map(found)].map(([value, time]) => ({ value, time })).sort((a, b) => (a.value < b.value ? -1 : 1));
   }
 
   #find(division: Division): Known {

@@ -140,7 +140,7 @@ describe('200 with descendants', () => {
       },
       allScopes,
     });
-    const principal = { keyId: manager.id, name: 'manager', scopes: new Set(allScopes) };
+    const principal = { kind: 'key', id: manager.id, name: 'manager', scopes: new Set(allScopes) } as const;
     const made = late.create(
       { name: 'late', scopes: ['prompts:read'], expiresAt: undefined, limits: undefined },
       { ...someone, principal },

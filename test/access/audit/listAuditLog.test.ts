@@ -96,10 +96,10 @@ describe('every operation', () => {
   it.each(recorded)('%s has one record', (id) => {
     const found = records.get(id) ?? [];
     expect(found.map(({ operation }) => operation)).toEqual([id]);
-    const [{ resource_id, key_id, address } = { resource_id: '', key_id: '' }] = found;
+    const [{ resource_id, author, address } = { resource_id: '', author: undefined }] = found;
     expect(resource_id).not.toBe('');
     expect(address).toMatch(/127\.0\.0\.1/);
-    if (id !== 'createSession') expect(key_id).toBe('administrator');
+    if (id !== 'createSession') expect(author?.id).toBe('administrator');
   });
 
   it.each(others)('%s has none', (id) => {
@@ -138,7 +138,7 @@ describe('200', () => {
       before: { name: 'Audited', version: 1 },
       after: { name: 'Renamed', version: 2 },
       withheld: ['messages'],
-      key_name: 'administrator',
+      author: { type: 'key', id: 'administrator', name: 'administrator' },
     });
     expect(labelled).toMatchObject({ operation: 'setLabel', after: { labels: { production: 2 } } });
     expect(deleted).toMatchObject({ operation: 'deletePrompt', before: { name: 'Renamed', version: 2 } });
@@ -153,7 +153,7 @@ describe('200', () => {
     const made = await callWith(setup.service, cookie, 'POST', promptsPath, { body });
     await callWith(setup.service, cookie, 'DELETE', '/api/v1/session');
     const [created] = await recordsOf(`resource_id=${made.body.id}`);
-    const [out, prompt, session] = await recordsOf(`key_id=${created?.key_id}`);
+    const [out, prompt, session] = await recordsOf(`author_id=${created?.author.id}`);
     expect(prompt).toEqual(created);
     expect([session?.operation, out?.operation]).toEqual(['createSession', 'deleteSession']);
     expect(session?.resource_id).toMatch(/^[0-9a-f-]{36}$/);
@@ -245,11 +245,11 @@ describe('200', () => {
   it.each([
     ['operation=createLocation', ({ operation }: Record_) => operation === 'createLocation'],
     ['resource_type=price', ({ resource_type }: Record_) => resource_type === 'price'],
-    ['resource_type=api_key&key_id=administrator', ({ resource_type }: Record_) => resource_type === 'api_key'],
-    ['resource_id=echo%2Fother&key_id=administrator', ({ resource_id }: Record_) => resource_id === 'echo/other'],
+    ['resource_type=api_key&author_id=administrator', ({ resource_type }: Record_) => resource_type === 'api_key'],
+    ['resource_id=echo%2Fother&author_id=administrator', ({ resource_id }: Record_) => resource_id === 'echo/other'],
     ['request_id=revoke-both', ({ request_id }: Record_) => request_id === 'revoke-both'],
     [
-      'request_id=revoke-both&key_id=administrator&operation=revokeApiKey',
+      'request_id=revoke-both&author_id=administrator&operation=revokeApiKey',
       ({ request_id }: Record_) => request_id === 'revoke-both',
     ],
     ['since=2020-01-01&operation=setPrice', ({ operation }: Record_) => operation === 'setPrice'],
@@ -262,10 +262,10 @@ describe('200', () => {
   it.each([
     'until=2020-01-01',
     'since=2999-01-01',
-    'key_id=nobody',
+    'author_id=nobody',
     'request_id=unknown',
-    'request_id=revoke-both&key_id=nobody',
-    'resource_id=echo%2Fother&key_id=nobody',
+    'request_id=revoke-both&author_id=nobody',
+    'resource_id=echo%2Fother&author_id=nobody',
   ])('%s: nothing', async (query) => {
     expect(await recordsOf(query)).toEqual([]);
   });
@@ -284,7 +284,7 @@ describe('after a process was killed', () => {
     at: new Date(),
     operation: 'deletePrompt',
     key_id: 'administrator',
-    key_name: 'administrator',
+    author: { type: 'key', id: 'administrator', name: 'administrator' },
     resource_type: 'prompt',
     resource_id: id,
     request_id: 'killed',

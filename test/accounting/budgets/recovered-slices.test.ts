@@ -53,7 +53,7 @@ async function leaveCall(): Promise<void> {
   const attempt = { provider: 'mock', model: 'model-a', status: 'interrupted' as const, started_at: created_at };
   const entry: InvocationDocument = {
     ...{ _id: createInvocationId(created_at, randomUUID()), created_at, operation: 'invoke', status: 'interrupted' },
-    ...{ key_id: 'k', key_name: 'K', request_id: 'r', streamed: false, cached: false },
+    ...{ author: { type: 'key', id: 'k', name: 'K' }, request_id: 'r', streamed: false, cached: false },
     attempts: [{ ...attempt, budgets: [terms.id], usage_source: 'ceiling', cost: ceiling }],
   };
   await journals.create(journal, { number: 0, entries: [entry] });

@@ -21,7 +21,7 @@ describe('201', () => {
       ...terms,
       assume_max_output_tokens: 4096,
       current: { spent: usd('0'), held: usd('0'), left: usd('50') },
-      set_by: { id: 'administrator', name: 'administrator' },
+      author: { type: 'key', id: 'administrator', name: 'administrator' },
     });
     expect(headers['location']).toBe(`${budgetsPath}/checkout`);
     const found = await setup.service.call('GET', headers['location'] ?? '');
@@ -153,12 +153,12 @@ describe('422', () => {
 
   it('changes no read-only field', async () => {
     const { body } = await setBudget(setup.service, 'read-only');
-    const wrong = await put('read-only', { name: 'other', id: randomUUID(), set_by: { id: 'x', name: 'X' } });
+    const wrong = await put('read-only', { name: 'other', id: randomUUID(), author: { type: 'key', id: 'x', name: 'X' } });
     expect([wrong.status, wrong.body.type]).toEqual([422, problem('read-only-field')]);
     expect(wrong.body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
       '#/name',
       '#/id',
-      '#/set_by',
+      '#/author',
     ]);
     const copied = await put('copied', body);
     expect([copied.status, copied.body.type]).toEqual([422, problem('read-only-field')]);

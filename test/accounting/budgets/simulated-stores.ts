@@ -158,7 +158,7 @@ function entryOf(_id: string, { period, ceiling }: SimulatedEntry): InvocationDo
   const attempt = { provider: 'mock', model: 'model-a', status: 'interrupted', started_at: created_at } as const;
   return {
     ...{ _id, created_at, operation: 'invoke', status: 'interrupted' },
-    ...{ key_id: 'k', key_name: 'K', request_id: 'r', streamed: false, cached: false },
+    ...{ author: { type: 'key', id: 'k', name: 'K' }, request_id: 'r', streamed: false, cached: false },
     attempts: [{ ...attempt, budgets: [period], usage_source: 'ceiling', cost: ceiling }],
   };
 }

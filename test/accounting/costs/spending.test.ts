@@ -65,7 +65,12 @@ function record(time: string, attempts: Partial<CallAttemptDocument>[], more: Pa
     ...{ provider: 'mock', model: 'model-a', status: 'succeeded' as const, started_at: created_at },
     ...one,
   }));
-  const members = { key_id: 'k', key_name: 'K', request_id: 'r', streamed: false, cached: false };
+  const members = {
+    author: { type: 'key', id: 'k', name: 'K' } as const,
+    request_id: 'r',
+    streamed: false,
+    cached: false,
+  };
   const document: InvocationDocument = {
     ...{ _id: createInvocationId(created_at, randomUUID()), created_at, operation: 'invoke', status: 'succeeded' },
     ...members,
@@ -128,7 +133,10 @@ it('adds up closed quarters once, and the others for each answer', async () => {
   const ceiling = { usage, usage_source: 'ceiling', cost: 9_007_199_254_740_993n, estimate: { usage } } as const;
   await store.insert([
     record('2026-03-11T23:59:59.999Z', [paid(3), { cost: 0 }], { tags: ['team=a', 'env=x'], prompt_id: 'p1' }),
-    record('2026-03-12T09:00:00Z', [paid(2n), ceiling], { tags: ['team=a'], key_id: 'other' }),
+    record('2026-03-12T09:00:00Z', [paid(2n), ceiling], {
+      tags: ['team=a'],
+      author: { type: 'key', id: 'other', name: 'K' },
+    }),
     record('2026-03-12T09:30:00Z', [{ usage, usage_source: 'estimated', status: 'failed' }], {
       prompt_id: 'p2',
       prompt_version: 2,
@@ -185,7 +193,7 @@ it('adds up more than fits into an int64', async () => {
   const sum = 11n * most + 55n;
   const large = Array.from({ length: 11 }, (_, index) => record('2026-03-12T08:45:00Z', [paid(most + BigInt(index))]));
   const records = new SumsOfRecords();
-  for (const one of large) records.add({ ...one, key_id: 'large' });
+  for (const one of large) records.add({ ...one, author: { type: 'key', id: 'large', name: 'K' } });
   await createSpendingStore(database).write(Date.parse('2026-03-12T08:45:00Z'), [...records.groups.values()]);
   const { total, groups } = await sums(startSpending(), 'key', { keyId: 'large' });
   expect([total.calls, total.cost, groups]).toEqual([11, sum, [['large', sum]]]);

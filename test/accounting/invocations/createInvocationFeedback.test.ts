@@ -27,8 +27,7 @@ describe('201', () => {
       score: -0.5,
       name: 'tone',
       comment: 'too short',
-      key_id: 'administrator',
-      key_name: 'administrator',
+      author: { type: 'key', id: 'administrator', name: 'administrator' },
       created_at: expect.any(String),
     });
     const second = await rate(id, { score: 1 });

@@ -9,10 +9,10 @@ const path = '/api/v1/invocations/export';
 
 /** Stores records of these times. @returns their ids */
 async function store(...times: string[]): Promise<string[]> {
-  return await storeOf({ key_id: 'a-key' }, ...times);
+  return await storeOf({ author: { type: 'key', id: 'a-key', name: 'A key' } }, ...times);
 }
 
-async function storeOf(more: Pick<InvocationDocument, 'key_id' | 'prompt_id'>, ...times: string[]): Promise<string[]> {
+async function storeOf(more: Pick<InvocationDocument, 'author' | 'prompt_id'>, ...times: string[]): Promise<string[]> {
   const ids: string[] = [];
   for (const time of times) {
     const created_at = new Date(time);
@@ -22,7 +22,6 @@ async function storeOf(more: Pick<InvocationDocument, 'key_id' | 'prompt_id'>, .
       created_at,
       operation: 'invoke',
       status: 'succeeded',
-      key_name: 'A key',
       request_id: 'a-request',
       streamed: false,
       cached: false,
@@ -52,10 +51,10 @@ it('200: all records of all days, the oldest first, and those after one of them'
     '2026-03-02T00:00:00.000Z',
     '2026-03-04T12:00:00.000Z',
   );
-  expect(await exported('key_id=a-key')).toEqual([first, second, third, fourth]);
-  expect(await exported(`key_id=a-key&after_id=${second}`)).toEqual([third, fourth]);
-  expect(await exported('key_id=a-key&since=2026-03-01T23:59:59.999Z&until=2026-03-04')).toEqual([second, third]);
-  expect(await exported('key_id=another')).toEqual([]);
+  expect(await exported('author_id=a-key')).toEqual([first, second, third, fourth]);
+  expect(await exported(`author_id=a-key&after_id=${second}`)).toEqual([third, fourth]);
+  expect(await exported('author_id=a-key&since=2026-03-01T23:59:59.999Z&until=2026-03-04')).toEqual([second, third]);
+  expect(await exported('author_id=another')).toEqual([]);
 });
 
 it('200: only those of the prompts that a key with limits can reach', async () => {
@@ -69,13 +68,13 @@ it('200: only those of the prompts that a key with limits can reach', async () =
   const body = { name: 'Narrow', scopes: ['invocations:read'], limits: { prompts: [own] } };
   const { key } = (await service.call('POST', '/api/v1/api-keys', { body })).body as { key: string };
   const times = ['2026-04-01T12:00:00.000Z', '2026-04-02T12:00:00.000Z'];
-  const found = await storeOf({ key_id: 'b-key', prompt_id: own }, ...times);
-  const others = await storeOf({ key_id: 'b-key', prompt_id: foreign }, ...times);
+  const found = await storeOf({ author: { type: 'key', id: 'b-key', name: 'A key' }, prompt_id: own }, ...times);
+  const others = await storeOf({ author: { type: 'key', id: 'b-key', name: 'A key' }, prompt_id: foreign }, ...times);
   // Of models that were called directly.
-  const direct = await storeOf({ key_id: 'b-key' }, ...times);
+  const direct = await storeOf({ author: { type: 'key', id: 'b-key', name: 'A key' } }, ...times);
   expect(await exported('', key)).toEqual(found);
-  expect(await exported(`key_id=b-key&after_id=${found[0]}`, key)).toEqual([found[1]]);
-  expect((await exported('key_id=b-key')).toSorted()).toEqual([...found, ...others, ...direct].toSorted());
+  expect(await exported(`author_id=b-key&after_id=${found[0]}`, key)).toEqual([found[1]]);
+  expect((await exported('author_id=b-key')).toSorted()).toEqual([...found, ...others, ...direct].toSorted());
   const hidden = await service.call('GET', `${path}?prompt=${foreign}`, { key });
   expect(problemIn(hidden.body)).toBe(problem('prompt-not-found'));
 });

@@ -16,7 +16,13 @@ import { until } from '../../support/until.ts';
 const setup = setUp();
 
 function entry(): InvocationDocument {
-  const members = { key_id: 'k', key_name: 'K', request_id: 'r', streamed: false, cached: false, attempts: [] };
+  const members = {
+    author: { type: 'key', id: 'k', name: 'K' } as const,
+    request_id: 'r',
+    streamed: false,
+    cached: false,
+    attempts: [],
+  };
   return { _id: randomUUID(), created_at: new Date(), operation: 'invoke', status: 'interrupted', ...members };
 }
 

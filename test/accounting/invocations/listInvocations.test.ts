@@ -51,7 +51,7 @@ describe('200', () => {
     ['prompt=SLUG', ofPrompt.filter((name) => name !== 'refused')],
     ['prompt=ID&version=1', ['label']],
     ['label=production', ['label']],
-    ['key_id=KEY', ['key']],
+    ['author_id=KEY', ['key']],
     ['provider=spare', ['spare']],
     ['model=mock-400', ['failed']],
     ['model=model-b&prompt=SLUG', ['tagged', 'key', 'latest']],

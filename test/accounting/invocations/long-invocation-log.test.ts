@@ -39,8 +39,7 @@ beforeAll(async () => {
         created_at: at,
         operation: 'invoke',
         status: 'succeeded',
-        key_id: keyId,
-        key_name: 'Key',
+        author: { type: 'key', id: keyId, name: 'Key' },
         request_id: randomUUID(),
         streamed: false,
         cached: false,
@@ -58,7 +57,7 @@ beforeAll(async () => {
   for (const key of [rare, usual, other]) {
     idsOf.set(
       key,
-      newest.filter(({ key_id }) => key_id === key).map(({ _id }) => _id),
+      newest.filter(({ author }) => author.id === key).map(({ _id }) => _id),
     );
   }
   idsOf.set(
@@ -92,9 +91,9 @@ describe('200, with thousands of records a day', () => {
           ({ pagination }) => pagination.total_is_minimum === undefined,
         )
       ).pagination.total;
-    expect(await totalOf(`key_id=${rare}&limit=5`)).toBe(21);
-    expect(await totalOf(`key_id=${usual}`)).toBe(300);
-    expect(await totalOf(`key_id=${usual}&model=model-a`)).toBe(300);
+    expect(await totalOf(`author_id=${rare}&limit=5`)).toBe(21);
+    expect(await totalOf(`author_id=${usual}`)).toBe(300);
+    expect(await totalOf(`author_id=${usual}&model=model-a`)).toBe(300);
     expect(await totalOf(`since=${new Date(today - dayMs).toISOString()}`)).toBe(perDay);
   });
 
@@ -109,13 +108,13 @@ describe('200, with thousands of records a day', () => {
   it.each([0, 99, 100, 120, 150, 199, 200, 250, 299])(
     'an offset of %d skips so many, also whole days',
     async (offset) => {
-      const { data } = await list(`key_id=${usual}&offset=${offset}&limit=2`);
+      const { data } = await list(`author_id=${usual}&offset=${offset}&limit=2`);
       expect(data.map(({ id }) => id)).toEqual(idsOf.get(usual)?.slice(offset, offset + 2));
     },
   );
 
   it.each([300, 399, 10_000])('an offset of %d is behind the end', async (offset) => {
-    expect((await list(`key_id=${usual}&offset=${offset}`)).data).toEqual([]);
+    expect((await list(`author_id=${usual}&offset=${offset}`)).data).toEqual([]);
   });
 
   it('an offset of all records skips whole days', async () => {
@@ -128,7 +127,7 @@ describe('200, with thousands of records a day', () => {
   it('`after` leads through all records once', async () => {
     const seen: string[] = [];
     for (let after = ''; ;) {
-      const { data, pagination } = await list(`key_id=${usual}&limit=100${after}`);
+      const { data, pagination } = await list(`author_id=${usual}&limit=100${after}`);
       seen.push(...data.map(({ id }) => id));
       if (pagination.next === null) break;
       after = `&after=${pagination.next}`;
@@ -138,7 +137,7 @@ describe('200, with thousands of records a day', () => {
 });
 
 it('offsets skip as many on a server that reads in the order of an index', async () => {
-  const log = createInvocationStore(withPlainPages(database)).list({ keyId: usual });
+  const log = createInvocationStore(withPlainPages(database)).list({ authorId: usual });
   for (const offset of [99, 100, 120, 150, 199, 250, 299, 399]) {
     const { data } = await readPage(log, { offset }, 2, ({ _id }) => _id);
     expect(data).toEqual(idsOf.get(usual)?.slice(offset, offset + 2));
@@ -160,7 +159,7 @@ it('the total of the audit log is exact for a key with few of its records', asyn
   const documents = Array.from({ length: perDay }, (_, index) => ({
     _id: randomUUID(),
     at: new Date((days[0] ?? 0) + index * 1_000),
-    key_id: index % 700 === 0 ? rare : other,
+    author: { type: 'key', id: index % 700 === 0 ? rare : other, name: 'Key' },
   })) as unknown as AuditDocument[];
   for (let from = 0; from < perDay; from += 1_000) await records.insertMany(documents.slice(from, from + 1_000));
   const filter = {
@@ -173,7 +172,7 @@ it('the total of the audit log is exact for a key with few of its records', asyn
   };
   expect(
     await createAuditStore(database)
-      .list({ ...filter, keyId: rare })
+      .list({ ...filter, authorId: rare })
       .total(),
   ).toBe(7);
 });

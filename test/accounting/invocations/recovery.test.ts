@@ -33,8 +33,7 @@ function entry(): InvocationDocument {
     created_at,
     operation: 'invoke',
     status: 'interrupted',
-    key_id: 'a-key',
-    key_name: 'A key',
+    author: { type: 'key', id: 'a-key', name: 'A key' },
     request_id: 'a-request',
     streamed: false,
     cached: false,
@@ -53,7 +52,7 @@ it('stores what was in the journal of a process that has ended, unless the proce
     () => journals.list(),
     (list) => list.length === 0,
   );
-  const { body } = await harness.service.call('GET', '/api/v1/invocations?key_id=a-key');
+  const { body } = await harness.service.call('GET', '/api/v1/invocations?author_id=a-key');
   const statuses = new Map((body.data as { id: string; status: string }[]).map(({ id, status }) => [id, status]));
   expect(statuses).toEqual(
     new Map([

@@ -14,7 +14,13 @@ const setup = setUp();
 function at(time: string): InvocationDocument {
   const created_at = new Date(time);
   const _id = createInvocationId(created_at, randomUUID());
-  const members = { key_id: 'k', key_name: 'K', request_id: 'r', streamed: false, cached: false, attempts: [] };
+  const members = {
+    author: { type: 'key', id: 'k', name: 'K' } as const,
+    request_id: 'r',
+    streamed: false,
+    cached: false,
+    attempts: [],
+  };
   return { _id, created_at, operation: 'invoke', status: 'succeeded', ...members };
 }
 

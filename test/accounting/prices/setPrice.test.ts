@@ -17,7 +17,7 @@ describe('201', () => {
       currency: 'USD',
       rates: [{ source: 'operator', ...full }],
       set_at: expect.any(String),
-      set_by: { id: 'administrator', name: 'administrator' },
+      author: { type: 'key', id: 'administrator', name: 'administrator' },
     });
     expect(headers['location']).toBe(`${pricesPath}/echo/new`);
     const found = await setup.service.call('GET', headers['location'] ?? '');
@@ -63,7 +63,7 @@ describe('201', () => {
   it('needs the scope prices:write, and records the key', async () => {
     const key = await setup.service.createKey('prices:write');
     const { status, body } = await setPrice(setup.service, 'by-key', undefined, { key });
-    expect([status, body.set_by.name]).toEqual([201, 'test']);
+    expect([status, body.author.name]).toEqual([201, 'test']);
     const reader = await setup.service.createKey('prices:read');
     expect((await setPrice(setup.service, 'by-key', undefined, { key: reader })).status).toBe(403);
   });

@@ -11,7 +11,7 @@ export interface Call {
 export interface LoggedInvocation {
   readonly id: string;
   readonly created_at: string;
-  readonly key_id: string;
+  readonly author: { readonly id: string };
   readonly prompt_id?: string;
   readonly prompt_version?: number;
   readonly tags?: Readonly<Record<string, string>>;
@@ -114,7 +114,13 @@ function isSound(attempt: LoggedAttempt): boolean {
 export function sumsBy(by: string, invocations: readonly LoggedInvocation[]): Map<string, bigint> {
   const sums = new Map<string, bigint>();
   for (const one of invocations) {
-    const { created_at: at, key_id: key, prompt_id: prompt = '', prompt_version: version = '', tags = {} } = one;
+    const {
+      created_at: at,
+      author: { id: key },
+      prompt_id: prompt = '',
+      prompt_version: version = '',
+      tags = {},
+    } = one;
     for (const attempt of one.attempts) {
       const tagged = Object.entries(tags).map(([name, value]) => `${name}=${value}`);
       const names: Record<string, readonly string[]> = {

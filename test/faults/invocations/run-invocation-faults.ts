@@ -153,8 +153,8 @@ const plainId = ((await (await send(`/api/v1/prompts/${plain}/render`, {}, {})).
 /** What each budget counts. It has room for everything, and no excess stops a model. */
 const scopes: Readonly<Record<string, { scope: object; counts: (one: LoggedInvocation) => boolean }>> = {
   all: { scope: {}, counts: () => true },
-  key: { scope: { key_id: tagged.id }, counts: (one) => one.key_id === tagged.id },
-  tag: { scope: { tag: 'team=ledger' }, counts: (one) => one.key_id === tagged.id },
+  key: { scope: { key_id: tagged.id }, counts: (one) => one.author.id === tagged.id },
+  tag: { scope: { tag: 'team=ledger' }, counts: (one) => one.author.id === tagged.id },
   prompt: { scope: { prompt_id: plainId }, counts: (one) => one.prompt_id === plainId },
 };
 for (const [name, { scope }] of Object.entries(scopes)) {

@@ -233,7 +233,7 @@ describe('an answer that could not be read in time', () => {
       },
     } as Partial<Provider> as Provider;
     const request = { model: 'any', messages: [], responseFormat: { type: 'json' } } as const;
-    const call = { keyId: 'key', family: 'key', signal: new AbortController().signal, deadline: Infinity };
+    const call = { principal: { id: 'key', family: 'key' }, signal: new AbortController().signal, deadline: Infinity };
     const form = { isStreamed: false, isChecked: true };
     const { answer } = await finishOf(
       callTarget({ provider, request }, call, form, {

@@ -153,11 +153,11 @@ describe('listLabelMoves', () => {
     const { body } = await list(id, 'production');
     const [deletion, ...others] = body.data;
     expect(others).toEqual([second.body, first.body].map(({ name: _, ...move }: { name: string }) => move));
-    expect(second.body.moved_by).toEqual({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: 'test' });
+    expect(second.body.author).toEqual({ type: 'key', id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: 'test' });
     expect(deletion).toEqual({
       sequence: 3,
       moved_at: expect.any(String),
-      moved_by: { id: 'administrator', name: 'administrator' },
+      author: { type: 'key', id: 'administrator', name: 'administrator' },
     });
     expect(body.pagination.total).toBe(3);
   });
@@ -172,7 +172,7 @@ describe('listLabelMoves', () => {
       version: 2,
       sequence: 2,
       movedAt: new Date(body.moved_at as string),
-      movedBy: body.moved_by as { id: string; name: string },
+      author: body.author as { type: 'key'; id: string; name: string },
     });
     expect(await historyOf(setup.service, id, 'production')).toEqual([2, 1]);
     await setLabel(setup.service, id, 'production', 1, { headers: any });

@@ -4,7 +4,7 @@ import { create, createVersions, promptsPath, saying, type RawDocument } from '.
 import { historyOf, labelPath, moveThrough, setLabel } from './labels-harness.ts';
 
 const setup = setUp();
-const mover = { id: 'administrator', name: 'administrator' };
+const mover = { type: 'key', id: 'administrator', name: 'administrator' };
 
 describe('201', () => {
   it('creates a label, which the prompt then shows', async () => {
@@ -16,7 +16,7 @@ describe('201', () => {
       version: 1,
       sequence: 1,
       moved_at: expect.any(String),
-      moved_by: mover,
+      author: mover,
     });
     expect(headers['location']).toBe(labelPath(id, 'production'));
     const found = await setup.service.call('GET', headers['location'] ?? '');
@@ -49,7 +49,10 @@ describe('201', () => {
     const { id } = await create(setup.service);
     const key = await setup.service.createKey('prompts:release');
     const { status, body } = await setLabel(setup.service, id, 'production', 1, { key });
-    expect([status, body.moved_by]).toEqual([201, { id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: 'test' }]);
+    expect([status, body.author]).toEqual([
+      201,
+      { type: 'key', id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: 'test' },
+    ]);
   });
 });
 

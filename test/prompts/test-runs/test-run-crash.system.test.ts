@@ -139,7 +139,7 @@ describe('a service that is stopped', () => {
 
 function invoker(resourceId: string): TestRequest['invoker'] {
   return {
-    principal: { keyId: 'a key', family: 'a key', name: 'A key' },
+    principal: { kind: 'key', id: 'a key', family: 'a key', name: 'A key' },
     requestId: 'a request',
     memory: createMemoryBudget({ perKey: Infinity, perProcess: Infinity }).forRequest('a key'),
     signal: new AbortController().signal,

@@ -694,7 +694,7 @@ export interface paths<Other = string & {}> {
          *
          *     A rate can hold `from` a date, and for long requests. Of the rates whose conditions hold for a call, the one with the
          *     latest date counts, and of these the one with the most input tokens. Where none of your rates holds, the table's do.
-         *     A request that changes nothing keeps `set_at` and `set_by`.
+         *     A request that changes nothing keeps `set_at` and `author`.
          */
         put: operations<Other>["setPrice"];
         post?: never;
@@ -750,7 +750,7 @@ export interface paths<Other = string & {}> {
          *     If `scope`, `period` or `time_zone` changes, the budget begins anew: nothing is spent. So this needs `If-Match`;
          *     without it the answer is 428 `precondition-required`. With other changes, what is spent stays. A new limit can be
          *     lower than that; then no call is made until the next period. No model is blocked any more. A request that changes
-         *     nothing keeps `set_at` and `set_by`.
+         *     nothing keeps `set_at` and `author`.
          *
          *     `If-None-Match: *` says that the budget must be new; if it exists, the answer is 412.
          */
@@ -3076,6 +3076,33 @@ export interface components<Other = string & {}> {
             ok: true;
         };
         /**
+         * Author
+         * @description Who it was, under the name at that time.
+         * @example {
+         *       "type": "key",
+         *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *       "name": "Release pipeline"
+         *     }
+         */
+        Author: {
+            /**
+             * AnyAuthorType
+             * @description An API key. `administrator` is the id of the key that the operator configured.
+             * @example key
+             */
+            type: "key" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description Id of the API key.
+             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+             */
+            id: string;
+            /**
+             * @description Display name.
+             * @example Release pipeline
+             */
+            name: string;
+        };
+        /**
          * PromptVersion
          * @description The content that a prompt had in one version. It never changes. Fields without a value are absent.
          * @example {
@@ -3088,6 +3115,7 @@ export interface components<Other = string & {}> {
          *       ],
          *       "created_at": "2026-11-02T09:15:00.000Z",
          *       "author": {
+         *         "type": "key",
          *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
          *         "name": "Release pipeline"
          *       },
@@ -3109,7 +3137,7 @@ export interface components<Other = string & {}> {
             fallbacks?: components<Other>["schemas"]["Fallbacks"];
             retries?: components<Other>["schemas"]["Retries"];
             created_at: components<Other>["schemas"]["Timestamp"];
-            author: components<Other>["schemas"]["VersionAuthor"];
+            author: components<Other>["schemas"]["Author"];
             /**
              * @description The `note` of the request that made the version. Absent without one.
              * @example Shorter answers for the night shift
@@ -3128,26 +3156,6 @@ export interface components<Other = string & {}> {
          */
         LabelSequence: number;
         /**
-         * LabelMover
-         * @description The API key that moved the label.
-         * @example {
-         *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
-         *       "name": "Release pipeline"
-         *     }
-         */
-        LabelMover: {
-            /**
-             * @description Id of the API key; `administrator` for the key that the operator configured.
-             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
-             */
-            id: string;
-            /**
-             * @description Display name that the key had at that time.
-             * @example Release pipeline
-             */
-            name: string;
-        };
-        /**
          * Label
          * @description A label of a prompt, which names one of its versions.
          * @example {
@@ -3155,7 +3163,8 @@ export interface components<Other = string & {}> {
          *       "version": 3,
          *       "sequence": 2,
          *       "moved_at": "2026-11-06T09:00:00.000Z",
-         *       "moved_by": {
+         *       "author": {
+         *         "type": "key",
          *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
          *         "name": "Release pipeline"
          *       }
@@ -3166,7 +3175,7 @@ export interface components<Other = string & {}> {
             version: components<Other>["schemas"]["VersionNumber"];
             sequence: components<Other>["schemas"]["LabelSequence"];
             moved_at: components<Other>["schemas"]["Timestamp"];
-            moved_by: components<Other>["schemas"]["LabelMover"];
+            author: components<Other>["schemas"]["Author"];
         };
         /**
          * VariableValues
@@ -3654,8 +3663,11 @@ export interface components<Other = string & {}> {
          * @example {
          *       "id": "7c1d5a20-9e4f-4b8a-a3d6-0f2e1b9c8d75",
          *       "score": 1,
-         *       "key_id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
-         *       "key_name": "Helpdesk backend",
+         *       "author": {
+         *         "type": "key",
+         *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *         "name": "Helpdesk backend"
+         *       },
          *       "created_at": "2026-11-05T14:31:40.112Z"
          *     }
          */
@@ -3680,16 +3692,7 @@ export interface components<Other = string & {}> {
              * @example Names the customer and the button.
              */
             comment?: string;
-            /**
-             * @description Id of the API key that gave it.
-             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
-             */
-            key_id: string;
-            /**
-             * @description Name of the API key at that time.
-             * @example Helpdesk backend
-             */
-            key_name: string;
+            author: components<Other>["schemas"]["Author"];
             created_at: components<Other>["schemas"]["Timestamp"];
         };
         /**
@@ -3700,8 +3703,11 @@ export interface components<Other = string & {}> {
          *       "created_at": "2026-11-05T14:30:12.480Z",
          *       "operation": "invoke",
          *       "status": "succeeded",
-         *       "key_id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
-         *       "key_name": "Helpdesk backend",
+         *       "author": {
+         *         "type": "key",
+         *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *         "name": "Helpdesk backend"
+         *       },
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
          *       "streamed": false,
          *       "cached": false,
@@ -3728,16 +3734,7 @@ export interface components<Other = string & {}> {
              */
             status: components<Other>["schemas"]["InvocationStatus"] | components<Other>["schemas"]["OtherValue"];
             problem?: components<Other>["schemas"]["ProblemType"];
-            /**
-             * @description Id of the API key that was used.
-             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
-             */
-            key_id: string;
-            /**
-             * @description Name of the API key at that time.
-             * @example Helpdesk backend
-             */
-            key_name: string;
+            author: components<Other>["schemas"]["Author"];
             prompt_id?: components<Other>["schemas"]["PromptId"];
             /**
              * @description Slug of the prompt at that time.
@@ -3871,7 +3868,7 @@ export interface components<Other = string & {}> {
             /** @description The rates. Of those whose conditions hold for a call, the last one counts, for all tokens of the call. If there is none, its cost is unknown. */
             rates: components<Other>["schemas"]["PriceRate"][];
             set_at?: components<Other>["schemas"]["Timestamp"];
-            set_by?: components<Other>["schemas"]["PriceSetter"];
+            author?: components<Other>["schemas"]["Author"];
         };
         /**
          * BudgetId
@@ -3950,7 +3947,8 @@ export interface components<Other = string & {}> {
          *       },
          *       "began_at": "2026-10-14T09:00:00.000Z",
          *       "set_at": "2026-11-06T09:00:00.000Z",
-         *       "set_by": {
+         *       "author": {
+         *         "type": "key",
          *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
          *         "name": "Finance"
          *       }
@@ -3989,7 +3987,7 @@ export interface components<Other = string & {}> {
              */
             began_at: string;
             set_at: components<Other>["schemas"]["Timestamp"];
-            set_by: components<Other>["schemas"]["BudgetSetter"];
+            author: components<Other>["schemas"]["Author"];
         };
         /**
          * CostSums
@@ -6631,26 +6629,6 @@ export interface components<Other = string & {}> {
             retries?: components<Other>["schemas"]["Retries"];
         };
         /**
-         * VersionAuthor
-         * @description The API key that made the version.
-         * @example {
-         *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
-         *       "name": "Release pipeline"
-         *     }
-         */
-        VersionAuthor: {
-            /**
-             * @description Id of the API key; `administrator` for the key that the operator configured.
-             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
-             */
-            id: string;
-            /**
-             * @description Display name that the key had at that time.
-             * @example Release pipeline
-             */
-            name: string;
-        };
-        /**
          * ConversationParts
          * @example [
          *       {
@@ -6807,8 +6785,11 @@ export interface components<Other = string & {}> {
          *       {
          *         "id": "7c1d5a20-9e4f-4b8a-a3d6-0f2e1b9c8d75",
          *         "score": 1,
-         *         "key_id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
-         *         "key_name": "Helpdesk backend",
+         *         "author": {
+         *           "type": "key",
+         *           "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *           "name": "Helpdesk backend"
+         *         },
          *         "created_at": "2026-11-05T14:31:40.112Z"
          *       }
          *     ]
@@ -6871,26 +6852,6 @@ export interface components<Other = string & {}> {
              * @example 0.005
              */
             call?: string;
-        };
-        /**
-         * PriceSetter
-         * @description The API key that set the rates of the operator.
-         * @example {
-         *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
-         *       "name": "Finance"
-         *     }
-         */
-        PriceSetter: {
-            /**
-             * @description Id of the API key; `administrator` for the key that the operator configured.
-             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
-             */
-            id: string;
-            /**
-             * @description Display name that the key had at that time.
-             * @example Finance
-             */
-            name: string;
         };
         /**
          * BudgetThresholds
@@ -6999,26 +6960,6 @@ export interface components<Other = string & {}> {
          *     ]
          */
         BlockedModels: components<Other>["schemas"]["BlockedModel"][];
-        /**
-         * BudgetSetter
-         * @description The API key that has set the budget.
-         * @example {
-         *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
-         *       "name": "Finance"
-         *     }
-         */
-        BudgetSetter: {
-            /**
-             * @description Id of the API key; `administrator` for the key that the operator configured.
-             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
-             */
-            id: string;
-            /**
-             * @description Display name that the key had at that time.
-             * @example Finance
-             */
-            name: string;
-        };
         /**
          * CeilingCost
          * @description The part of `cost` that belongs to calls whose provider gave no plausible numbers of tokens. They count with the most that they can cost. Absent if there are none.
@@ -7886,7 +7827,7 @@ export interface components<Other = string & {}> {
             name?: components<Other>["schemas"]["LabelName"];
             sequence?: components<Other>["schemas"]["LabelSequence"];
             moved_at?: components<Other>["schemas"]["DateTimeInput"];
-            moved_by?: components<Other>["schemas"]["IgnoredObject"];
+            author?: components<Other>["schemas"]["IgnoredObject"];
         };
         /**
          * LabelMove
@@ -7895,7 +7836,8 @@ export interface components<Other = string & {}> {
          *       "sequence": 2,
          *       "version": 3,
          *       "moved_at": "2026-11-06T09:00:00.000Z",
-         *       "moved_by": {
+         *       "author": {
+         *         "type": "key",
          *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
          *         "name": "Release pipeline"
          *       }
@@ -7909,7 +7851,7 @@ export interface components<Other = string & {}> {
              */
             version?: number;
             moved_at: components<Other>["schemas"]["Timestamp"];
-            moved_by: components<Other>["schemas"]["LabelMover"];
+            author: components<Other>["schemas"]["Author"];
         };
         /**
          * LabelMovePage
@@ -8635,8 +8577,11 @@ export interface components<Other = string & {}> {
          *       "id": "9a0c6f1e-5a37-4d0b-8a52-2d9b1f6c3e70",
          *       "created_at": "2026-11-06T09:00:00.000Z",
          *       "operation": "setLabel",
-         *       "key_id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
-         *       "key_name": "Release pipeline",
+         *       "author": {
+         *         "type": "key",
+         *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *         "name": "Release pipeline"
+         *       },
          *       "resource_type": "prompt",
          *       "resource_id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
          *       "before": {
@@ -8665,16 +8610,7 @@ export interface components<Other = string & {}> {
              * @example setLabel
              */
             operation: string;
-            /**
-             * @description Id of the API key; `administrator` for the key that the operator configured.
-             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
-             */
-            key_id: string;
-            /**
-             * @description Display name that the key had at that time.
-             * @example Release pipeline
-             */
-            key_name: string;
+            author: components<Other>["schemas"]["Author"];
             /**
              * @description The session of a browser that stood for the key.
              * @example 2b7c1d9e-3f40-4a6b-9c8d-5e6f7a8b9c0d
@@ -8934,7 +8870,7 @@ export interface components<Other = string & {}> {
             table_match?: "exact" | "prefix";
             currency?: components<Other>["schemas"]["PriceCurrency"];
             set_at?: components<Other>["schemas"]["DateTimeInput"];
-            set_by?: components<Other>["schemas"]["IgnoredObject"];
+            author?: components<Other>["schemas"]["IgnoredObject"];
         };
         /**
          * BudgetPage
@@ -9014,7 +8950,7 @@ export interface components<Other = string & {}> {
         /**
          * BudgetInput
          * @description Any of the fields; `limit` and `period` if the budget is new. `scope` and `thresholds` are replaced as a whole. `null`
-         *     clears `assume_max_output_tokens`. `id`, `name`, `blocked_models`, `began_at`, `set_at` and `set_by` cannot be changed;
+         *     clears `assume_max_output_tokens`. `id`, `name`, `blocked_models`, `began_at`, `set_at` and `author` cannot be changed;
          *     you can send them with their current values. `current` is ignored.
          * @example {
          *       "scope": {
@@ -9067,7 +9003,7 @@ export interface components<Other = string & {}> {
             blocked_models?: components<Other>["schemas"]["BlockedModelsInput"];
             began_at?: components<Other>["schemas"]["DateTimeInput"];
             set_at?: components<Other>["schemas"]["DateTimeInput"];
-            set_by?: components<Other>["schemas"]["IgnoredObject"];
+            author?: components<Other>["schemas"]["IgnoredObject"];
         };
         /**
          * CostGroup
@@ -16074,10 +16010,10 @@ export interface components<Other = string & {}> {
          */
         OfInvocationLabel: string;
         /**
-         * @description Only invocations with this API key.
+         * @description Only invocations by the author with this id.
          * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
          */
-        OfInvocationKey: string;
+        OfAuthor: string;
         /**
          * @description Only invocations that this provider answered, or for which it was selected last.
          * @example openai
@@ -16128,6 +16064,11 @@ export interface components<Other = string & {}> {
          * @example checkout
          */
         PathBudgetName: components<Other>["schemas"]["BudgetName"];
+        /**
+         * @description Only invocations with this API key.
+         * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+         */
+        OfInvocationKey: string;
         /**
          * @description How the list treats archived entries. `exclude` (default): without them; `include`: with them; `only`: only archived entries.
          * @example include
@@ -17923,10 +17864,10 @@ export interface operations<Other = string & {}> {
                  */
                 label?: components<Other>["parameters"]["OfInvocationLabel"];
                 /**
-                 * @description Only invocations with this API key.
+                 * @description Only invocations by the author with this id.
                  * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
                  */
-                key_id?: components<Other>["parameters"]["OfInvocationKey"];
+                author_id?: components<Other>["parameters"]["OfAuthor"];
                 /**
                  * @description Only invocations that this provider answered, or for which it was selected last.
                  * @example openai
@@ -18036,10 +17977,10 @@ export interface operations<Other = string & {}> {
                  */
                 label?: components<Other>["parameters"]["OfInvocationLabel"];
                 /**
-                 * @description Only invocations with this API key.
+                 * @description Only invocations by the author with this id.
                  * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
                  */
-                key_id?: components<Other>["parameters"]["OfInvocationKey"];
+                author_id?: components<Other>["parameters"]["OfAuthor"];
                 /**
                  * @description Only invocations that this provider answered, or for which it was selected last.
                  * @example openai
@@ -18321,10 +18262,10 @@ export interface operations<Other = string & {}> {
                  */
                 until?: components<Other>["parameters"]["Until"];
                 /**
-                 * @description Only changes with this API key.
+                 * @description Only changes by the author with this id.
                  * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
                  */
-                key_id?: string;
+                author_id?: string;
                 /**
                  * @description Only changes by this operation.
                  * @example updatePrompt

@@ -41,7 +41,7 @@ export function AuditLogScreen(): ReactNode {
           options={resourceTypes.map((value) => ({ value, label: texts.types[value] }))}
         />
         <SearchFilter filters={filters} name="resource_id" label={texts.resourceId} />
-        <SearchFilter filters={filters} name="key_id" label={texts.keyId} />
+        <SearchFilter filters={filters} name="author_id" label={texts.keyId} />
         <SearchFilter filters={filters} name="request_id" label={shared.requestId} />
         <DateRangeFilter filters={filters} since="since" until="until" />
       </FilterBar>
@@ -96,10 +96,10 @@ function useColumns(): Column<AuditRecord>[] {
       key: 'who',
       header: texts.columns.who,
       width: 170,
-      cell: ({ key_id, key_name, session_id, address }) => (
+      cell: ({ author, session_id, address }) => (
         <div>
-          <TextLink to="/audit-log" search={{ key_id }} size="sm" truncate display="block">
-            {key_name}
+          <TextLink to="/audit-log" search={{ author_id: author.id }} size="sm" truncate display="block">
+            {author.name}
           </TextLink>
           <Text size="xs" c="dimmed" truncate>
             {session_id === undefined ? address : texts.byHand(address)}

@@ -11,7 +11,7 @@ export const auditLogRoutes = [
     validateSearch: searchOf({
       resource_type: resourceTypes,
       resource_id: 'text',
-      key_id: 'text',
+      author_id: 'text',
       request_id: 'text',
       since: 'text',
       until: 'text',

@@ -152,7 +152,7 @@ function linkOf({ prompt_id, prompt_version, model, provider, key_id, tag }: Gro
     ...(prompt_version !== undefined && { version: String(prompt_version) }),
     ...(model !== undefined && { model }),
     ...(provider !== undefined && { provider }),
-    ...(key_id !== undefined && { key_id }),
+    ...(key_id !== undefined && { author_id: key_id }),
     ...(tag !== undefined && { tag }),
   };
   return { to: '/invocations', search };

@@ -12,7 +12,7 @@ export function FeedbackSection({ feedback }: { feedback: readonly Schemas['Invo
   return (
     <Section title={texts.title}>
       <Stack gap="sm">
-        {feedback.map(({ id, score, name, comment, key_name: keyName, created_at: at }) => (
+        {feedback.map(({ id, score, name, comment, author, created_at: at }) => (
           <div key={id}>
             <Group gap="xs">
               <Text span size="sm" fw={500}>
@@ -20,7 +20,7 @@ export function FeedbackSection({ feedback }: { feedback: readonly Schemas['Invo
                 {name !== undefined && ` · ${name}`}
               </Text>
               <Text span size="xs" c="dimmed">
-                {keyName} · <RelativeTime value={at} />
+                {author.name} · <RelativeTime value={at} />
               </Text>
             </Group>
             {comment !== undefined && (

@@ -150,8 +150,8 @@ function Facts({ invocation }: { invocation: Invocation }): ReactNode {
           {
             label: columns.key,
             value: (
-              <TextLink to="/invocations" search={{ key_id: invocation.key_id }} size="sm">
-                {invocation.key_name}
+              <TextLink to="/invocations" search={{ author_id: invocation.author.id }} size="sm">
+                {invocation.author.name}
               </TextLink>
             ),
           },

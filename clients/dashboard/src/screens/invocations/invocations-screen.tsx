@@ -126,11 +126,11 @@ export function InvocationsScreen(): ReactNode {
         {canReadKeys && (
           <SelectFilter
             filters={filters}
-            name="key_id"
+            name="author_id"
             label={texts.columns.key}
             options={withChosen(
               keys.data?.map(({ id, name }) => ({ value: id, label: name })),
-              search.key_id,
+              search.author_id,
             )}
           />
         )}
@@ -219,9 +219,9 @@ function useColumns(): Column<Invocation>[] {
       header: texts.columns.key,
       width: '14%',
       isHiddenOnPhone: true,
-      cell: ({ key_name }) => (
+      cell: ({ author }) => (
         <Text span size="sm" truncate>
-          {key_name}
+          {author.name}
         </Text>
       ),
     },

@@ -15,7 +15,7 @@ export const invocationsRoutes = [
       label: 'text',
       provider: 'text',
       model: 'text',
-      key_id: 'text',
+      author_id: 'text',
       tag: 'text',
       request_id: 'text',
       since: 'text',

@@ -18,7 +18,7 @@ export function BudgetScope({ scope }: { scope: Schemas['BudgetScope'] }): React
       <>
         {texts.ofKey}{' '}
         {key === undefined ? (
-          <TextLink to="/invocations" search={{ key_id: keyId }} size="sm" underline="always">
+          <TextLink to="/invocations" search={{ author_id: keyId }} size="sm" underline="always">
             {keyId}
           </TextLink>
         ) : (

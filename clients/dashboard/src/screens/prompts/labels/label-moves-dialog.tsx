@@ -51,7 +51,7 @@ function LabelMoves({ promptId, name }: { promptId: string; name: string }): Rea
       width: 150,
       cell: ({ moved_at }) => <RelativeTime value={moved_at} />,
     },
-    { key: 'by', header: texts.columns.by, cell: ({ moved_by }) => moved_by.name },
+    { key: 'by', header: texts.columns.by, cell: ({ author }) => author.name },
   ];
   return (
     <DataTable

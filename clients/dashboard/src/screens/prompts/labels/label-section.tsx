@@ -44,7 +44,7 @@ export function LabelSection({
       width: 150,
       cell: ({ moved_at }) => <RelativeTime value={moved_at} />,
     },
-    { key: 'by', header: texts.columns.by, width: '24%', cell: ({ moved_by }) => moved_by.name },
+    { key: 'by', header: texts.columns.by, width: '24%', cell: ({ author }) => author.name },
     {
       key: 'actions',
       header: shared.table.actions,

@@ -19,7 +19,7 @@ export function OvertakenAlert({
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         {current === undefined
           ? texts.deleted(name)
-          : texts.moved(name, current.data.version, current.data.moved_by.name)}{' '}
+          : texts.moved(name, current.data.version, current.data.author.name)}{' '}
         {texts.nothingDone}
       </Text>
     </Alert>

@@ -1,0 +1,31 @@
+import type { Reach } from './reach.ts';
+
+/** Who calls. */
+export interface Principal {
+  /** An API key. */
+  readonly kind: 'key';
+  readonly id: string;
+  readonly name: string;
+  /** What it may reach; undefined without limits. */
+  readonly reach?: Reach | undefined;
+  /** Tags of everything that it invokes, which a request cannot replace. */
+  readonly tags?: Readonly<Record<string, string>> | undefined;
+  /** The keys that led to it. */
+  readonly makers?: readonly string[] | undefined;
+  /**
+   * What is divided between callers is divided between families: a key and all that it led to have one share, so that
+   * nobody gets more by creating keys.
+   */
+  readonly family: string;
+}
+
+/** Who made something, under the name at that time: as it is stored and shown. */
+export interface AuthorRef {
+  type: Principal['kind'];
+  id: string;
+  name: string;
+}
+
+export function authorOf({ kind, id, name }: Pick<Principal, 'kind' | 'id' | 'name'>): AuthorRef {
+  return { type: kind, id, name };
+}
