@@ -62,7 +62,7 @@ function termsOf(
   requireExpected(name, present, conditions);
   requireUnchanged(budgetFields.others(sent), present === undefined ? { name } : budgetFields.show(present));
   const terms = present === undefined ? newTerms(sent) : { ...present, ...budgetTerms.readChange(sent) };
-  const timeZone = timezoneNamed(terms.timeZone);
+  const timeZone = terms.timeZone === present?.timeZone ? terms.timeZone : timezoneNamed(terms.timeZone);
   if (timeZone === undefined) {
     throw new ProblemError('unknown-timezone', {
       detail: `${terms.timeZone} is not the name of a time zone in the IANA database.`,

@@ -14,7 +14,10 @@ import { snakeCase, type SnakeCase } from './names.ts';
 export type SetBy = 'caller' | 'creation' | 'server' | 'hidden';
 
 export interface FieldOptions<Value> {
-  /** The field can be missing: `undefined` in the code, absent in documents and answers. In a PUT `null` clears it. */
+  /**
+   * The field can be missing: `undefined` in the code, absent in documents (some have `null`) and answers. In a PUT
+   * `null` clears it.
+   */
   readonly optional?: true;
   /** The value if a creation leaves it out, and in documents of earlier releases, which did not have the field yet. */
   readonly initially?: Value;
