@@ -7,7 +7,7 @@ const setup = setUp();
 const get = (key: string, version: number | string, headers: Record<string, string> = {}): Promise<Answer> =>
   setup.service.call('GET', `${promptsPath}/${key}/versions/${version}`, { headers });
 
-const author = { id: 'administrator', name: 'administrator' };
+const author = { type: 'key', id: 'administrator', name: 'administrator' };
 const content = {
   messages: [{ role: 'system', content: '{{__proto__}}' }],
   variables: { tone: { default: 'friendly', description: 'Tone', required: false } },

@@ -20,7 +20,7 @@ describe('200', () => {
         version,
         messages: [{ role: 'user', content: `v${version}` }],
         created_at: expect.any(String),
-        author: { id: 'administrator', name: 'administrator' },
+        author: { type: 'key', id: 'administrator', name: 'administrator' },
         current: version === 4,
       })),
       pagination: { total: 4, limit: 20, offset: 0, next: null },
@@ -43,7 +43,7 @@ describe('200', () => {
         variables: prompt.variables,
         selected_provider: 'echo',
         created_at: prompt.created_at,
-        author: { id: 'administrator', name: 'administrator' },
+        author: { type: 'key', id: 'administrator', name: 'administrator' },
         current: true,
       },
     ]);
@@ -68,7 +68,7 @@ describe('200', () => {
       ['administrator', 'First try'],
     ]);
     const { body } = await setup.service.call('GET', `${promptsPath}/${id}/versions/2`);
-    expect(body).toMatchObject({ author: { id: key.id, name: 'Editor' }, note: 'Shorter' });
+    expect(body).toMatchObject({ author: { type: 'key', id: key.id, name: 'Editor' }, note: 'Shorter' });
   });
 
   it('can be read page by page while versions are added', async () => {

@@ -83,6 +83,15 @@ describe('200', () => {
     expect([spent.status, spent.body.limit, spent.body.id]).toEqual([200, usd('3'), body.id]);
   });
 
+  it('loses no change of several at the same time', async () => {
+    await setBudget(setup.service, 'together', { scope: { tag: 'team=a' } });
+    const changes = [{ limit: usd('7') }, { thresholds: [50] }, { unpriced: 'allow' }, { assume_max_output_tokens: 9 }];
+    const answers = await Promise.all(changes.map((change) => put('together', change)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const { body } = await setup.service.call('GET', `${budgetsPath}/together`);
+    expect(body).toMatchObject({ scope: { tag: 'team=a' }, ...Object.assign({}, ...changes) });
+  });
+
   it('begins anew with If-Match, which can be *', async () => {
     const first = await setBudget(setup.service, 'anew', { scope: { tag: 'team=a' } });
     const any = { headers: { 'If-Match': '*' } };
