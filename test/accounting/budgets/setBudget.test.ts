@@ -162,7 +162,11 @@ describe('422', () => {
 
   it('changes no read-only field', async () => {
     const { body } = await setBudget(setup.service, 'read-only');
-    const wrong = await put('read-only', { name: 'other', id: randomUUID(), author: { type: 'key', id: 'x', name: 'X' } });
+    const wrong = await put('read-only', {
+      name: 'other',
+      id: randomUUID(),
+      author: { type: 'key', id: 'x', name: 'X' },
+    });
     expect([wrong.status, wrong.body.type]).toEqual([422, problem('read-only-field')]);
     expect(wrong.body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
       '#/name',
