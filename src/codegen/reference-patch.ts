@@ -19,6 +19,8 @@ export async function makeReferencePatch(document: OpenApiDocument, guides: read
   const paths: Record<string, Record<string, MergePatch>> = {};
   for (const { path, method, operation } of listOperations(document)) {
     (paths[path] ??= {})[method] = {
+      // The page's search looks into descriptions. The audit log and generated clients name operations so.
+      description: `${operation.description ?? ''}\n\nOperation: \`${operation.operationId}\``.trim(),
       'x-codeSamples': samples[operation.operationId],
       // The samples show them. Redoc would offer a choice between them, and show the same sample for each.
       ...(operation.requestBody === undefined
@@ -29,7 +31,8 @@ export async function makeReferencePatch(document: OpenApiDocument, guides: read
   }
   const shared = document.components['responses'] as Record<string, ResponseObject>;
   const sections = guides.map(({ title, text }) => ({ name: title, 'x-traitTag': true, description: text }));
-  const groups = document['x-tagGroups'] as object[];
+  const groups = document['x-tagGroups'] as readonly TagGroup[];
+  requireOnePlaceEach(document, guides, groups);
   return {
     servers,
     tags: [...(document.tags ?? []), ...sections],
@@ -37,6 +40,21 @@ export async function makeReferencePatch(document: OpenApiDocument, guides: read
     paths,
     components: { responses: linkProblems(shared) },
   };
+}
+
+interface TagGroup {
+  readonly name: string;
+  readonly tags: readonly string[];
+}
+
+/** The page shows a section for each guide and tag in a group, under its name: another one of that name is hidden. */
+function requireOnePlaceEach(document: OpenApiDocument, guides: readonly Guide[], groups: readonly TagGroup[]): void {
+  const names = [...guides.map(({ title }) => title), ...groups.flatMap(({ tags }) => tags)];
+  const twice = names.filter((name, index) => names.indexOf(name) !== index);
+  if (twice.length > 0) throw new Error(`sections of the reference page have the same name: ${twice.join(', ')}`);
+  const used = listOperations(document).flatMap(({ operation }) => operation.tags ?? []);
+  const hidden = used.filter((name) => !names.includes(name));
+  if (hidden.length > 0) throw new Error(`operations are in no group of tags: ${[...new Set(hidden)].join(', ')}`);
 }
 
 function linkProblems(responses: Record<string, ResponseObject>): MergePatch {

@@ -519,7 +519,7 @@ export interface AuditLogResource {
    * Lists who changed what, the newest first: a record for each request that changed a prompt, label, price, budget,
    * integration, location, category, product or API key, that read or erased the content of an invocation, or that signed
    * in or out. An import, and the revocation of a key with its descendants, can have several. A change is in the list as
-   * soon as it is answered. See [Audit log](/docs#/audit-log). `since` and `until` filter by `created_at`.
+   * soon as it is answered. See [See who changed what](/docs#/see-who-changed-what). `since` and `until` filter by `created_at`.
    */
   list(query?: Query<'listAuditLog'>, options?: CallOptions<'listAuditLog'>): ListCall<Schemas['AuditLogPage']>;
 }
@@ -616,7 +616,7 @@ export interface PricesResource {
 
 /**
  * What may be spent in a day, a week or a month: in all, by an API key, by a prompt or by a tag. A call that could
- * exceed a budget is not made. See [Budgets](/docs#/budgets).
+ * exceed a budget is not made. See [Limit what is spent](/docs#/limit-what-is-spent).
  */
 export interface BudgetsResource {
   /**
@@ -1627,7 +1627,7 @@ export interface Resources {
   readonly prices: PricesResource;
   /**
    * What may be spent in a day, a week or a month: in all, by an API key, by a prompt or by a tag. A call that could
-   * exceed a budget is not made. See [Budgets](/docs#/budgets).
+   * exceed a budget is not made. See [Limit what is spent](/docs#/limit-what-is-spent).
    */
   readonly budgets: BudgetsResource;
   /**

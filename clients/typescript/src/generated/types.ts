@@ -609,7 +609,7 @@ export interface paths<Other = string & {}> {
          * @description Lists who changed what, the newest first: a record for each request that changed a prompt, label, price, budget,
          *     integration, location, category, product or API key, that read or erased the content of an invocation, or that signed
          *     in or out. An import, and the revocation of a key with its descendants, can have several. A change is in the list as
-         *     soon as it is answered. See [Audit log](/docs#/audit-log). `since` and `until` filter by `created_at`.
+         *     soon as it is answered. See [See who changed what](/docs#/see-who-changed-what). `since` and `until` filter by `created_at`.
          */
         get: operations<Other>["listAuditLog"];
         put?: never;
