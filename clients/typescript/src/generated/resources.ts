@@ -537,7 +537,7 @@ export interface ProvidersResource {
    * is the default for this key.
    *
    * `echo` needs no credentials and can always be called. It makes everything testable without a provider:
-   * - It answers with the last user message, or with the tool result that comes last. `echo-upper` answers in upper case,
+   * - It answers with the last user message (without one, the last message), or with the tool result that comes last. `echo-upper` answers in upper case,
    *   `echo-reverse` with the words in reverse order. `echo-fail`, which is not listed, fails like an overloaded provider.
    * - A user message with the line `call <tool> <JSON>` calls a tool of the request; several lines are several calls. With
    *   `tool_choice` `required` or `{name}` it calls a tool without being asked, with sample arguments.
