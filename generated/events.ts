@@ -8,6 +8,7 @@ import productUpdatedSchema from './event-schemas/PRODUCT_UPDATED.json' with { t
 import categoryUpdatedSchema from './event-schemas/CATEGORY_UPDATED.json' with { type: 'json' };
 import fiscalDayEndSchema from './event-schemas/FISCAL_DAY_END.json' with { type: 'json' };
 import budgetThresholdReachedSchema from './event-schemas/BUDGET_THRESHOLD_REACHED.json' with { type: 'json' };
+import budgetRefusingSchema from './event-schemas/BUDGET_REFUSING.json' with { type: 'json' };
 import testEventSchema from './event-schemas/TEST.json' with { type: 'json' };
 
 export type paths = Record<string, never>;
@@ -359,6 +360,26 @@ export interface components {
          */
         PromptId: string;
         /**
+         * EventBudgetScope
+         * @description The calls that count: those of an API key and of the keys that it led to, those of a prompt, or those with a tag that is bound to an API key. Without a member, all calls.
+         * @example {
+         *       "tag": "team=checkout"
+         *     }
+         */
+        EventBudgetScope: {
+            /**
+             * @description Id of an API key; `administrator` for the key that the operator configured.
+             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+             */
+            keyId?: string;
+            promptId?: components["schemas"]["PromptId"];
+            /**
+             * @description A tag in `limits.tags` of API keys, as `name=value`.
+             * @example team=checkout
+             */
+            tag?: string;
+        };
+        /**
          * CostAmount
          * @description The amount, as decimal digits with up to nine decimals.
          * @example 0.0000464
@@ -422,6 +443,42 @@ export interface components {
             targetId: components["schemas"]["BudgetId"];
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["BudgetThresholdReachedData"];
+            id: components["schemas"]["EventId"];
+        };
+        /**
+         * BudgetRefusing
+         * @description A budget has refused a call.
+         * @example {
+         *       "type": "BUDGET_REFUSING",
+         *       "targetUuid": "5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65",
+         *       "targetId": "5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65",
+         *       "createdAt": "2026-11-19T10:04:27.902Z",
+         *       "data": {
+         *         "budget": "checkout",
+         *         "scope": {
+         *           "tag": "team=checkout"
+         *         },
+         *         "limit": {
+         *           "amount": "50",
+         *           "currency": "USD"
+         *         },
+         *         "since": "2026-10-31T23:00:00.000Z",
+         *         "resetsAt": "2026-11-30T23:00:00.000Z"
+         *       },
+         *       "id": "7d2c9e40-5b18-4f63-a7d9-1e0f6c83b254"
+         *     }
+         */
+        BudgetRefusing: {
+            /**
+             * @description Always `BUDGET_REFUSING`.
+             * @example BUDGET_REFUSING
+             * @constant
+             */
+            type: "BUDGET_REFUSING";
+            targetUuid: components["schemas"]["BudgetId"];
+            targetId: components["schemas"]["BudgetId"];
+            createdAt: components["schemas"]["EventTime"];
+            data: components["schemas"]["BudgetRefusingData"];
             id: components["schemas"]["EventId"];
         };
         /**
@@ -614,26 +671,6 @@ export interface components {
             locationId: components["schemas"]["EventLocationId"];
         };
         /**
-         * BudgetThresholdScope
-         * @description The calls that count: those of an API key and of the keys that it led to, those of a prompt, or those with a tag that is bound to an API key. Without a member, all calls.
-         * @example {
-         *       "tag": "team=checkout"
-         *     }
-         */
-        BudgetThresholdScope: {
-            /**
-             * @description Id of an API key; `administrator` for the key that the operator configured.
-             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
-             */
-            keyId?: string;
-            promptId?: components["schemas"]["PromptId"];
-            /**
-             * @description A tag in `limits.tags` of API keys, as `name=value`.
-             * @example team=checkout
-             */
-            tag?: string;
-        };
-        /**
          * BudgetThresholdReachedData
          * @description The budget, and what is spent of it in the period.
          * @example {
@@ -656,7 +693,7 @@ export interface components {
          */
         BudgetThresholdReachedData: {
             budget: components["schemas"]["BudgetName"];
-            scope: components["schemas"]["BudgetThresholdScope"];
+            scope: components["schemas"]["EventBudgetScope"];
             /**
              * @description The part of the limit that has been spent, in percent, as the budget has it in its `thresholds`.
              * @example 80
@@ -664,6 +701,39 @@ export interface components {
             threshold: number;
             limit: components["schemas"]["Cost"];
             spent: components["schemas"]["Cost"];
+            /**
+             * Format: date-time
+             * @description When the period began.
+             * @example 2026-10-31T23:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description When the next period begins. Absent if there is none.
+             * @example 2026-11-30T23:00:00.000Z
+             */
+            resetsAt?: string;
+        };
+        /**
+         * BudgetRefusingData
+         * @description The budget, and its period.
+         * @example {
+         *       "budget": "checkout",
+         *       "scope": {
+         *         "tag": "team=checkout"
+         *       },
+         *       "limit": {
+         *         "amount": "50",
+         *         "currency": "USD"
+         *       },
+         *       "since": "2026-10-31T23:00:00.000Z",
+         *       "resetsAt": "2026-11-30T23:00:00.000Z"
+         *     }
+         */
+        BudgetRefusingData: {
+            budget: components["schemas"]["BudgetName"];
+            scope: components["schemas"]["EventBudgetScope"];
+            limit: components["schemas"]["Cost"];
             /**
              * Format: date-time
              * @description When the period began.
@@ -704,6 +774,7 @@ export interface EventPayloads {
   readonly CATEGORY_UPDATED: components['schemas']['CategoryUpdated'];
   readonly FISCAL_DAY_END: components['schemas']['FiscalDayEnd'];
   readonly BUDGET_THRESHOLD_REACHED: components['schemas']['BudgetThresholdReached'];
+  readonly BUDGET_REFUSING: components['schemas']['BudgetRefusing'];
   readonly TEST: components['schemas']['TestEvent'];
 }
 
@@ -756,6 +827,12 @@ export const eventCatalog = {
     schema: budgetThresholdReachedSchema,
     example: {"type":"BUDGET_THRESHOLD_REACHED","targetUuid":"5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65","targetId":"5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65","createdAt":"2026-11-19T10:04:27.902Z","data":{"budget":"checkout","scope":{"tag":"team=checkout"},"threshold":80,"limit":{"amount":"50","currency":"USD"},"spent":{"amount":"40.0021","currency":"USD"},"since":"2026-10-31T23:00:00.000Z","resetsAt":"2026-11-30T23:00:00.000Z"},"id":"e8f3b61d-25c7-4a90-8d1e-6b4f0a97c352"},
   },
+  BUDGET_REFUSING: {
+    description: "A budget has refused a call.",
+    subscribable: true,
+    schema: budgetRefusingSchema,
+    example: {"type":"BUDGET_REFUSING","targetUuid":"5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65","targetId":"5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65","createdAt":"2026-11-19T10:04:27.902Z","data":{"budget":"checkout","scope":{"tag":"team=checkout"},"limit":{"amount":"50","currency":"USD"},"since":"2026-10-31T23:00:00.000Z","resetsAt":"2026-11-30T23:00:00.000Z"},"id":"7d2c9e40-5b18-4f63-a7d9-1e0f6c83b254"},
+  },
   TEST: {
     description: "Someone tests the integration.",
     subscribable: false,
@@ -771,4 +848,4 @@ export const eventCatalog = {
   };
 };
 
-export const eventTypes = ["ORDER_PLACED", "ORDER_COMPLETED", "ORDER_CANCELED", "PRODUCT_UPDATED", "CATEGORY_UPDATED", "FISCAL_DAY_END", "BUDGET_THRESHOLD_REACHED", "TEST"] as const satisfies readonly EventType[];
+export const eventTypes = ["ORDER_PLACED", "ORDER_COMPLETED", "ORDER_CANCELED", "PRODUCT_UPDATED", "CATEGORY_UPDATED", "FISCAL_DAY_END", "BUDGET_THRESHOLD_REACHED", "BUDGET_REFUSING", "TEST"] as const satisfies readonly EventType[];

@@ -1498,6 +1498,12 @@ export const operationTable = {
         "required": false
       },
       {
+        "name": "refused_by",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "tag",
         "in": "query",
         "type": "string",
@@ -1621,6 +1627,12 @@ export const operationTable = {
       },
       {
         "name": "problem",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "refused_by",
         "in": "query",
         "type": "string",
         "required": false

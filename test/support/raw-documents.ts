@@ -32,7 +32,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   ],
   budget_periods: [
     ...['_id', 'budget', 'budget_id', 'since', 'resets_at', 'limit', 'revision', 'taken', 'spent', 'by', 'holders'],
-    ...['announced', 'outbox', 'expires_at'],
+    ...['announced', 'refused', 'outbox', 'expires_at'],
   ],
   model_prices: [...audited, 'provider', 'model', 'rates', 'set_at', 'author'],
   test_runs: [...stamps, ...testRunFields.storedNames, 'heartbeat', 'buried_at'],
@@ -110,7 +110,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   /** One collection a day, as of the next. */
   invocation_contents: ['_id', 'key', 'data', 'erased_at'],
   invocations: [
-    ...['_id', 'created_at', 'operation', 'status', 'problem', 'author', 'prompt_id', 'prompt_slug'],
+    ...['_id', 'created_at', 'operation', 'status', 'problem', 'refused_by', 'author', 'prompt_id', 'prompt_slug'],
     ...[
       'prompt_version',
       'label',

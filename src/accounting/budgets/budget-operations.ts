@@ -9,6 +9,7 @@ import type { OperationHandlers } from '../../http/operation.ts';
 import { timezoneNamed } from '../../base/runtime/time-zones.ts';
 import { budgetFields, budgetTerms, continues, type Budget, type BudgetTerms } from './budget.ts';
 import type { Budgets, BudgetState, ChooseTerms } from './budgets.ts';
+import type { Refused } from './period-store.ts';
 
 type Schemas = components['schemas'];
 type BudgetOperations = Pick<OperationHandlers, 'listBudgets' | 'getBudget' | 'setBudget' | 'deleteBudget'>;
@@ -86,7 +87,7 @@ function newTerms({ limit, period, ...sent }: Schemas['BudgetInput']): BudgetTer
   });
 }
 
-function showBudget({ budget, period, spent, held }: BudgetState): Schemas['Budget'] {
+function showBudget({ budget, period, spent, held, refused }: BudgetState): Schemas['Budget'] {
   return {
     ...budgetFields.show(budget),
     current: {
@@ -95,8 +96,14 @@ function showBudget({ budget, period, spent, held }: BudgetState): Schemas['Budg
       spent: showAmount(spent),
       held: showAmount(held),
       left: showAmount(budget.limit - spent - held),
+      ...(refused && refused.last > budget.setAt && { refusing: showRefused(refused, budget.setAt) }),
     },
   };
+}
+
+function showRefused({ calls, since, last }: Refused, setAt: Date): Schemas['BudgetRefusals'] {
+  const from = since > setAt ? since : setAt;
+  return { since: from.toISOString(), last_at: last.toISOString(), calls };
 }
 
 function showAmount(amount: number): { amount: string; currency: 'USD' } {

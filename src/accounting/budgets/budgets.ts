@@ -9,7 +9,7 @@ import type { Clock } from '../../base/runtime/clock.ts';
 import type { Random } from '../../base/runtime/random.ts';
 import { budgetTerms, continues, periodOf, scopeName, type Budget, type BudgetTerms, type Period } from './budget.ts';
 import type { BudgetStore } from './budget-store.ts';
-import type { Account, PeriodStore, PeriodTerms } from './period-store.ts';
+import type { Account, PeriodStore, PeriodTerms, Refused } from './period-store.ts';
 import type { Claim } from './shares.ts';
 
 /** What a call is charged to. */
@@ -26,6 +26,8 @@ export interface BudgetState {
   readonly spent: number;
   /** Taken by processes for calls in progress, and for those that begin soon. */
   readonly held: number;
+  /** In this period. */
+  readonly refused: Refused | undefined;
 }
 
 /** Which budgets hold for a call. Found in memory. */
@@ -90,8 +92,8 @@ export interface BudgetsOptions {
   readonly random: Pick<Random, 'uuid'>;
   /** Called for each excess, with the error if its model could not be blocked. */
   readonly onExcess: (excess: Excess, error?: unknown) => void;
-  /** Called for each call that is refused, with the name of the budget. */
-  readonly onRefused: (budget: string) => void;
+  /** Called for each call that is refused. */
+  readonly onRefused: (budget: Budget, terms: PeriodTerms) => void;
 }
 
 /** How often each process reads the budgets that others have set, in milliseconds. */
@@ -201,7 +203,10 @@ export function createBudgets({ store, periods, clock, random, onExcess, onRefus
       }
       return { periods: payers.map(currentTerms), amount: most ?? 0, payer: charged.principal.family };
     },
-    refused: onRefused,
+    refused(name) {
+      const current = all.find(({ budget }) => budget.name === name);
+      if (current !== undefined) onRefused(current.budget, currentTerms(current));
+    },
     exceeded(excess) {
       onExcess(excess);
       store
@@ -283,7 +288,7 @@ function termsOf(budget: Budget, { id: period, since, resetsAt }: Period): Perio
 
 function stateOf(budget: Budget, period: Period, account: Account | undefined): BudgetState {
   const { spent = 0, taken = 0 } = account ?? {};
-  return { budget, period, spent, held: taken - spent };
+  return { budget, period, spent, held: taken - spent, refused: account?.refused };
 }
 
 /** For the audit log, where the name of a budget is its id. */

@@ -8,6 +8,7 @@ import { createBudgetUses, readEveryMs } from './budget-uses.ts';
 import { createBudgetStore } from './budget-store.ts';
 import { createBudgets, refreshEveryMs, type BudgetsOptions } from './budgets.ts';
 import { createPeriodStore, type PeriodStore } from './period-store.ts';
+import { createRefusals } from './refusals.ts';
 import { createShares } from './shares.ts';
 import { checkEveryMs, createThresholds } from './thresholds.ts';
 
@@ -30,11 +31,13 @@ export function createBudgetFeature(
       return isChanged;
     },
   };
+  const refusals = createRefusals({ periods, clock, random });
   const uses = createBudgetUses(periods, () => budgets.known(), clock);
   const budgets = createBudgets({
     ...{ store: createBudgetStore(database), periods: store, clock, random, onExcess },
-    onRefused: (name) => {
-      uses.refused(name);
+    onRefused: (budget, terms) => {
+      uses.refused(budget.name);
+      refusals.add(budget, terms);
     },
   });
   const { monotonic } = clock;
@@ -43,6 +46,7 @@ export function createBudgetFeature(
     { name: 'budgets', everyMs: refreshEveryMs, onlyReads: true, run: () => budgets.refresh() },
     { name: 'use of budgets', everyMs: readEveryMs, onlyReads: true, run: () => uses.read() },
     { name: 'thresholds of budgets', everyMs: checkEveryMs, run: () => thresholds.check() },
+    { name: 'refusals of budgets', everyMs: checkEveryMs, run: () => refusals.report() },
   ];
   return {
     budgets,

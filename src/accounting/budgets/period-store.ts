@@ -41,6 +41,7 @@ export interface Account {
   readonly spent: number;
   /** By the id of the journal. */
   readonly slices: ReadonlyMap<string, Slice>;
+  readonly refused?: Refused | undefined;
 }
 
 /** What was spent in a period, and which thresholds are announced, in percent. Amounts are nano-dollars. */
@@ -48,6 +49,13 @@ export interface PeriodSpending extends Period {
   readonly limit: bigint;
   readonly spent: bigint;
   readonly announced: readonly number[];
+}
+
+/** Calls that were refused in a period. */
+export interface Refused {
+  readonly calls: number;
+  readonly since: Date;
+  readonly last: Date;
 }
 
 /** A threshold, and what must hold for it: the limit, and the least that is spent, in nano-dollars. */
@@ -91,6 +99,11 @@ export interface PeriodStore {
   spending(ids: readonly string[]): Promise<PeriodSpending[]>;
   /** Adds an event to the outbox of the period, unless the threshold is announced. A repetition changes nothing. */
   announce(id: string, reached: Reached, event: OutboxEntry): Promise<void>;
+  /**
+   * Notes how many calls a process has refused in all, with the event if they are the first of the period. A repetition
+   * changes nothing.
+   */
+  refuse(id: string, reporter: string, refused: Refused, event: OutboxEntry): Promise<void>;
   /** A period without end is kept for as long as others. */
   expire(id: string, at: Date): Promise<void>;
 }
@@ -111,6 +124,8 @@ interface PeriodDocument extends Partial<WithOutbox> {
   holders: string[];
   /** Thresholds, in percent. Absent if none are. */
   announced?: number[];
+  /** Calls by the process that refused them. Absent if none were. */
+  refused?: { since: Date; last: Date; by: Record<string, number> };
   expires_at?: Date;
 }
 
@@ -217,6 +232,19 @@ export function createPeriodStore({ db }: PagedDatabase): PeriodStore {
         periods.updateOne(filter as unknown as Filter<PeriodDocument>, change as UpdateFilter<PeriodDocument>),
       );
     },
+    async refuse(id, reporter, { calls, since, last }, event) {
+      const first = { _id: id, refused: { $exists: false } };
+      const begun = { $set: { refused: { since, last, by: { [reporter]: calls } } }, $push: pushEvents([event]) };
+      const { matchedCount } = await writeIdempotently(() =>
+        periods.updateOne(first as Filter<PeriodDocument>, begun as UpdateFilter<PeriodDocument>),
+      );
+      if (matchedCount === 1) return;
+      const more = {
+        $min: { 'refused.since': since },
+        $max: { 'refused.last': last, [`refused.by.${reporter}`]: calls },
+      };
+      await writeIdempotently(() => periods.updateOne({ _id: id }, more as UpdateFilter<PeriodDocument>));
+    },
     async expire(id, at) {
       const $set = { expires_at: new Date(at.getTime() + keptMs) };
       await writeIdempotently(() => periods.updateOne({ _id: id }, { $set }));
@@ -224,13 +252,18 @@ export function createPeriodStore({ db }: PagedDatabase): PeriodStore {
   };
 }
 
-function toAccount({ limit, revision, taken, spent, by }: PeriodDocument): Account {
+function toAccount({ limit, revision, taken, spent, by, refused }: PeriodDocument): Account {
   return {
     limit: toNumber(limit),
     revision,
     taken: toNumber(taken),
     spent: toNumber(spent),
     slices: slicesIn(by),
+    refused: refused && {
+      calls: Object.values(refused.by).reduce((sum, calls) => sum + calls, 0),
+      since: refused.since,
+      last: refused.last,
+    },
   };
 }
 

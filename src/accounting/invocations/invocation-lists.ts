@@ -20,6 +20,11 @@ export const dayIndexes: Required<Omit<CollectionIndexes, 'collection'>> = {
       name: 'problem_1_created_at_-1__id_1',
       partialFilterExpression: { problem: { $gt: '' } },
     },
+    {
+      key: { refused_by: 1, created_at: -1, _id: 1 },
+      name: 'refused_by_1_created_at_-1__id_1',
+      partialFilterExpression: { refused_by: { $gt: '' } },
+    },
   ],
   inOrder: [
     { key: { model: 1, created_at: -1, _id: 1 }, name: 'model_1_created_at_-1__id_1' },
@@ -34,7 +39,7 @@ export const dayIndexes: Required<Omit<CollectionIndexes, 'collection'>> = {
 };
 
 /** Fields of `indexes`, those first that have the fewest invocations. */
-const selective = ['problem', 'prompt_id', 'author.id'] as const;
+const selective = ['refused_by', 'problem', 'prompt_id', 'author.id'] as const;
 
 /** The invocations of a list in the collection of a day. */
 export function invocationSource(
@@ -42,8 +47,9 @@ export function invocationSource(
   filter: InvocationFilter,
 ): Source<InvocationDocument> {
   const { since, until, promptIds, promptId, version, label, authorId, provider, model, status, problem, tag } = filter;
-  const { requestId } = filter;
+  const { requestId, refusedBy } = filter;
   const equal: Record<string, unknown> = {
+    ...(refusedBy !== undefined && { refused_by: refusedBy }),
     ...(problem !== undefined && { problem }),
     ...(promptId !== undefined && { prompt_id: promptId }),
     ...(authorId !== undefined && { 'author.id': authorId }),

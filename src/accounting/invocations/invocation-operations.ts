@@ -62,14 +62,14 @@ export function invocationOperations({
 }: InvocationOperationsDependencies): InvocationOperations {
   const toFilter = async (query: Query, { principal: { reach } }: RequestContext): Promise<InvocationFilter> => {
     const { since, until, prompt, author_id: authorId, version, label, provider, model, status, problem, tag } = query;
-    const { request_id: requestId } = query;
+    const { request_id: requestId, refused_by: refusedBy } = query;
     const promptId = prompt === undefined ? undefined : await prompts.recordedId(prompt, reach);
     return {
       since: toInstant(since),
       until: toInstant(until),
       promptId,
       promptIds: promptId === undefined ? reach?.prompts : undefined,
-      ...{ authorId, version, label, provider, model, status, problem, tag, requestId },
+      ...{ authorId, version, label, provider, model, status, problem, tag, requestId, refusedBy },
     };
   };
   const find = async (id: string, { principal: { reach } }: RequestContext): Promise<InvocationDocument> => {

@@ -180,7 +180,10 @@ export class InvocationRecord implements AttemptLog {
     } catch (error) {
       this.#withdraw(attempt);
       if (paid?.isPut === true) this.#isNeeded = true;
-      if (isRefusal(error) && error.extensions.budget !== undefined) budgets.refused(error.extensions.budget);
+      if (isRefusal(error) && error.extensions.budget !== undefined) {
+        this.#document.refused_by = error.extensions.budget;
+        budgets.refused(error.extensions.budget);
+      }
       throw error;
     }
     return this.#opened(attempt, quote, ceiling, paid && most);

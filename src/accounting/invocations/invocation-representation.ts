@@ -16,6 +16,7 @@ export function toInvocation(document: InvocationDocument): Schemas['Invocation'
     operation: document.operation,
     status: document.status,
     problem: problem && `urn:prompt-gateway:problem:${problem}`,
+    refused_by: document.refused_by,
     author: document.author,
     prompt_id: document.prompt_id,
     prompt_slug: document.prompt_slug,

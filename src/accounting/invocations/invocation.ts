@@ -38,6 +38,8 @@ export interface InvocationDocument {
   operation: InvocationOperation;
   status: InvocationStatus;
   problem?: ProblemError['type'];
+  /** Name of the budget that refused a call. */
+  refused_by?: string;
   author: AuthorRef;
   prompt_id?: string;
   prompt_slug?: string;
@@ -93,6 +95,7 @@ export interface InvocationFilter {
   readonly status?: InvocationStatus | undefined;
   readonly problem?: string | undefined;
   readonly requestId?: string | undefined;
+  readonly refusedBy?: string | undefined;
   /** `name=value` */
   readonly tag?: string | undefined;
 }

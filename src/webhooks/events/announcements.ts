@@ -99,7 +99,8 @@ export function fiscalDayEnded(day: EndedFiscalDay, occasion: Occasion): OutboxE
   return announce('FISCAL_DAY_END', occasion, { targetId: occasion.locationId, data });
 }
 
-export interface ReachedThreshold {
+/** A budget in a period. */
+export interface AnnouncedBudget {
   readonly budgetId: string;
   readonly name: string;
   readonly scope: {
@@ -107,13 +108,16 @@ export interface ReachedThreshold {
     readonly promptId?: string | undefined;
     readonly tag?: string | undefined;
   };
-  /** In percent of the limit. */
-  readonly threshold: number;
   readonly limit: Money;
-  readonly spent: Money;
   /** Of the period. */
   readonly since: Date;
   readonly resetsAt: Date | undefined;
+}
+
+export interface ReachedThreshold extends AnnouncedBudget {
+  /** In percent of the limit. */
+  readonly threshold: number;
+  readonly spent: Money;
 }
 
 interface Money {
@@ -123,19 +127,25 @@ interface Money {
 
 /** `BUDGET_THRESHOLD_REACHED`: a part of a budget has been spent. It belongs to no location. */
 export function budgetThresholdReached(reached: ReachedThreshold, occasion: AnyOccasion): OutboxEntry {
-  const { budgetId, name, scope, threshold, limit, spent, since, resetsAt } = reached;
-  const { keyId, promptId, tag } = scope;
+  const { threshold, spent } = reached;
   return announce('BUDGET_THRESHOLD_REACHED', occasion, {
-    targetId: budgetId,
-    data: defined({
-      budget: name,
-      scope: defined({ keyId, promptId, tag }),
-      threshold,
-      limit,
-      spent,
-      since: since.toISOString(),
-      resetsAt: resetsAt?.toISOString(),
-    }),
+    targetId: reached.budgetId,
+    data: { ...periodOf(reached), threshold, spent },
+  });
+}
+
+/** `BUDGET_REFUSING`: a budget has refused a call, for the first time in its period. It belongs to no location. */
+export function budgetRefusing(budget: AnnouncedBudget, occasion: AnyOccasion): OutboxEntry {
+  return announce('BUDGET_REFUSING', occasion, { targetId: budget.budgetId, data: periodOf(budget) });
+}
+
+function periodOf({ name, scope: { keyId, promptId, tag }, limit, since, resetsAt }: AnnouncedBudget) {
+  return defined({
+    budget: name,
+    scope: defined({ keyId, promptId, tag }),
+    limit,
+    since: since.toISOString(),
+    resetsAt: resetsAt?.toISOString(),
   });
 }
 

@@ -95,6 +95,7 @@ export function simulatePeriodStore(
         return new Map(found.flatMap(([id, slice]) => (slice === undefined ? [] : [[id, { ...slice }]])));
       }),
     holders: () => command(() => new Set([...periods.values()].flatMap(({ slices }) => [...slices.keys()]))),
+    refuse: () => Promise.resolve(),
     expire: () => Promise.resolve(),
   };
 }

@@ -27,9 +27,10 @@ describe('200', () => {
       ['CATEGORY_UPDATED', true],
       ['FISCAL_DAY_END', true],
       ['BUDGET_THRESHOLD_REACHED', true],
+      ['BUDGET_REFUSING', true],
       ['TEST', false],
     ]);
-    expect(body.pagination).toEqual({ total: 8, limit: 20, offset: 0, next: null });
+    expect(body.pagination).toEqual({ total: 9, limit: 20, offset: 0, next: null });
   });
 
   it('gives each type a self-contained schema that accepts only its own example', async () => {

@@ -21,6 +21,8 @@ export interface EventPayloads {
   readonly FISCAL_DAY_END: Schemas['FiscalDayEnd'];
   /** A part of a budget has been spent. */
   readonly BUDGET_THRESHOLD_REACHED: Schemas['BudgetThresholdReached'];
+  /** A budget has refused a call. */
+  readonly BUDGET_REFUSING: Schemas['BudgetRefusing'];
   /** Someone tests the integration. */
   readonly TEST: Schemas['TestEvent'];
 }

@@ -3734,6 +3734,11 @@ export interface components<Other = string & {}> {
              */
             status: components<Other>["schemas"]["InvocationStatus"] | components<Other>["schemas"]["OtherValue"];
             problem?: components<Other>["schemas"]["ProblemType"];
+            /**
+             * @description Name of the budget that refused a call of it. Then it failed, unless a fallback answered.
+             * @example nightly-batch
+             */
+            refused_by?: string;
             author: components<Other>["schemas"]["Author"];
             prompt_id?: components<Other>["schemas"]["PromptId"];
             /**
@@ -3908,6 +3913,34 @@ export interface components<Other = string & {}> {
          * @example 4096
          */
         AssumedOutputTokens: number;
+        /**
+         * BudgetRefusals
+         * @description The calls that the budget has refused in this period. Absent if there are none since it was last set. Raise its limit, or look at the calls: `GET /api/v1/invocations?refused_by=<name>`.
+         * @example {
+         *       "since": "2026-11-06T02:27:40.118Z",
+         *       "last_at": "2026-11-06T08:59:12.402Z",
+         *       "calls": 103
+         *     }
+         */
+        BudgetRefusals: {
+            /**
+             * Format: date-time
+             * @description When it refused the first one, at the earliest when it was last set.
+             * @example 2026-11-06T02:27:40.118Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description When it refused the last one.
+             * @example 2026-11-06T08:59:12.402Z
+             */
+            last_at: string;
+            /**
+             * @description Their number, complete after a second.
+             * @example 103
+             */
+            calls: number;
+        };
         /**
          * Budget
          * @description What may be spent in a period.
@@ -5042,7 +5075,7 @@ export interface components<Other = string & {}> {
          * @example ORDER_PLACED
          * @enum {string}
          */
-        SubscribableEventType: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "BUDGET_THRESHOLD_REACHED";
+        SubscribableEventType: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "BUDGET_THRESHOLD_REACHED" | "BUDGET_REFUSING";
         /**
          * EventTypeName
          * @description Name of a type of event.
@@ -5748,6 +5781,26 @@ export interface components<Other = string & {}> {
             id: components<Other>["schemas"]["EventId"];
         };
         /**
+         * EventBudgetScope
+         * @description The calls that count: those of an API key and of the keys that it led to, those of a prompt, or those with a tag that is bound to an API key. Without a member, all calls.
+         * @example {
+         *       "tag": "team=checkout"
+         *     }
+         */
+        EventBudgetScope: {
+            /**
+             * @description Id of an API key; `administrator` for the key that the operator configured.
+             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+             */
+            keyId?: string;
+            promptId?: components<Other>["schemas"]["PromptId"];
+            /**
+             * @description A tag in `limits.tags` of API keys, as `name=value`.
+             * @example team=checkout
+             */
+            tag?: string;
+        };
+        /**
          * BudgetThresholdReached
          * @description A part of a budget has been spent.
          * @example {
@@ -5785,6 +5838,41 @@ export interface components<Other = string & {}> {
             targetId: components<Other>["schemas"]["BudgetId"];
             createdAt: components<Other>["schemas"]["EventTime"];
             data: components<Other>["schemas"]["BudgetThresholdReachedData"];
+            id: components<Other>["schemas"]["EventId"];
+        };
+        /**
+         * BudgetRefusing
+         * @description A budget has refused a call.
+         * @example {
+         *       "type": "BUDGET_REFUSING",
+         *       "targetUuid": "5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65",
+         *       "targetId": "5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65",
+         *       "createdAt": "2026-11-19T10:04:27.902Z",
+         *       "data": {
+         *         "budget": "checkout",
+         *         "scope": {
+         *           "tag": "team=checkout"
+         *         },
+         *         "limit": {
+         *           "amount": "50",
+         *           "currency": "USD"
+         *         },
+         *         "since": "2026-10-31T23:00:00.000Z",
+         *         "resetsAt": "2026-11-30T23:00:00.000Z"
+         *       },
+         *       "id": "7d2c9e40-5b18-4f63-a7d9-1e0f6c83b254"
+         *     }
+         */
+        BudgetRefusing: {
+            /**
+             * @description Always `BUDGET_REFUSING`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "BUDGET_REFUSING";
+            targetUuid: components<Other>["schemas"]["BudgetId"];
+            targetId: components<Other>["schemas"]["BudgetId"];
+            createdAt: components<Other>["schemas"]["EventTime"];
+            data: components<Other>["schemas"]["BudgetRefusingData"];
             id: components<Other>["schemas"]["EventId"];
         };
         /**
@@ -6929,6 +7017,7 @@ export interface components<Other = string & {}> {
             spent: components<Other>["schemas"]["BudgetSpent"];
             held: components<Other>["schemas"]["BudgetHeld"];
             left: components<Other>["schemas"]["BudgetLeft"];
+            refusing?: components<Other>["schemas"]["BudgetRefusals"];
         };
         /**
          * BlockedModel
@@ -7411,26 +7500,6 @@ export interface components<Other = string & {}> {
             locationId: components<Other>["schemas"]["EventLocationId"];
         };
         /**
-         * BudgetThresholdScope
-         * @description The calls that count: those of an API key and of the keys that it led to, those of a prompt, or those with a tag that is bound to an API key. Without a member, all calls.
-         * @example {
-         *       "tag": "team=checkout"
-         *     }
-         */
-        BudgetThresholdScope: {
-            /**
-             * @description Id of an API key; `administrator` for the key that the operator configured.
-             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
-             */
-            keyId?: string;
-            promptId?: components<Other>["schemas"]["PromptId"];
-            /**
-             * @description A tag in `limits.tags` of API keys, as `name=value`.
-             * @example team=checkout
-             */
-            tag?: string;
-        };
-        /**
          * BudgetThresholdReachedData
          * @description The budget, and what is spent of it in the period.
          * @example {
@@ -7453,7 +7522,7 @@ export interface components<Other = string & {}> {
          */
         BudgetThresholdReachedData: {
             budget: components<Other>["schemas"]["BudgetName"];
-            scope: components<Other>["schemas"]["BudgetThresholdScope"];
+            scope: components<Other>["schemas"]["EventBudgetScope"];
             /**
              * @description The part of the limit that has been spent, in percent, as the budget has it in its `thresholds`.
              * @example 80
@@ -7461,6 +7530,39 @@ export interface components<Other = string & {}> {
             threshold: number;
             limit: components<Other>["schemas"]["Cost"];
             spent: components<Other>["schemas"]["Cost"];
+            /**
+             * Format: date-time
+             * @description When the period began.
+             * @example 2026-10-31T23:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description When the next period begins. Absent if there is none.
+             * @example 2026-11-30T23:00:00.000Z
+             */
+            resetsAt?: string;
+        };
+        /**
+         * BudgetRefusingData
+         * @description The budget, and its period.
+         * @example {
+         *       "budget": "checkout",
+         *       "scope": {
+         *         "tag": "team=checkout"
+         *       },
+         *       "limit": {
+         *         "amount": "50",
+         *         "currency": "USD"
+         *       },
+         *       "since": "2026-10-31T23:00:00.000Z",
+         *       "resetsAt": "2026-11-30T23:00:00.000Z"
+         *     }
+         */
+        BudgetRefusingData: {
+            budget: components<Other>["schemas"]["BudgetName"];
+            scope: components<Other>["schemas"]["EventBudgetScope"];
+            limit: components<Other>["schemas"]["Cost"];
             /**
              * Format: date-time
              * @description When the period began.
@@ -16035,6 +16137,11 @@ export interface components<Other = string & {}> {
          */
         OfInvocationProblem: string;
         /**
+         * @description Only invocations of which this budget refused a call.
+         * @example nightly-batch
+         */
+        OfRefusedBy: string;
+        /**
          * @description Only invocations with this tag, as `name=value`.
          * @example team=checkout
          */
@@ -16123,7 +16230,7 @@ export interface components<Other = string & {}> {
          * @description Only deliveries of events of this type.
          * @example ORDER_PLACED
          */
-        OfEventType: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "BUDGET_THRESHOLD_REACHED" | "TEST";
+        OfEventType: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "BUDGET_THRESHOLD_REACHED" | "BUDGET_REFUSING" | "TEST";
         /**
          * @description Only deliveries of events about this order, product, category, location or integration: those with this `targetId` in
          *     their body.
@@ -17889,6 +17996,11 @@ export interface operations<Other = string & {}> {
                  */
                 problem?: components<Other>["parameters"]["OfInvocationProblem"];
                 /**
+                 * @description Only invocations of which this budget refused a call.
+                 * @example nightly-batch
+                 */
+                refused_by?: components<Other>["parameters"]["OfRefusedBy"];
+                /**
                  * @description Only invocations with this tag, as `name=value`.
                  * @example team=checkout
                  */
@@ -18001,6 +18113,11 @@ export interface operations<Other = string & {}> {
                  * @example provider-timeout
                  */
                 problem?: components<Other>["parameters"]["OfInvocationProblem"];
+                /**
+                 * @description Only invocations of which this budget refused a call.
+                 * @example nightly-batch
+                 */
+                refused_by?: components<Other>["parameters"]["OfRefusedBy"];
                 /**
                  * @description Only invocations with this tag, as `name=value`.
                  * @example team=checkout

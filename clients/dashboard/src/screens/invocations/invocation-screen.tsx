@@ -103,7 +103,7 @@ function Notice({ invocation: { status, joined } }: { invocation: Invocation }):
 
 function Facts({ invocation }: { invocation: Invocation }): ReactNode {
   const { invocations, prompts, shared } = useTexts();
-  const { detail: texts, columns, operations, unknown } = invocations;
+  const { detail: texts, columns, filters, operations, unknown } = invocations;
   const format = useFormat();
   const { prompt_id: promptId, prompt_slug: slug, prompt_version: version, label, problem, usage, tags } = invocation;
   const { first_content_ms: firstContent, finish_reason: finishReason, latency_ms: latency } = invocation;
@@ -140,6 +140,14 @@ function Facts({ invocation }: { invocation: Invocation }): ReactNode {
             value: (
               <TextLink to="/invocations" search={{ problem: problemName(problem) }} size="sm">
                 {problemName(problem)}
+              </TextLink>
+            ),
+          },
+          invocation.refused_by !== undefined && {
+            label: filters.refusedBy,
+            value: (
+              <TextLink to="/costs" size="sm">
+                {invocation.refused_by}
               </TextLink>
             ),
           },

@@ -136,6 +136,7 @@ export function InvocationsScreen(): ReactNode {
         )}
         <DateRangeFilter filters={filters} since="since" until="until" />
         <SearchFilter filters={filters} name="tag" label={texts.filters.tag} placeholder="team=checkout" />
+        <SearchFilter filters={filters} name="refused_by" label={texts.filters.refusedBy} />
         <SearchFilter filters={filters} name="request_id" label={shared.requestId} />
       </FilterBar>
       <RowCount list={list} />

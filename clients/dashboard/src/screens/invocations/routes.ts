@@ -10,6 +10,7 @@ export const invocationsRoutes = [
     validateSearch: searchOf({
       status: ['succeeded', 'failed', 'cancelled', 'interrupted'],
       problem: 'text',
+      refused_by: 'text',
       prompt: 'text',
       version: 'text',
       label: 'text',

@@ -75,6 +75,7 @@ export const costs: Texts['costs'] = {
     ofTag: 'Tag',
     periods: { day: 'Jeden Tag', week: 'Jede Woche', month: 'Jeden Monat', once: 'Einmalig' },
     standings: {
+      refusing: 'Lehnt Anfragen ab',
       usedUp: 'Aufgebraucht',
       tight: 'Fast aufgebraucht',
       runsOut: 'Wird aufgebraucht',
@@ -87,6 +88,9 @@ export const costs: Texts['costs'] = {
     events: (shares) => `Ereignis bei ${shares}`,
     resets: 'Beginnt neu',
     neverResets: 'Beginnt nicht neu',
+    refusing: (calls, since) =>
+      `Lehnt seit ${since} Anfragen ab: ${calls}. Sie gehen wieder durch, wenn Platz für das ist, was sie höchstens kosten: Erhöhen Sie das Limit, oder begrenzen Sie ihre Ausgabe-Tokens.`,
+    showRefused: 'Die Anfragen zeigen',
     refused: 'Anfragen werden abgelehnt, bis es neu beginnt oder das Limit erhöht wird.',
     refusedForGood: 'Anfragen werden abgelehnt, bis das Limit erhöht wird.',
     noForecast: 'Noch keine Prognose: Vom Zeitraum ist zu wenig vorbei, oder es ist nichts ausgegeben.',

@@ -20,6 +20,7 @@ export const invocations: Texts['invocations'] = {
     label: 'Label',
     provider: 'Anbieter',
     tag: 'Tag',
+    refusedBy: 'Abgelehnt von Budget',
   },
   statuses: {
     succeeded: 'Beantwortet',

@@ -66,7 +66,13 @@ export const costs = {
     ofPrompt: 'Prompt',
     ofTag: 'Tag',
     periods: { day: 'Each day', week: 'Each week', month: 'Each month', once: 'Once' },
-    standings: { usedUp: 'Used up', tight: 'Nearly used up', runsOut: 'Will be used up', within: 'Within the limit' },
+    standings: {
+      refusing: 'Refuses calls',
+      usedUp: 'Used up',
+      tight: 'Nearly used up',
+      runsOut: 'Will be used up',
+      within: 'Within the limit',
+    },
     spent: (spent: string, limit: string, share: string | undefined) =>
       `${spent} of ${limit} spent${share === undefined ? '' : ` (${share})`}`,
     held: (held: string) => `${held} held`,
@@ -75,6 +81,9 @@ export const costs = {
     events: (shares: string) => `Event at ${shares}`,
     resets: 'Begins anew',
     neverResets: 'Does not begin anew',
+    refusing: (calls: string, since: string) =>
+      `It has refused calls since ${since}: ${calls}. They go through again when it has room for the most that they can cost: raise the limit, or limit their output tokens.`,
+    showRefused: 'Show the calls',
     refused: 'Calls are refused until it begins anew, or until the limit is raised.',
     refusedForGood: 'Calls are refused until the limit is raised.',
     noForecast: 'No forecast yet: too little of the period is over, or nothing is spent.',

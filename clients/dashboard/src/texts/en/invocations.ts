@@ -17,6 +17,7 @@ export const invocations = {
     label: 'Label',
     provider: 'Provider',
     tag: 'Tag',
+    refusedBy: 'Refused by budget',
   },
   statuses: {
     succeeded: 'Succeeded',

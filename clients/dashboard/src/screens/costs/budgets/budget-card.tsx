@@ -14,7 +14,13 @@ import { forecastOf, standingOf, type BudgetStanding } from './forecast.ts';
 
 type Budget = Schemas['Budget'];
 
-const tones: Record<BudgetStanding, Tone> = { usedUp: 'danger', tight: 'warning', runsOut: 'warning', within: 'ok' };
+const tones: Record<BudgetStanding, Tone> = {
+  refusing: 'danger',
+  usedUp: 'danger',
+  tight: 'warning',
+  runsOut: 'warning',
+  within: 'ok',
+};
 
 /** One budget: what it counts, how much of it is spent, and how the period will end at this pace. */
 export function BudgetCard({ budget }: { budget: Budget }): ReactNode {
@@ -118,7 +124,18 @@ function Outlook({ budget }: { budget: Budget }): ReactNode {
   const { budgets: texts } = useTexts().costs;
   const format = useFormat();
   const forecast = forecastOf(budget, useNow());
-  const { limit, current } = budget;
+  const { name, limit, current } = budget;
+  const { refusing } = current;
+  if (refusing !== undefined) {
+    return (
+      <Text size="sm" component="div">
+        {texts.refusing(format.number(refusing.calls), format.moment(refusing.since))}{' '}
+        <TextLink to="/invocations" search={{ refused_by: name, since: refusing.since }} size="sm" underline="always">
+          {texts.showRefused}
+        </TextLink>
+      </Text>
+    );
+  }
   if (Number(current.spent.amount) >= Number(limit.amount)) {
     return <Text size="sm">{current.resets_at === undefined ? texts.refusedForGood : texts.refused}</Text>;
   }

@@ -29,13 +29,14 @@ export function forecastOf(budget: Schemas['Budget'], now: number): Forecast | u
 }
 
 /** How a budget stands. */
-export type BudgetStanding = 'usedUp' | 'tight' | 'runsOut' | 'within';
+export type BudgetStanding = 'refusing' | 'usedUp' | 'tight' | 'runsOut' | 'within';
 
 /** From this share of the limit on, a budget is nearly used up. */
 const tightShare = 0.9;
 
 /** How a budget stands, the most urgent first. */
 export function standingOf({ limit, current }: Schemas['Budget'], forecast: Forecast | undefined): BudgetStanding {
+  if (current.refusing !== undefined) return 'refusing';
   const [most, spent] = [Number(limit.amount), Number(current.spent.amount)];
   if (spent >= most) return 'usedUp';
   if (spent >= tightShare * most) return 'tight';
