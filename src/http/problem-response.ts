@@ -1,6 +1,6 @@
 import { operationTable, type OperationRow } from '../../generated/operations.ts';
 import { problems } from '../../generated/problems.ts';
-import { toCompatibleError } from '../base/errors/compatible-error.ts';
+import { compatibleStatus, toCompatibleError } from '../base/errors/compatible-error.ts';
 import {
   ProblemError,
   saidByProvider,
@@ -87,15 +87,17 @@ export function problemAnswer(error: unknown, instance: string, requestId: strin
 /** The SDKs repeat requests after 408, 409, 429 and 5xx, unless a header of the answer says that they should not. */
 function compatibleAnswer(problem: ProblemError): RawAnswer {
   const { type, status, message: detail, errors, headers, extensions } = problem;
-  const { usage } = extensions;
+  const { usage, provider_status: said } = extensions;
+  const facts = { type, status, detail, errors, usage, provider_status: said, ...saidByProvider(problem) };
   return {
-    status,
+    status: compatibleStatus(facts),
     headers: {
       ...headers,
+      ...(said !== undefined && { 'x-provider-status': String(said) }),
       'content-type': 'application/json; charset=utf-8',
       ...(![408, 429, 503].includes(status) && { 'x-should-retry': 'false' }),
     },
-    body: JSON.stringify(toCompatibleError({ type, status, detail, errors, usage, ...saidByProvider(problem) })),
+    body: JSON.stringify(toCompatibleError(facts)),
   };
 }
 

@@ -1,3 +1,4 @@
+import { compatibleStatus } from '../../src/base/errors/compatible-error.ts';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import document from '../../generated/openapi.json' with { type: 'json' };
@@ -122,7 +123,12 @@ function checkProblem(row: OperationRow, { status, headers, text }: WireAnswer):
   const declared = (problems as Record<string, { status: number; title: string }>)[slug];
   const wrong: string[] = [];
   if (!row.problems.includes(slug)) wrong.push(`problem type ${slug} is not declared`);
-  if (declared?.status !== status || (isProblem && (JSON.parse(text) as { status: number }).status !== status))
+  const said = headers['x-provider-status'];
+  const expected =
+    declared === undefined || isProblem || said === undefined
+      ? declared?.status
+      : compatibleStatus({ type: slug, status: declared.status, provider_status: Number(said) });
+  if (expected !== status || (isProblem && (JSON.parse(text) as { status: number }).status !== status))
     wrong.push(`problem type ${slug} does not belong to ${status}`);
   return wrong;
 }
@@ -135,7 +141,9 @@ export function problemSlug({ headers, text }: Pick<WireAnswer, 'headers' | 'tex
   if (mediaType.startsWith('application/problem+json')) {
     return String(type).replace('urn:prompt-gateway:problem:', '');
   }
-  return typeof error?.code === 'string' ? error.code : undefined;
+  if (typeof error?.code !== 'string') return undefined;
+  // The provider's code, if that refused the request itself.
+  return error.code in problems || headers['x-provider-status'] === undefined ? error.code : 'provider-failed';
 }
 
 function typed(value: string, type: unknown): unknown {

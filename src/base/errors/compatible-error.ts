@@ -9,7 +9,7 @@ export interface CompatibleError {
     readonly type: 'invalid_request_error' | 'rate_limit_error' | 'server_error' | 'insufficient_quota';
     /** The member, parameter or header that is wrong, such as `messages[0].content`. */
     readonly param: string | null;
-    /** The type of the problem without its prefix. */
+    /** The type of the problem without its prefix, or the provider's code if that refused the request itself. */
     readonly code: string;
     /** What a failed call has used, and may be charged for. */
     readonly usage?: { readonly input_tokens?: number; readonly output_tokens?: number };
@@ -23,8 +23,22 @@ export interface ProblemFacts {
   readonly status: number;
   readonly detail: string;
   readonly errors?: readonly ProblemDetail[] | undefined;
+  readonly provider_status?: number | undefined;
+  readonly provider_code?: string | undefined;
   readonly provider_message?: string | undefined;
   readonly usage?: { readonly inputTokens?: number; readonly outputTokens?: number } | undefined;
+}
+
+/**
+ * The status that OpenAI's API would answer with: what a provider says about the request itself, or about the rate of
+ * requests, is an answer to the caller there.
+ */
+export function compatibleStatus({ type, status, provider_status: said }: Omit<ProblemFacts, 'detail'>): number {
+  const slug = slugOf(type);
+  if (slug === 'provider-rate-limited') return 429;
+  if (slug !== 'provider-failed') return status;
+  if (said === 404) return 404;
+  return said === 400 || said === 413 || said === 422 ? 400 : status;
 }
 
 /** The most mistakes that a message names. */
@@ -41,9 +55,13 @@ export function toCompatibleError({
   status,
   detail,
   errors = [],
+  provider_status: said,
+  provider_code: providerCode,
   provider_message: words,
   usage,
 }: ProblemFacts): CompatibleError {
+  const answered = compatibleStatus({ type, status, provider_status: said });
+  const isRefused = slugOf(type) === 'provider-failed' && answered !== status;
   const named = errors.slice(0, maxNamed).map(withPlace);
   const [first] = errors;
   return {
@@ -55,14 +73,18 @@ export function toCompatibleError({
       ]
         .join(' ')
         .slice(0, longest),
-      type: classOf(status),
+      type: classOf(answered),
       param: first === undefined ? null : placeOf(first),
-      code: type.replace('urn:prompt-gateway:problem:', ''),
+      code: (isRefused ? providerCode : undefined) ?? slugOf(type),
       ...(usage !== undefined && {
         usage: defined({ input_tokens: usage.inputTokens, output_tokens: usage.outputTokens }),
       }),
     },
   };
+}
+
+function slugOf(type: string): string {
+  return type.replace('urn:prompt-gateway:problem:', '');
 }
 
 /** Details are sentences (`Images are not supported.`), or what is wrong with the place (`must be a string`). */

@@ -372,15 +372,29 @@ describe('422', () => {
   });
 });
 
-describe('502', () => {
-  it('provider-rate-limited, with the time to wait', async () => {
+describe('what a provider says to the caller', () => {
+  it('429 provider-rate-limited, with the time to wait', async () => {
     const { status, body, headers } = await direct({ model: 'mock/mock-429-300' });
-    expect([status, body.error.code]).toEqual([502, 'provider-rate-limited']);
+    expect([status, body.error.code]).toEqual([429, 'provider-rate-limited']);
+    expect(body.error.type).toBe('rate_limit_error');
     expect([headers['retry-after'], headers['x-should-retry']]).toEqual(['300', 'false']);
+    expect(headers['x-provider-status']).toBe('429');
   });
 
   it.each([
-    ['provider-failed', 'mock-400'],
+    ['400', 'mock-400', 400],
+    ['404', 'mock-404', 404],
+  ])('%s: it refuses the request itself', async (said, model, status) => {
+    const answer = await direct({ model: `mock/${model}` });
+    expect([answer.status, answer.body.error.type]).toEqual([status, 'invalid_request_error']);
+    expect([answer.headers['x-provider-status'], answer.headers['x-should-retry']]).toEqual([said, 'false']);
+    expect(harness.mock.requests).toHaveLength(1);
+  });
+});
+
+describe('502', () => {
+  it.each([
+    ['provider-failed', 'mock-500'],
     ['provider-refused-credentials', 'mock-401'],
     ['provider-bad-answer', 'mock-garbage'],
   ])('%s, which must not simply be sent again, whole or streamed', async (code, model) => {

@@ -348,22 +348,19 @@ describe('failures', () => {
   const request = (model: string, stream: boolean): object => ({ model: `mock/${model}`, input: 'Hi', stream });
 
   it.each([
-    ['mock-garbage', 1],
-    ['mock-reset', 1],
-    ['mock-500', 1],
-    ['mock-503', 3],
-    ['mock-429', 3],
-    ['mock-400', 1],
-    ['mock-401', 1],
-  ])('%s is called by the service alone, %i times, whole or streamed', async (model, times) => {
+    ['mock-garbage', 1, OpenAI.InternalServerError, 'provider-bad-answer'],
+    ['mock-reset', 1, OpenAI.InternalServerError, 'provider-failed'],
+    ['mock-500', 1, OpenAI.InternalServerError, 'provider-failed'],
+    ['mock-503', 3, OpenAI.InternalServerError, 'provider-failed'],
+    ['mock-429', 3, OpenAI.RateLimitError, 'provider-rate-limited'],
+    ['mock-400', 1, OpenAI.BadRequestError, 'mock_error'],
+    ['mock-401', 1, OpenAI.InternalServerError, 'provider-refused-credentials'],
+  ])('%s is called by the service alone, %i times, whole or streamed', async (model, times, type, code) => {
     for (const stream of [false, true]) {
       harness.mock.reset();
       const error = await failureOf(openai.responses.create(request(model, stream)));
-      expect(error).toBeInstanceOf(OpenAI.InternalServerError);
-      expect([error.code, error.headers?.get('x-should-retry')]).toEqual([
-        expect.stringMatching(/^provider-/),
-        'false',
-      ]);
+      expect(error).toBeInstanceOf(type);
+      expect([error.code, error.headers?.get('x-should-retry')]).toEqual([code, 'false']);
       expect(harness.mock.requests).toHaveLength(times);
     }
   });

@@ -176,7 +176,7 @@ describe('streaming chat', () => {
 
   it('has a real status if it fails before its first content', async () => {
     const started = openai.chat.completions.create({ model: 'mock/mock-400', messages, stream: true });
-    await expect(started).rejects.toBeInstanceOf(OpenAI.InternalServerError);
+    await expect(started).rejects.toBeInstanceOf(OpenAI.BadRequestError);
     expect(harness.mock.requests).toHaveLength(1);
   });
 

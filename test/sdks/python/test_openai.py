@@ -24,6 +24,12 @@ UPSTREAM_CALLS = {
     **{"mock-500": 1, "mock-502": 1, "mock-reset": 1, "mock-hang": 1, "mock-cut": 1, "mock-garbage": 1},
 }
 
+# What the provider says about the request or its rate; everything else is a failure of the service's provider.
+UPSTREAM_ERRORS = {
+    **{"mock-400": openai.BadRequestError, "mock-404": openai.NotFoundError},
+    **{name: openai.RateLimitError for name in ("mock-429", "mock-429-1", "mock-429-300")},
+}
+
 
 class Priority(str, Enum):
     low = "low"
@@ -195,7 +201,7 @@ class StreamingChat(GatewayTest):
                 self.assert_calls(1)
 
     def test_has_a_status_before_its_first_content(self):
-        with self.assertRaises(openai.InternalServerError):
+        with self.assertRaises(openai.BadRequestError):
             client.chat.completions.create(model="mock/mock-400", messages=MESSAGES, stream=True)
         self.assert_calls(1)
 
@@ -349,11 +355,12 @@ class Errors(GatewayTest):
         for name, calls in UPSTREAM_CALLS.items():
             with self.subTest(name):
                 self.setUp()
-                with self.assertRaises(openai.InternalServerError):
+                expected = UPSTREAM_ERRORS.get(name, openai.InternalServerError)
+                with self.assertRaises(expected):
                     client.chat.completions.create(model=f"mock/{name}", messages=MESSAGES)
                 self.assert_calls(calls)
                 self.setUp()
-                with self.assertRaises(openai.InternalServerError):
+                with self.assertRaises(expected):
                     client.responses.create(model=f"mock/{name}", input="Hi")
                 self.assert_calls(calls)
 

@@ -12310,7 +12310,7 @@ export interface components<Other = string & {}> {
                  */
                 param: string | null;
                 /**
-                 * @description The type of the problem, without `urn:prompt-gateway:problem:`. Programs decide by this, or by the status.
+                 * @description The type of the problem, without `urn:prompt-gateway:problem:`, or the provider's code if the provider refused the request itself, such as `context_length_exceeded`. Programs decide by this, or by the status.
                  * @example invalid-request
                  */
                 code: string;
@@ -15680,7 +15680,7 @@ export interface components<Other = string & {}> {
             };
         };
         /** @description The body is not JSON. Or a parameter, a header or the body does not follow the contract, for example because it asks for something that this service does not do. Or members of the body do not fit together. */
-        CompatibleInvalidGenerateRequest: {
+        CompatibleInvalidGenerateRequestOrProvider: {
             headers: {
                 "X-Request-Id": components<Other>["headers"]["RequestId"];
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
@@ -15692,6 +15692,11 @@ export interface components<Other = string & {}> {
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
+                /**
+                 * @description The status of the provider's answer. Absent if the service refused the request, or there was no answer.
+                 * @example 429
+                 */
+                "X-Provider-Status"?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -15755,7 +15760,7 @@ export interface components<Other = string & {}> {
             };
         };
         /** @description `model` names no provider, or there is no such prompt or version. */
-        CompatiblePromptOrModelNotFound: {
+        CompatiblePromptOrModelNotFoundOrProvider: {
             headers: {
                 "X-Request-Id": components<Other>["headers"]["RequestId"];
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
@@ -15767,6 +15772,11 @@ export interface components<Other = string & {}> {
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
+                /**
+                 * @description The status of the provider's answer. Absent if the service refused the request, or there was no answer.
+                 * @example 429
+                 */
+                "X-Provider-Status"?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -15885,7 +15895,7 @@ export interface components<Other = string & {}> {
             };
         };
         /** @description The API key has sent too many requests, or has too much in progress or stored; or too many keys from this address were refused. */
-        CompatibleRateLimited: {
+        CompatibleRateLimitedOrProvider: {
             headers: {
                 "X-Request-Id": components<Other>["headers"]["RequestId"];
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
@@ -15898,6 +15908,11 @@ export interface components<Other = string & {}> {
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
+                /**
+                 * @description The status of the provider's answer. Absent if the service refused the request, or there was no answer.
+                 * @example 429
+                 */
+                "X-Provider-Status"?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -15924,7 +15939,7 @@ export interface components<Other = string & {}> {
             };
         };
         /** @description The provider failed, timed out or refused the request, or its answer is invalid. */
-        CompatibleProviderFailed: {
+        CompatibleProviderFailedOrProvider: {
             headers: {
                 "X-Request-Id": components<Other>["headers"]["RequestId"];
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
@@ -15937,6 +15952,11 @@ export interface components<Other = string & {}> {
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
+                /**
+                 * @description The status of the provider's answer. Absent if the service refused the request, or there was no answer.
+                 * @example 429
+                 */
+                "X-Provider-Status"?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -15986,6 +16006,26 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["CompatibleError"];
+            };
+        };
+        /** @description The API key has sent too many requests, or has too much in progress or stored; or too many keys from this address were refused. */
+        CompatibleRateLimited: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "Retry-After": components<Other>["headers"]["RetryAfter"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 /**
                  * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
@@ -19160,20 +19200,20 @@ export interface operations<Other = string & {}> {
                     "text/event-stream": string;
                 };
             };
-            400: components<Other>["responses"]["CompatibleInvalidGenerateRequest"];
+            400: components<Other>["responses"]["CompatibleInvalidGenerateRequestOrProvider"];
             401: components<Other>["responses"]["CompatibleUnauthenticated"];
             402: components<Other>["responses"]["CompatibleBeyondBudget"];
             403: components<Other>["responses"]["CompatibleBeyondLimits"];
-            404: components<Other>["responses"]["CompatiblePromptOrModelNotFound"];
+            404: components<Other>["responses"]["CompatiblePromptOrModelNotFoundOrProvider"];
             406: components<Other>["responses"]["CompatibleNotAcceptable"];
             408: components<Other>["responses"]["CompatibleRequestTimeout"];
             409: components<Other>["responses"]["CompatibleIdempotencyKeyInUse"];
             413: components<Other>["responses"]["CompatibleContentTooLarge"];
             415: components<Other>["responses"]["CompatibleUnsupportedMediaType"];
             422: components<Other>["responses"]["CompatibleCannotGenerate"];
-            429: components<Other>["responses"]["CompatibleRateLimited"];
+            429: components<Other>["responses"]["CompatibleRateLimitedOrProvider"];
             500: components<Other>["responses"]["CompatibleInternalError"];
-            502: components<Other>["responses"]["CompatibleProviderFailed"];
+            502: components<Other>["responses"]["CompatibleProviderFailedOrProvider"];
             503: components<Other>["responses"]["CompatibleServiceUnavailable"];
             default: components<Other>["responses"]["CompatibleOtherProblem"];
         };
@@ -19235,20 +19275,20 @@ export interface operations<Other = string & {}> {
                     "text/event-stream": string;
                 };
             };
-            400: components<Other>["responses"]["CompatibleInvalidGenerateRequest"];
+            400: components<Other>["responses"]["CompatibleInvalidGenerateRequestOrProvider"];
             401: components<Other>["responses"]["CompatibleUnauthenticated"];
             402: components<Other>["responses"]["CompatibleBeyondBudget"];
             403: components<Other>["responses"]["CompatibleBeyondLimits"];
-            404: components<Other>["responses"]["CompatiblePromptOrModelNotFound"];
+            404: components<Other>["responses"]["CompatiblePromptOrModelNotFoundOrProvider"];
             406: components<Other>["responses"]["CompatibleNotAcceptable"];
             408: components<Other>["responses"]["CompatibleRequestTimeout"];
             409: components<Other>["responses"]["CompatibleIdempotencyKeyInUse"];
             413: components<Other>["responses"]["CompatibleContentTooLarge"];
             415: components<Other>["responses"]["CompatibleUnsupportedMediaType"];
             422: components<Other>["responses"]["CompatibleCannotGenerate"];
-            429: components<Other>["responses"]["CompatibleRateLimited"];
+            429: components<Other>["responses"]["CompatibleRateLimitedOrProvider"];
             500: components<Other>["responses"]["CompatibleInternalError"];
-            502: components<Other>["responses"]["CompatibleProviderFailed"];
+            502: components<Other>["responses"]["CompatibleProviderFailedOrProvider"];
             503: components<Other>["responses"]["CompatibleServiceUnavailable"];
             default: components<Other>["responses"]["CompatibleOtherProblem"];
         };
