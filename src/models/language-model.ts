@@ -166,7 +166,7 @@ export interface AttemptLog {
    */
   beginFree(provider: string, request: PricedRequest, ceiling: TokenCeiling): OpenAttempt | undefined;
   /** The answer of the last call cannot be used. */
-  refuse(problem: ProblemError['type'], answer: GenerateResult): void;
+  refuse(problem: Pick<ProblemError, 'type' | 'message'>, answer: GenerateResult): void;
   /** Another invocation makes and pays the call. @param id of that invocation */
   join(id: string): void;
   /** Keeps the record open for a call that can outlive the invocation, until the returned function is called. */
@@ -185,8 +185,12 @@ export interface OpenAttempt {
 export interface AttemptEnd {
   /** `ok`, `cancelled`, or the type of the problem. */
   readonly outcome: string;
-  /** The provider's code of the error. */
+  /** Why it failed, in a sentence. */
+  readonly detail?: string | undefined;
+  /** The provider's answer about it: its status, its code and its words, as callers get them. */
+  readonly status?: number | undefined;
   readonly code?: string | undefined;
+  readonly message?: string | undefined;
   /** Of a call that failed: as far as the provider has said. */
   readonly usage?: Usage | undefined;
   /** Whether the provider cannot charge for the call. */

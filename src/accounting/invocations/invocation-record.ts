@@ -1,3 +1,4 @@
+import { defined } from '../../base/runtime/objects.ts';
 import type { Principal } from '../../base/limits/principal.ts';
 import type { Budgeting, Charged } from '../budgets/budgets.ts';
 import type { Claim } from '../budgets/shares.ts';
@@ -205,10 +206,10 @@ export class InvocationRecord implements AttemptLog {
     return this.#opened(this.#add(provider, request.model), quote, undefined);
   }
 
-  refuse(problem: ProblemError['type'], answer: GenerateResult): void {
+  refuse({ type: problem, message: detail }: Pick<ProblemError, 'type' | 'message'>, answer: GenerateResult): void {
     this.#content?.answered(answer);
     const last = this.#document.attempts.at(-1);
-    if (last !== undefined) Object.assign(last, { status: 'failed', problem });
+    if (last !== undefined) Object.assign(last, { status: 'failed', problem, detail });
   }
 
   /** Its calls so far, for the problem of an invocation that is ended before them. */
@@ -324,11 +325,12 @@ function paidBy(claim: Claim | undefined, attempt: CallAttemptDocument, signal: 
   return { claim, attempt, signal };
 }
 
-function describe(attempt: CallAttemptDocument, { outcome, code, answer }: AttemptEnd): void {
+function describe(attempt: CallAttemptDocument, { outcome, answer, ...end }: AttemptEnd): void {
   const isOk = outcome === 'ok';
   if (isOk || outcome === 'cancelled') attempt.status = isOk ? 'succeeded' : 'cancelled';
   else Object.assign(attempt, { status: 'failed', problem: outcome });
-  if (code !== undefined) attempt.provider_code = code;
+  const { detail, status: provider_status, code: provider_code, message: provider_message } = end;
+  Object.assign(attempt, defined({ detail, provider_status, provider_code, provider_message }));
   const model = nameIn(answer?.modelId);
   if (model !== undefined) attempt.answer_model = model;
   const id = nameIn(answer?.id);

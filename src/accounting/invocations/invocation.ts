@@ -12,7 +12,12 @@ export interface CallAttemptDocument {
   model: string;
   status: InvocationStatus;
   problem?: ProblemError['type'];
+  /** Why it failed, in a sentence. */
+  detail?: string;
+  /** What the provider said about it. */
+  provider_status?: number;
   provider_code?: string;
+  provider_message?: string;
   started_at: Date;
   latency_ms?: number;
   usage?: Usage;

@@ -64,10 +64,12 @@ export interface Turn {
 }
 
 /** How an attempt ended that failed. @param signal of the attempt */
-export function failedEnd({ type, code, usage, mayBeBilled }: Failure, signal: AbortSignal): AttemptEnd {
+export function failedEnd(failure: Failure, signal: AbortSignal): AttemptEnd {
+  const { type, detail, status, code, message, usage, mayBeBilled } = failure;
   const isLate = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
   const isCancelled = signal.aborted && !isLate;
-  return { outcome: isCancelled ? 'cancelled' : type, code, usage, isUnbilled: !isCancelled && !mayBeBilled };
+  const end = { code, usage, isUnbilled: !isCancelled && !mayBeBilled };
+  return isCancelled ? { ...end, outcome: 'cancelled' } : { ...end, outcome: type, detail, status, message };
 }
 
 /** Attempts of one call, including the first, unless the caller allows fewer. */

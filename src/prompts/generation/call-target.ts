@@ -105,11 +105,12 @@ async function checkedAnswer(
     problem: 'provider-bad-answer',
     may_be_billed: true,
   });
-  call.attemptLog?.refuse('provider-bad-answer', result);
-  throw new UnfitAnswerError('provider-bad-answer', {
+  const unfit = new UnfitAnswerError('provider-bad-answer', {
     detail: `The provider's answer ${inWords(checked.mistake)}.`,
     extensions: { provider: provider.id, model, retryable: false, usage: { ...usage } },
   });
+  call.attemptLog?.refuse(unfit, result);
+  throw unfit;
 }
 
 /** Without any text of the answer. */

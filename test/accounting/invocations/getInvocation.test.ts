@@ -133,7 +133,11 @@ describe('200', () => {
     expect(record).toMatchObject({ status: 'succeeded', provider: 'spare', model: 'spare-a' });
     const problem = 'urn:prompt-gateway:problem:provider-failed';
     expect(record.attempts).toMatchObject([
-      { provider: 'mock', status: 'failed', problem, provider_code: 'server_error' },
+      {
+        ...{ provider: 'mock', status: 'failed', problem, provider_code: 'server_error' },
+        detail: expect.stringMatching(/^The provider answered with an error \(status 5\d\d/),
+        ...{ provider_status: expect.any(Number), provider_message: expect.any(String) },
+      },
       { provider: 'spare', status: 'failed', problem },
       { provider: 'spare', ...succeeded },
     ]);
@@ -144,7 +148,11 @@ describe('200', () => {
     expect(answer.status).toBe(502);
     const record = await recordOf(answer);
     const problem = 'urn:prompt-gateway:problem:provider-refused-credentials';
-    expect(record).toMatchObject({ status: 'failed', problem, attempts: [{ status: 'failed', problem }] });
+    // The words of a provider that refuses credentials contain parts of keys.
+    const detail = expect.stringMatching(/^The provider does not accept the configured credentials \(status 401/);
+    const failed = { status: 'failed', problem, detail, provider_status: 401 };
+    expect(record).toMatchObject({ status: 'failed', problem, attempts: [failed] });
+    expect(record.attempts[0]).not.toHaveProperty('provider_message');
     expect(record.usage).toBeUndefined();
   });
 
@@ -163,7 +171,7 @@ describe('200', () => {
       status: 'failed',
       problem,
       usage,
-      attempts: [{ status: 'failed', problem, usage }],
+      attempts: [{ status: 'failed', problem, usage, detail: "The provider's answer is not JSON." }],
     });
   });
 

@@ -152,16 +152,17 @@ describe('the AI SDK', () => {
 
   it('failures of the provider are not repeated by the service', async () => {
     // The package ignores `x-should-retry`, so its own retries are off.
-    for (const [name, calls] of [
-      ['mock-401', 1],
-      ['mock-400', 1],
-      ['mock-garbage', 1],
-      ['mock-reset', 1],
-      ['mock-503', 3],
+    for (const [name, calls, status] of [
+      ['mock-401', 1, 502],
+      ['mock-400', 1, 400],
+      ['mock-429', 3, 429],
+      ['mock-garbage', 1, 502],
+      ['mock-reset', 1, 502],
+      ['mock-503', 3, 502],
     ] as const) {
       await gateway.reset();
       const failed = generateText({ model: provider(`mock/${name}`), prompt, maxRetries: 0 });
-      await assert.rejects(failed, (error) => APICallError.isInstance(error) && error.statusCode === 502);
+      await assert.rejects(failed, (error) => APICallError.isInstance(error) && error.statusCode === status);
       await gateway.assertCalls(calls);
     }
   });

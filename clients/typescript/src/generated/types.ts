@@ -3697,7 +3697,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * Invocation
-         * @description The record of an invocation. It is written once, when the invocation has ended, and never changes, except that erasing its content removes its tags. It has no text of the request or of the answer. `usage` is the sum over all attempts that have any, of their estimates instead of ceilings. Fields without a value are absent.
+         * @description The record of an invocation. It is written once, when the invocation has ended, and never changes, except that erasing its content removes its tags. It has no text of the request or of the answer; the words of a provider about a failed call are masked. `usage` is the sum over all attempts that have any, of their estimates instead of ceilings. Fields without a value are absent.
          * @example {
          *       "id": "01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71",
          *       "created_at": "2026-11-05T14:30:12.480Z",
@@ -6838,7 +6838,14 @@ export interface components<Other = string & {}> {
              */
             status: components<Other>["schemas"]["InvocationStatus"] | components<Other>["schemas"]["OtherValue"];
             problem?: components<Other>["schemas"]["ProblemType"];
+            /**
+             * @description Why it failed, in a sentence, as in the problem that the caller got.
+             * @example The provider answered with an error (status 400, context_length_exceeded).
+             */
+            detail?: string;
+            provider_status?: components<Other>["schemas"]["ProviderStatus"];
             provider_code?: components<Other>["schemas"]["ProviderCode"];
+            provider_message?: components<Other>["schemas"]["ProviderMessage"];
             started_at: components<Other>["schemas"]["Timestamp"];
             /**
              * Format: int64

@@ -60,6 +60,12 @@ function CallFacts({ call, offset }: { call: Call; offset: number }): ReactNode 
   ];
   return (
     <Text size="xs" c="dimmed" component="div" style={{ overflowWrap: 'anywhere' }}>
+      {call.detail !== undefined && (
+        <Text size="sm" c="var(--mantine-color-text)">
+          {call.detail}{' '}
+          {call.provider_status !== undefined && call.provider_message !== undefined && <q>{call.provider_message}</q>}
+        </Text>
+      )}
       {facts.filter((fact) => typeof fact === 'string' && fact !== '').join(' · ')}
       {answerId !== undefined && (
         <div>

@@ -15,6 +15,7 @@ import { Section } from '../../shared/section.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import { CallList } from './call-list.tsx';
 import { ContentSection } from './content-section.tsx';
+import { FailureAlert } from './failure-alert.tsx';
 import { FeedbackSection } from './feedback-section.tsx';
 import { InvocationStatus } from './invocation-status.tsx';
 import { invocationsKey, problemName } from './queries.ts';
@@ -55,6 +56,7 @@ export function InvocationScreen(): ReactNode {
       {error !== null && <ProblemAlert error={error} onRetry={() => void refetch()} />}
       {data !== undefined ? (
         <Stack gap="md">
+          <FailureAlert invocation={data} />
           <Notice invocation={data} />
           <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md" style={{ alignItems: 'start' }}>
             <Facts invocation={data} />

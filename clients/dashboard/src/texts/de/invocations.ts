@@ -74,6 +74,19 @@ export const invocations: Texts['invocations'] = {
       'Die Texte, die Tags und die Kommentare der Bewertungen werden endgültig gelöscht. Die Anfragen und ihre Kosten bleiben.',
     erased: 'Gelöscht',
   },
+  failure: {
+    title: 'Warum das fehlschlug',
+    reasons: {
+      'budget-exceeded':
+        'Die Anfrage hätte mehr kosten können, als von einem Budget übrig ist. Darum wurde kein Anbieter aufgerufen.',
+      'cost-unknown': 'Es ist unbekannt, was die Anfrage höchstens kostet, und ein Budget lehnt solche Anfragen ab.',
+      'missing-variables': 'Erforderliche Variablen hatten keinen Wert.',
+      'unknown-variables': 'Es gab Variablen, die der Prompt nicht hat.',
+    },
+    words: (provider) => `${provider} sagt:`,
+    budget: (name) => `Das Budget ${name} ändern`,
+    remedy: 'Was das bedeutet, und was zu tun ist',
+  },
   notices: {
     joined: 'Dieselbe Anfrage lief bereits, und ihr Aufruf wurde geteilt. Er steht im Eintrag von',
     interrupted:

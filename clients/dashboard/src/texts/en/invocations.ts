@@ -69,6 +69,18 @@ export const invocations = {
     eraseText: 'The texts, the tags and the comments of feedback are erased for ever. The calls and their costs stay.',
     erased: 'Erased',
   },
+  failure: {
+    title: 'Why it failed',
+    reasons: {
+      'budget-exceeded': 'It could have cost more than what is left of a budget, so no provider was called.',
+      'cost-unknown': 'The most that it could cost is unknown, and a budget refuses such calls.',
+      'missing-variables': 'Required variables had no value.',
+      'unknown-variables': 'It had variables that the prompt does not have.',
+    },
+    words: (provider: string) => `${provider} says:`,
+    budget: (name: string) => `Change the budget ${name}`,
+    remedy: 'What this means and what to do',
+  },
   notices: {
     joined: 'The same request was in progress, and its call was shared. It is in the record of',
     interrupted: 'The process ended before this invocation did. What the provider answered and charged is not known.',
