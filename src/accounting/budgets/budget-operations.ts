@@ -96,14 +96,13 @@ function showBudget({ budget, period, spent, held, refused }: BudgetState): Sche
       spent: showAmount(spent),
       held: showAmount(held),
       left: showAmount(budget.limit - spent - held),
-      ...(refused && refused.last > budget.setAt && { refusing: showRefused(refused, budget.setAt) }),
+      ...(refused && { refusing: showRefused(refused) }),
     },
   };
 }
 
-function showRefused({ calls, since, last }: Refused, setAt: Date): Schemas['BudgetRefusals'] {
-  const from = since > setAt ? since : setAt;
-  return { since: from.toISOString(), last_at: last.toISOString(), calls };
+function showRefused({ calls, since, last }: Refused): Schemas['BudgetRefusals'] {
+  return { since: since.toISOString(), last_at: last.toISOString(), calls };
 }
 
 function showAmount(amount: number): { amount: string; currency: 'USD' } {

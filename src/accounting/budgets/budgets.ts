@@ -26,7 +26,7 @@ export interface BudgetState {
   readonly spent: number;
   /** Taken by processes for calls in progress, and for those that begin soon. */
   readonly held: number;
-  /** In this period. */
+  /** In this period, since the budget was set last. */
   readonly refused: Refused | undefined;
 }
 

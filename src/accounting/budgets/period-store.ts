@@ -51,7 +51,7 @@ export interface PeriodSpending extends Period {
   readonly announced: readonly number[];
 }
 
-/** Calls that were refused in a period. */
+/** Calls that were refused in a period under one revision of the budget. */
 export interface Refused {
   readonly calls: number;
   readonly since: Date;
@@ -100,10 +100,10 @@ export interface PeriodStore {
   /** Adds an event to the outbox of the period, unless the threshold is announced. A repetition changes nothing. */
   announce(id: string, reached: Reached, event: OutboxEntry): Promise<void>;
   /**
-   * Notes how many calls a process has refused in all, with the event if they are the first of the period. A repetition
-   * changes nothing.
+   * Notes how many calls a process has refused under this revision in all, with the event if they are the first of the
+   * period. A repetition changes nothing.
    */
-  refuse(id: string, reporter: string, refused: Refused, event: OutboxEntry): Promise<void>;
+  refuse(terms: PeriodTerms, reporter: string, refused: Refused, event: OutboxEntry): Promise<void>;
   /** A period without end is kept for as long as others. */
   expire(id: string, at: Date): Promise<void>;
 }
@@ -124,8 +124,8 @@ interface PeriodDocument extends Partial<WithOutbox> {
   holders: string[];
   /** Thresholds, in percent. Absent if none are. */
   announced?: number[];
-  /** Calls by the process that refused them. Absent if none were. */
-  refused?: { since: Date; last: Date; by: Record<string, number> };
+  /** By the revision of the budget and the process, `<revision>-<process>`. Absent if none were. */
+  refused?: Record<string, Refused>;
   expires_at?: Date;
 }
 
@@ -232,16 +232,17 @@ export function createPeriodStore({ db }: PagedDatabase): PeriodStore {
         periods.updateOne(filter as unknown as Filter<PeriodDocument>, change as UpdateFilter<PeriodDocument>),
       );
     },
-    async refuse(id, reporter, { calls, since, last }, event) {
+    async refuse({ id, revision }, reporter, { calls, since, last }, event) {
+      const by = `${revision}-${reporter}`;
       const first = { _id: id, refused: { $exists: false } };
-      const begun = { $set: { refused: { since, last, by: { [reporter]: calls } } }, $push: pushEvents([event]) };
+      const begun = { $set: { refused: { [by]: { calls, since, last } } }, $push: pushEvents([event]) };
       const { matchedCount } = await writeIdempotently(() =>
         periods.updateOne(first as Filter<PeriodDocument>, begun as UpdateFilter<PeriodDocument>),
       );
       if (matchedCount === 1) return;
       const more = {
-        $min: { 'refused.since': since },
-        $max: { 'refused.last': last, [`refused.by.${reporter}`]: calls },
+        $min: { [`refused.${by}.since`]: since },
+        $max: { [`refused.${by}.last`]: last, [`refused.${by}.calls`]: calls },
       };
       await writeIdempotently(() => periods.updateOne({ _id: id }, more as UpdateFilter<PeriodDocument>));
     },
@@ -259,11 +260,18 @@ function toAccount({ limit, revision, taken, spent, by, refused }: PeriodDocumen
     taken: toNumber(taken),
     spent: toNumber(spent),
     slices: slicesIn(by),
-    refused: refused && {
-      calls: Object.values(refused.by).reduce((sum, calls) => sum + calls, 0),
-      since: refused.since,
-      last: refused.last,
-    },
+    refused: refusedUnder(revision, refused),
+  };
+}
+
+/** What all processes have refused since the budget was set last. */
+function refusedUnder(revision: number, refused: PeriodDocument['refused'] = {}): Refused | undefined {
+  const all = Object.entries(refused).flatMap(([by, one]) => (by.startsWith(`${revision}-`) ? [one] : []));
+  if (all.length === 0) return undefined;
+  return {
+    calls: all.reduce((sum, { calls }) => sum + calls, 0),
+    since: new Date(Math.min(...all.map(({ since }) => since.getTime()))),
+    last: new Date(Math.max(...all.map(({ last }) => last.getTime()))),
   };
 }
 

@@ -24,7 +24,10 @@ interface Noted extends Refused {
   readonly terms: PeriodTerms;
 }
 
-/** Each process writes how many calls it has refused in a period, in all, so that a write can be repeated. */
+/**
+ * Each process writes how many calls it has refused in a period since the budget was set, in all, so that a write can be
+ * repeated.
+ */
 export function createRefusals({ periods, clock, random }: RefusalsOptions): Refusals {
   const reporter = random.uuid();
   const noted = new Map<string, Noted>();
@@ -39,13 +42,14 @@ export function createRefusals({ periods, clock, random }: RefusalsOptions): Ref
     );
     // A call that is larger than the whole budget is refused before anything is taken.
     await periods.ensure(terms);
-    await periods.refuse(terms.id, reporter, refused, event);
+    await periods.refuse(terms, reporter, refused, event);
   };
 
   return {
     add(budget, terms) {
       const at = clock.now();
-      const { calls = 0, since = at } = noted.get(terms.id) ?? {};
+      const before = noted.get(terms.id);
+      const { calls = 0, since = at } = before?.terms.revision === terms.revision ? before : {};
       noted.set(terms.id, { budget, terms, calls: calls + 1, since, last: at });
       waiting.add(terms.id);
     },

@@ -68,7 +68,7 @@ describe('a budget that refuses calls', () => {
     expect((await invoke(service)).status).toBe(200);
     await setBudget(service, 'refusing', { limit, period: 'once' });
     expect((await invoke(service)).status).toBe(402);
-    await until(get, ({ body }) => body.current.refusing?.calls === 4);
+    await until(get, ({ body }) => body.current.refusing?.calls === 1);
     expect(receiver.requests).toHaveLength(1);
   });
 });

@@ -3915,7 +3915,7 @@ export interface components<Other = string & {}> {
         AssumedOutputTokens: number;
         /**
          * BudgetRefusals
-         * @description The calls that the budget has refused in this period. Absent if there are none since it was last set. Raise its limit, or look at the calls: `GET /api/v1/invocations?refused_by=<name>`.
+         * @description The calls that the budget has refused in this period since it was last set. Absent if there are none. Raise its limit, or look at the calls: `GET /api/v1/invocations?refused_by=<name>`.
          * @example {
          *       "since": "2026-11-06T02:27:40.118Z",
          *       "last_at": "2026-11-06T08:59:12.402Z",
@@ -3925,7 +3925,7 @@ export interface components<Other = string & {}> {
         BudgetRefusals: {
             /**
              * Format: date-time
-             * @description When it refused the first one, at the earliest when it was last set.
+             * @description When it refused the first one.
              * @example 2026-11-06T02:27:40.118Z
              */
             since: string;

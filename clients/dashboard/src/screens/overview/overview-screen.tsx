@@ -7,6 +7,7 @@ import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { SpanSwitch } from '../../shared/span-switch.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { Attention } from './attention.tsx';
+import { CallAttention } from './call-attention.tsx';
 import { Charts } from './charts.tsx';
 import { FailedDeliveries } from './failed-deliveries.tsx';
 import { Figures } from './figures.tsx';
@@ -25,6 +26,7 @@ export function OverviewScreen(): ReactNode {
   const statistics = useStatistics(span);
   const day = useStatistics('day', span === 'hour');
   const canSeeIntegrations = useScope('integrations:read');
+  const canSeeCalls = useScope('invocations:read');
   const canSeeProviders = useScope('prompts:read');
   const { data } = statistics;
   const isQuiet = data !== undefined && isWithoutWork(data);
@@ -42,6 +44,7 @@ export function OverviewScreen(): ReactNode {
             <Figures span={span} statistics={data} day={day.data} />
           </>
         )}
+        {canSeeCalls && !isNew && <CallAttention />}
         {canSeeIntegrations && <Attention />}
         {data !== undefined && !isNew && <Charts points={data.points} />}
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="sm" style={{ alignItems: 'start' }}>

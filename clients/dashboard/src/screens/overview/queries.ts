@@ -36,6 +36,35 @@ export function useIntegrations(): UseQueryResult<Schemas['Integration'][], unkn
   });
 }
 
+/** Invocations that failed in the last hour, at most this number; none is read for a key that may not. */
+export const mostFailedCalls = 100;
+
+export function useFailedCalls(): UseQueryResult<{ since: string; failed: Schemas['Invocation'][] }, unknown> {
+  return useQuery({
+    queryKey: [...overviewKey, 'failed-calls'],
+    queryFn: async ({ signal }) => {
+      const since = new Date(Date.now() - 3_600_000).toISOString();
+      const { data } = await gateway.invocations.list({ status: 'failed', since, limit: mostFailedCalls }, { signal });
+      return { since, failed: data };
+    },
+    enabled: useScope('invocations:read'),
+    ...liveStatistics,
+  });
+}
+
+/** The budgets that refuse calls; none is read for a key that may not. */
+export function useRefusingBudgets(): UseQueryResult<Schemas['Budget'][], unknown> {
+  return useQuery({
+    queryKey: [...overviewKey, 'refusing-budgets'],
+    queryFn: async ({ signal }) => {
+      const found = await gateway.budgets.list({ limit: 100 }, { signal }).toArray({ limit: 1_000 });
+      return found.filter(({ current }) => current.refusing !== undefined);
+    },
+    enabled: useScope('budgets:read'),
+    ...liveStatistics,
+  });
+}
+
 /** The last deliveries that have failed, for good or up to now; none is read for a key that may not. */
 export function useFailedDeliveries(): UseQueryResult<Schemas['DeliveryListItem'][], unknown> {
   return useQuery({

@@ -44,6 +44,16 @@ export const overview: Texts['overview'] = {
     input: 'Eingabe',
     output: 'Ausgabe',
   },
+  calls: {
+    title: 'Modellaufrufe, die Aufmerksamkeit brauchen',
+    all: 'Alle fehlgeschlagenen Aufrufe',
+    none: 'In der letzten Stunde ist kein Aufruf fehlgeschlagen, und kein Budget lehnt Anfragen ab.',
+    budget: 'Lehnt Anfragen ab',
+    refuses: (since) => `Budget, seit ${since}: Erhöhen Sie das Limit, oder sehen Sie die Anfragen an.`,
+    since: (time) => `seit ${time}`,
+    count: (calls) => (calls === '1' ? '1 Aufruf' : `${calls} Aufrufe`),
+    atLeast: (calls) => `${calls} Aufrufe oder mehr`,
+  },
   attention: {
     title: 'Integrationen, die Aufmerksamkeit brauchen',
     all: 'Alle Integrationen',

@@ -41,6 +41,16 @@ export const overview = {
     input: 'Input',
     output: 'Output',
   },
+  calls: {
+    title: 'Calls of models that need attention',
+    all: 'All failed invocations',
+    none: 'No invocation failed in the last hour, and no budget refuses calls.',
+    budget: 'Refuses calls',
+    refuses: (since: string) => `Budget, since ${since}: raise its limit, or look at the calls.`,
+    since: (time: string) => `since ${time}`,
+    count: (calls: string) => (calls === '1' ? '1 invocation' : `${calls} invocations`),
+    atLeast: (calls: string) => `${calls} invocations or more`,
+  },
   attention: {
     title: 'Integrations that need attention',
     all: 'All integrations',
