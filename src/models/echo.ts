@@ -2,6 +2,7 @@ import type { AttemptDependencies } from './call/retries.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ProblemError } from '../base/errors/problem-error.ts';
 import {
+  callsOf,
   textOf,
   type AnswerForm,
   type AttemptEnd,
@@ -14,7 +15,7 @@ import {
   type Message,
   type Parameters,
   type TokenCeiling,
-  type ToolCall,
+  type ToolCallPart,
 } from './language-model.ts';
 
 type EchoCall = Pick<CallOptions, 'signal' | 'onFailedAttempt' | 'attemptLog' | 'onCost'>;
@@ -85,12 +86,12 @@ function answer(request: GenerateRequest, transform: (text: string) => string): 
   const toolCalls = findCalls(request);
   if (toolCalls.length > 0) {
     const outputTokens = toolCalls.reduce((sum, call) => sum + countWords(call.arguments), 0);
-    return { text: '', finishReason: 'tool-calls', usage: { inputTokens, outputTokens }, toolCalls };
+    return { content: toolCalls, finishReason: 'tool-calls', usage: { inputTokens, outputTokens } };
   }
   const text = inFormat(request, subject(messages), transform);
   const { text: limited, isCut } = limit(text, parameters);
   return {
-    text: limited,
+    content: limited === '' ? [] : [{ type: 'text', text: limited }],
     finishReason: isCut ? 'length' : 'stop',
     usage: { inputTokens, outputTokens: countWords(limited) },
   };
@@ -98,13 +99,14 @@ function answer(request: GenerateRequest, transform: (text: string) => string): 
 
 /** The answer of `echo` in pieces of one word, or of several if there would be more than about a thousand. */
 async function* inPieces(result: GenerateResult, signal: AbortSignal): AsyncGenerator<GenerateEvent, void, void> {
-  for (const delta of pieces(result.text)) {
+  const text = textOf(result);
+  for (const delta of pieces(text)) {
     // All pieces are there at once, where a provider's arrive one by one. Other requests run in between.
-    if (result.text.length > longestParsed) await nextTurn();
+    if (text.length > longestParsed) await nextTurn();
     signal.throwIfAborted();
     yield { type: 'text', delta };
   }
-  for (const toolCall of result.toolCalls ?? []) yield { type: 'tool-call', toolCall };
+  yield* callsOf(result);
 }
 
 function* pieces(text: string): Generator<string> {
@@ -125,12 +127,12 @@ const transforms: ReadonlyMap<string, (text: string) => string> = new Map([
 
 function subject(messages: readonly Message[]): string {
   const last = messages.at(-1);
-  if (last?.role === 'tool') return last.content;
+  if (last?.role === 'tool') return textOf(last);
   const message = messages.findLast(({ role }) => role === 'user') ?? last;
   return message === undefined ? '' : textOf(message);
 }
 
-function findCalls({ messages, tools = [], toolChoice = 'auto', parameters }: GenerateRequest): ToolCall[] {
+function findCalls({ messages, tools = [], toolChoice = 'auto', parameters }: GenerateRequest): ToolCallPart[] {
   const last = messages.at(-1);
   if (tools.length === 0 || toolChoice === 'none' || last === undefined || last.role === 'tool') return [];
   const offered = typeof toolChoice === 'object' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
@@ -141,8 +143,12 @@ function findCalls({ messages, tools = [], toolChoice = 'auto', parameters }: Ge
   if (asked.length === 0 && toolChoice !== 'auto' && first) {
     asked.push({ name: first.name, arguments: JSON.stringify(sample(first.parameters, subject(messages))) });
   }
-  const before = messages.reduce((sum, message) => sum + ('toolCalls' in message ? message.toolCalls.length : 0), 0);
-  const calls = asked.map((call, index) => ({ id: `call_${before + index + 1}`, ...call }));
+  const before = messages.reduce((sum, message) => sum + callsOf(message).length, 0);
+  const calls = asked.map((call, index) => ({
+    type: 'tool-call' as const,
+    id: `call_${before + index + 1}`,
+    ...call,
+  }));
   return parameters?.parallel_tool_calls === false ? calls.slice(0, 1) : calls;
 }
 
@@ -217,8 +223,7 @@ function limit(text: string, { stop = [], max_output_tokens: most }: Parameters)
 function countTokens(message: Message): number {
   const images =
     typeof message.content === 'string' ? 0 : message.content.filter(({ type }) => type === 'image').length;
-  const calls = 'toolCalls' in message ? message.toolCalls : [];
-  return calls.reduce((sum, call) => sum + countWords(call.arguments), countWords(textOf(message)) + images);
+  return callsOf(message).reduce((sum, call) => sum + countWords(call.arguments), countWords(textOf(message)) + images);
 }
 
 /** Counts without storing the words, and without an expression for each: a prompt can have millions. */

@@ -27,8 +27,20 @@ export interface ImagePart {
   readonly url: string;
 }
 
+/** What the model thought before it went on. Only the provider that wrote it gets it back, unchanged. */
+export interface ThinkingPart {
+  readonly type: 'thinking';
+  /** Empty if the provider shows none of it. */
+  readonly text: string;
+  /** What the provider needs to get back with it, for example a signature. Absent if it does not need it back. */
+  readonly provider_metadata?: JsonObject;
+}
+
 /** The content of a message: text, or texts and images in their order. */
 export type Content = string | readonly (TextPart | ImagePart)[];
+
+/** What a model says, in its order. Neighbouring texts are one. */
+export type AnswerPart = TextPart | ThinkingPart | ToolCallPart;
 
 /** A call of a tool that a model asked for. It has the same members in requests and in results. */
 export interface ToolCall {
@@ -40,11 +52,22 @@ export interface ToolCall {
   readonly provider_metadata?: JsonObject;
 }
 
+export interface ToolCallPart extends ToolCall {
+  readonly type: 'tool-call';
+}
+
 /** A message without placeholders. */
 export type Message =
   | { readonly role: 'system' | 'developer' | 'user'; readonly content: Content }
-  | { readonly role: 'assistant'; readonly content: Content; readonly toolCalls?: readonly ToolCall[] }
-  | { readonly role: 'tool'; readonly toolCallId: string; readonly toolName: string; readonly content: string };
+  | { readonly role: 'assistant'; readonly content: string | readonly (AnswerPart | ImagePart)[] }
+  | {
+      readonly role: 'tool';
+      readonly toolCallId: string;
+      readonly toolName: string;
+      readonly content: Content;
+      /** Whether the tool failed, and the content says why. */
+      readonly isError?: true;
+    };
 
 /** How the model generates. The members have the names of the contract. */
 export interface Parameters {
@@ -211,17 +234,12 @@ export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' |
 /** Tokens as the provider counts them. What it does not mention is absent. */
 export type Usage = Readonly<Schemas['Usage']>;
 
-/**
- * A model's answer. Plain JSON values with the names of the contract's InvocationResult: answers and test runs contain
- * it as it is. Reasoning is left out.
- */
+/** A model's answer. Plain JSON values. */
 export interface GenerateResult {
-  /** The answer's text parts, joined; empty when the model wrote none. */
-  readonly text: string;
+  /** As an assistant's message has it. Empty when the model said nothing. */
+  readonly content: readonly AnswerPart[];
   readonly finishReason: FinishReason;
   readonly usage: Usage;
-  /** At least one, in their order. */
-  readonly toolCalls?: readonly ToolCall[];
   /** The value of an answer in JSON. Providers leave it out; it is added when the answer was checked. */
   readonly object?: AnswerObject;
 }
@@ -229,8 +247,11 @@ export interface GenerateResult {
 /** A piece of an answer that is streamed. Exactly one `finish` ends it; a failure is thrown. */
 export type GenerateEvent =
   | { readonly type: 'text'; readonly delta: string }
+  | { readonly type: 'thinking'; readonly delta: string }
+  /** The pieces of thinking before it are one part. */
+  | ({ readonly type: 'thinking-end' } & Pick<ThinkingPart, 'provider_metadata'>)
   /** A whole call. */
-  | { readonly type: 'tool-call'; readonly toolCall: ToolCall }
+  | ToolCallPart
   /** The whole result, with the text of all deltas. */
   | { readonly type: 'finish'; readonly result: GenerateResult };
 
@@ -238,6 +259,11 @@ export type GenerateEvent =
 export interface AnswerForm {
   /** Whether its pieces come one by one. */
   readonly isStreamed: boolean;
+  /**
+   * Whether thinking is given while it comes, so that a stream begins with it. Otherwise, and if left out, it is given
+   * together with what follows it.
+   */
+  readonly showsThinking?: boolean | undefined;
 }
 
 /** Reads an answer to its end. @returns the last event, which has the whole answer */
@@ -256,13 +282,30 @@ function isFinish<Event extends { readonly type: string }>(
 
 /** A whole answer as the events of a stream. */
 export function* eventsOf(result: GenerateResult): Generator<GenerateEvent> {
-  if (result.text !== '') yield { type: 'text', delta: result.text };
-  for (const toolCall of result.toolCalls ?? []) yield { type: 'tool-call', toolCall };
+  for (const part of result.content) {
+    if (part.type === 'text') yield { type: 'text', delta: part.text };
+    else if (part.type === 'thinking') yield* thinkingEvents(part);
+    else yield part;
+  }
   yield { type: 'finish', result };
 }
 
-/** The text of a message, without its images. */
-export function textOf({ content }: Pick<Message, 'content'>): string {
+/** A whole part of thinking as the events of a stream. */
+export function* thinkingEvents({ text, provider_metadata }: ThinkingPart): Generator<GenerateEvent> {
+  if (text !== '') yield { type: 'thinking', delta: text };
+  yield { type: 'thinking-end', ...(provider_metadata && { provider_metadata }) };
+}
+
+/** The text of a message or an answer, without all else. */
+export function textOf({ content }: Pick<Message | GenerateResult, 'content'>): string {
   if (typeof content === 'string') return content;
+  const [first] = content;
+  // Most answers are one text.
+  if (content.length === 1 && first?.type === 'text') return first.text;
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
+}
+
+/** The calls of tools in a message or an answer, in their order. */
+export function callsOf({ content }: Pick<Message | GenerateResult, 'content'>): ToolCallPart[] {
+  return typeof content === 'string' ? [] : content.flatMap((part) => (part.type === 'tool-call' ? [part] : []));
 }

@@ -34,8 +34,7 @@ const conversation: Message[] = [
   user,
   {
     role: 'assistant',
-    content: '',
-    toolCalls: [{ id: 'call_1', name: 'weather', arguments: '{"member_1":"\\"Bern\\""}' }],
+    content: [{ type: 'tool-call', id: 'call_1', name: 'weather', arguments: '{"member_1":"\\"Bern\\""}' }],
   },
   { role: 'tool', toolCallId: 'call_1', toolName: 'weather', content: '{"temperature":12}' },
 ];

@@ -1,7 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { createStreamWatch } from '../../src/models/call/stream-watch.ts';
 import { createProviderRegistry } from '../../src/models/registry.ts';
-import type { GenerateEvent, GenerateRequest, GenerateResult, Message, Tool } from '../../src/models/language-model.ts';
+import {
+  callsOf,
+  textOf,
+  type GenerateEvent,
+  type GenerateRequest,
+  type GenerateResult,
+  type Message,
+  type Tool,
+} from '../../src/models/language-model.ts';
 import { failure, provider, request } from './providers-harness.ts';
 import { system } from '../../src/base/runtime/system.ts';
 
@@ -26,19 +34,23 @@ describe('echo', () => {
     ['echo-reverse', 'colours three Name'],
   ])('%s answers the last user message', async (model, text) => {
     const result = await provider(registry, 'echo').generate(request(model, { messages }));
-    expect(result).toEqual({ text, finishReason: 'stop', usage: { inputTokens: 6, outputTokens: 3 } });
+    expect(result).toEqual({
+      content: [{ type: 'text', text }],
+      finishReason: 'stop',
+      usage: { inputTokens: 6, outputTokens: 3 },
+    });
   });
 
   it('answers with the last message if there is no user message', async () => {
     const only: Message[] = [{ role: 'system', content: 'Be brief.' }];
     const result = await provider(registry, 'echo').generate(request('echo-1', { messages: only }));
-    expect(result.text).toBe('Be brief.');
+    expect(textOf(result)).toBe('Be brief.');
   });
 
   it('counts no words in an empty message', async () => {
     const empty: Message[] = [{ role: 'user', content: '' }];
     const result = await provider(registry, 'echo').generate(request('echo-1', { messages: empty }));
-    expect(result).toEqual({ text: '', finishReason: 'stop', usage: { inputTokens: 0, outputTokens: 0 } });
+    expect(result).toEqual({ content: [], finishReason: 'stop', usage: { inputTokens: 0, outputTokens: 0 } });
   });
 
   it('refuses an unknown model', async () => {
@@ -70,16 +82,15 @@ describe('tools of echo', () => {
   it('are called by lines of the message', async () => {
     const text = 'Please\ncall get_weather {"city": "Bern"}\ncall nothing {}\ncall get_time';
     expect(await ask(text, { tools })).toEqual({
-      text: '',
       finishReason: 'tool-calls',
       usage: { inputTokens: 10, outputTokens: 3 },
-      toolCalls: [
-        { id: 'call_1', name: 'get_weather', arguments: '{"city": "Bern"}' },
-        { id: 'call_2', name: 'get_time', arguments: '{}' },
+      content: [
+        { type: 'tool-call', id: 'call_1', name: 'get_weather', arguments: '{"city": "Bern"}' },
+        { type: 'tool-call', id: 'call_2', name: 'get_time', arguments: '{}' },
       ],
     });
     const one = await ask(text, { tools, parameters: { parallel_tool_calls: false } });
-    expect(one.toolCalls?.map(({ name }) => name)).toEqual(['get_weather']);
+    expect(callsOf(one).map(({ name }) => name)).toEqual(['get_weather']);
   });
 
   it.each([
@@ -88,28 +99,31 @@ describe('tools of echo', () => {
     ['required', { name: 'get_weather', arguments: '{"city":"Bern","days":1}' }],
     [{ name: 'get_time' }, { name: 'get_time', arguments: '{}' }],
   ] as const)('are called without a line for the choice %j: %j', async (toolChoice, expected) => {
-    const { toolCalls } = await ask('Bern', { tools, toolChoice });
-    expect(toolCalls).toEqual(expected && [{ id: 'call_1', ...expected }]);
+    const calls = callsOf(await ask('Bern', { tools, toolChoice }));
+    expect(calls).toEqual(expected === undefined ? [] : [{ type: 'tool-call', id: 'call_1', ...expected }]);
   });
 
   it('are not called if they are not offered, or not to be called', async () => {
-    expect(await ask('call get_time')).toMatchObject({ text: 'call get_time', finishReason: 'stop' });
+    expect(await ask('call get_time')).toMatchObject({
+      content: [{ type: 'text', text: 'call get_time' }],
+      finishReason: 'stop',
+    });
     expect(await ask('call get_time', { tools, toolChoice: 'none' })).toMatchObject({ finishReason: 'stop' });
   });
 
   it('have results, which are the next answer', async () => {
     const conversation: Message[] = [
       { role: 'user', content: 'call get_time' },
-      { role: 'assistant', content: '', toolCalls: [{ id: 'call_1', name: 'get_time', arguments: '{}' }] },
+      { role: 'assistant', content: [{ type: 'tool-call', id: 'call_1', name: 'get_time', arguments: '{}' }] },
       { role: 'tool', toolCallId: 'call_1', toolName: 'get_time', content: 'It is noon.' },
     ];
     const call = request('echo-1', { messages: conversation, tools, toolChoice: 'required' });
     expect(await provider(registry, 'echo').generate(call)).toMatchObject({
-      text: 'It is noon.',
+      content: [{ type: 'text', text: 'It is noon.' }],
       finishReason: 'stop',
     });
     const more = { messages: [...conversation, { role: 'user' as const, content: 'call get_time' }], tools };
-    expect((await ask('', more)).toolCalls?.[0]?.id).toBe('call_2');
+    expect(callsOf(await ask('', more))[0]?.id).toBe('call_2');
   });
 });
 
@@ -126,12 +140,12 @@ describe('the format json of echo', () => {
   } as const;
 
   it('keeps a message that is JSON', async () => {
-    expect((await ask('[1, 2]', { responseFormat: { type: 'json', schema } })).text).toBe('[1, 2]');
+    expect(textOf(await ask('[1, 2]', { responseFormat: { type: 'json', schema } }))).toBe('[1, 2]');
   });
 
   it('makes a sample of any other message', async () => {
-    expect((await ask('Hello', { responseFormat: { type: 'json' } })).text).toBe('{"text":"Hello"}');
-    const { text } = await ask('Hello', { responseFormat: { type: 'json', schema } });
+    expect(textOf(await ask('Hello', { responseFormat: { type: 'json' } }))).toBe('{"text":"Hello"}');
+    const text = textOf(await ask('Hello', { responseFormat: { type: 'json', schema } }));
     expect(JSON.parse(text)).toEqual({
       name: 'Hel',
       size: 'small',
@@ -143,7 +157,7 @@ describe('the format json of echo', () => {
 
   it('keeps samples small', async () => {
     const properties = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`p${index}`, { type: 'string' }]));
-    const { text } = await ask('x'.repeat(100_000), { responseFormat: { type: 'json', schema: { properties } } });
+    const text = textOf(await ask('x'.repeat(100_000), { responseFormat: { type: 'json', schema: { properties } } }));
     expect(text.length).toBeLessThan(30_000);
   });
 });
@@ -157,7 +171,10 @@ describe('echo', () => {
     [{ max_output_tokens: 1, stop: ['two'] }, 'one ', 'stop'],
     [{ temperature: 1, seed: 3, reasoning_effort: 'low' }, 'one two three', 'stop'],
   ] as const)('with %j answers %j (%s)', async (parameters, text, finishReason) => {
-    expect(await ask('one two three', { parameters })).toMatchObject({ text, finishReason });
+    expect(await ask('one two three', { parameters })).toMatchObject({
+      content: [{ type: 'text', text }],
+      finishReason,
+    });
   });
 
   it('counts images and reads the texts around them', async () => {
@@ -169,7 +186,7 @@ describe('echo', () => {
       image,
     ];
     expect(await ask('', { messages: [{ role: 'user', content }] })).toEqual({
-      text: 'What is this?',
+      content: [{ type: 'text', text: 'What is this?' }],
       finishReason: 'stop',
       usage: { inputTokens: 5, outputTokens: 3 },
     });
@@ -221,8 +238,8 @@ describe('echo', () => {
   it('takes a long text for JSON if it begins like JSON', async () => {
     const responseFormat = { type: 'json' } as const;
     const long = `[${'{},'.repeat(30_000)}`;
-    expect((await ask(long, { responseFormat })).text === long).toBe(true);
-    const { text } = await ask('lorem '.repeat(20_000), { responseFormat });
+    expect(textOf(await ask(long, { responseFormat })) === long).toBe(true);
+    const text = textOf(await ask('lorem '.repeat(20_000), { responseFormat }));
     expect(text).toMatch(/^\{"text":"lorem /);
   });
 

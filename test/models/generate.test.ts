@@ -51,7 +51,7 @@ describe.each([...remoteIds, 'local'])('%s', (id) => {
   it('answers with text, finish reason and usage', async () => {
     const result = await provider(harness.registry, id).generate(request('llama'));
     expect(result).toEqual({
-      text: 'Hello from llama.',
+      content: [{ type: 'text', text: 'Hello from llama.' }],
       finishReason: 'stop',
       usage: { inputTokens: 11, outputTokens: 7 },
     });

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { JsonObject } from '../../src/models/language-model.ts';
+import { textOf, type JsonObject } from '../../src/models/language-model.ts';
 import { findProviderOptionMistakes, selectProviderOptions } from '../../src/models/provider-options.ts';
 import { builtInProviderIds } from '../../src/models/provider-settings.ts';
 import { provider, remoteIds, request, startHarness, type Harness } from './providers-harness.ts';
@@ -138,7 +138,7 @@ describe.each([...remoteIds, 'local'])('for %s', (id) => {
     if (id === 'xai') expect(sent['store']).toBe(false);
 
     const plain = await provider(harness.registry, id).generate(request('llama'));
-    expect(plain.text).toBe('Hello from llama.');
+    expect(textOf(plain)).toBe('Hello from llama.');
     expect(harness.mock.requests[1]?.body).toEqual(sent);
   });
 });

@@ -1,6 +1,6 @@
 /** What goes over the wire to each provider for a request with everything. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { GenerateRequest, Message, ToolCall } from '../../src/models/language-model.ts';
+import type { AnswerPart, GenerateRequest, Message } from '../../src/models/language-model.ts';
 import { provider, remoteIds, request, startHarness, type Harness } from './providers-harness.ts';
 
 let harness: Harness;
@@ -36,10 +36,9 @@ const conversation: Message[] = [
   },
   {
     role: 'assistant',
-    content: '',
-    toolCalls: [
-      { id: 'call_1', name: 'weather', arguments: '{"city": "Bern"}' },
-      { id: 'call_2', name: 'time', arguments: '' },
+    content: [
+      { type: 'tool-call', id: 'call_1', name: 'weather', arguments: '{"city": "Bern"}' },
+      { type: 'tool-call', id: 'call_2', name: 'time', arguments: '' },
     ],
   },
   { role: 'tool', toolCallId: 'call_1', toolName: 'weather', content: 'Sunny' },
@@ -224,15 +223,21 @@ describe.each([...remoteIds, 'local'])('%s', (id) => {
   });
 
   it('gets no metadata and reasoning of another provider', async () => {
-    const provider_metadata = {
-      provider: 'other',
-      call: { thoughtSignature: 'SIG' },
-      reasoning: [{ text: 'THOUGHT' }],
-    };
-    const call: ToolCall = { id: 'call_1', name: 'weather', arguments: '{}', provider_metadata };
+    const signed = { thoughtSignature: 'SIG' };
+    const content: AnswerPart[] = [
+      { type: 'thinking', text: 'THOUGHT', provider_metadata: { provider: 'other', signature: signed } },
+      { type: 'text', text: 'Look' },
+      {
+        type: 'tool-call',
+        id: 'call_1',
+        name: 'weather',
+        arguments: '{}',
+        provider_metadata: { provider: 'other', call: signed },
+      },
+    ];
     const messages: Message[] = [
       { role: 'user', content: 'Hi' },
-      { role: 'assistant', content: 'Look', toolCalls: [call] },
+      { role: 'assistant', content },
       { role: 'tool', toolCallId: 'call_1', toolName: 'weather', content: 'Sunny' },
     ];
     const body = JSON.stringify(await send(id, { ...everything, messages }));

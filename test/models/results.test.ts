@@ -1,6 +1,12 @@
 /** What a provider's answer becomes: text, calls of tools, metadata for the next request, and usage. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { GenerateResult, Message, Tool } from '../../src/models/language-model.ts';
+import {
+  callsOf,
+  type AnswerPart,
+  type GenerateResult,
+  type Message,
+  type Tool,
+} from '../../src/models/language-model.ts';
 import { collect, provider, remoteIds, request, startHarness, streamOf, type Harness } from './providers-harness.ts';
 
 let harness: Harness;
@@ -132,11 +138,12 @@ const withoutReasoning = ['amazon-bedrock', 'cohere'];
 
 describe.each([...remoteIds, 'local'])('%s', (id) => {
   it('asks for calls of tools, and says how many tokens came from its cache and how many are reasoning', async () => {
-    const { usage, toolCalls = [], ...rest } = await resultOf(id, answers[id] ?? {});
-    expect(rest).toEqual({ text: '', finishReason: 'tool-calls' });
-    expect(toolCalls.map((call) => ({ ...call, arguments: JSON.parse(call.arguments) as unknown }))).toEqual([
-      { id: 'call_1', name: 'weather', arguments: { city: 'Bern' } },
-      { id: 'call_2', name: 'weather', arguments: { city: 'Bern' } },
+    const { usage, ...result } = await resultOf(id, answers[id] ?? {});
+    const calls = callsOf(result);
+    expect(result).toEqual({ content: calls, finishReason: 'tool-calls' });
+    expect(calls.map((call) => ({ ...call, arguments: JSON.parse(call.arguments) as unknown }))).toEqual([
+      { type: 'tool-call', id: 'call_1', name: 'weather', arguments: { city: 'Bern' } },
+      { type: 'tool-call', id: 'call_2', name: 'weather', arguments: { city: 'Bern' } },
     ]);
     expect(usage).toEqual({
       inputTokens: 20,
@@ -155,14 +162,14 @@ describe.each([...remoteIds, 'local'])('%s', (id) => {
 
 describe('arguments', () => {
   it.each(['openai', 'local', 'xai'])('of %s are the text that the model wrote', async (id) => {
-    const { toolCalls } = await resultOf(id, answers[id] ?? {});
-    expect(toolCalls?.[0]?.arguments).toBe(input);
+    const [call] = callsOf(await resultOf(id, answers[id] ?? {}));
+    expect(call?.arguments).toBe(input);
   });
 
   it('can be broken JSON', async () => {
     const broken = [{ id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{"city": ' } }];
-    const { toolCalls } = await resultOf('openai', completion({ tool_calls: broken }, chatUsage));
-    expect(toolCalls?.[0]?.arguments).toBe('{"city": ');
+    const [call] = callsOf(await resultOf('openai', completion({ tool_calls: broken }, chatUsage)));
+    expect(call?.arguments).toBe('{"city": ');
   });
 });
 
@@ -272,12 +279,12 @@ describe('tokens written to a cache', () => {
 
 describe('metadata of calls', () => {
   /** Sends the calls of a result back, with results of the tools. */
-  async function sendBack(id: string, { text, toolCalls = [] }: GenerateResult): Promise<Record<string, unknown>> {
+  async function sendBack(id: string, { content }: Pick<GenerateResult, 'content'>): Promise<Record<string, unknown>> {
     harness.mock.reset();
     const messages: Message[] = [
       { role: 'user', content: 'Hi' },
-      { role: 'assistant', content: text, toolCalls },
-      ...toolCalls.map((call): Message => ({
+      { role: 'assistant', content },
+      ...callsOf({ content }).map((call): Message => ({
         role: 'tool',
         toolCallId: call.id,
         toolName: call.name,
@@ -298,11 +305,19 @@ describe('metadata of calls', () => {
       'anthropic',
       message(thinking('S1'), said, use('a'), thinking('S2'), use('b'), use('c')),
     );
-    expect(result.text).toBe('I look.');
-    expect(result.toolCalls?.map((call) => call.provider_metadata)).toEqual([
-      { provider: 'anthropic', reasoning: [{ text: 'Hm.', signature: { signature: 'S1' } }] },
-      { provider: 'anthropic', reasoning: [{ text: 'Hm.', signature: { signature: 'S2' } }] },
-      undefined,
+    const thought = (signature: string): object => ({
+      type: 'thinking',
+      text: 'Hm.',
+      provider_metadata: { provider: 'anthropic', signature: { signature } },
+    });
+    const called = (id: string): object => expect.objectContaining({ type: 'tool-call', id }) as object;
+    expect(result.content).toEqual([
+      thought('S1'),
+      { type: 'text', text: 'I look.' },
+      called('a'),
+      thought('S2'),
+      called('b'),
+      called('c'),
     ]);
     const { messages } = await sendBack('anthropic', result);
     expect(messages).toMatchObject([
@@ -327,8 +342,10 @@ describe('metadata of calls', () => {
     const body = { candidates: [{ content: { role: 'model', parts: [thought, part] }, finishReason: 'STOP' }] };
     const result = await resultOf('google', body);
     expect(result).toMatchObject({
-      text: '',
-      toolCalls: [{ provider_metadata: { provider: 'google', call: { thoughtSignature: 'SIG' } } }],
+      content: [
+        { type: 'thinking', text: 'Hm.' },
+        { type: 'tool-call', provider_metadata: { provider: 'google', call: { thoughtSignature: 'SIG' } } },
+      ],
     });
     const { contents } = await sendBack('google', result);
     expect(contents).toMatchObject([
@@ -364,26 +381,25 @@ describe('metadata of calls', () => {
     expect(JSON.stringify(await sendBack('xai', result))).toContain('"encrypted_content":"SECRET"');
   });
 
-  it('is left out if it is longer than 64 KiB', async () => {
-    const { toolCalls } = await resultOf('anthropic', message(thinking('S1', 'x'.repeat(65_536)), use('a')));
-    expect(toolCalls).toEqual([{ id: 'a', name: 'weather', arguments: '{"city":"Bern"}' }]);
+  it('can be long', async () => {
+    const long = thinking('S'.repeat(100_000), 'x'.repeat(100_000));
+    const { messages } = await sendBack('anthropic', await resultOf('anthropic', message(long, use('a'))));
+    expect(messages).toMatchObject([{}, { content: [long, { id: 'a' }] }, {}]);
   });
 
   it('goes back only as far as answers contain it', async () => {
-    const provider_metadata = {
-      provider: 'local',
-      call: { thoughtSignature: 7, id: 'forged', cacheControl: { type: 'ephemeral' } },
-      reasoning: ['x', { text: 5 }, { text: 'kept', signature: { model: 'gpt' } }],
-      model: 'gpt',
-    };
-    const toolCalls = [{ id: 'a', name: 'weather', arguments: '{}', provider_metadata }];
-    const result: GenerateResult = {
-      text: '',
-      finishReason: 'tool-calls',
-      usage: { inputTokens: 0, outputTokens: 0 },
-      toolCalls,
-    };
-    const body = JSON.stringify(await sendBack('local', result));
+    const call = { thoughtSignature: 7, id: 'forged', cacheControl: { type: 'ephemeral' } };
+    const content: AnswerPart[] = [
+      { type: 'thinking', text: 'kept', provider_metadata: { provider: 'local', signature: { model: 'gpt' } } },
+      {
+        type: 'tool-call',
+        id: 'a',
+        name: 'weather',
+        arguments: '{}',
+        provider_metadata: { provider: 'local', call, model: 'gpt' },
+      },
+    ];
+    const body = JSON.stringify(await sendBack('local', { content }));
     expect(body).not.toMatch(/forged|gpt|ephemeral|thought_signature/);
   });
 });
@@ -397,8 +413,8 @@ describe('too many or too long calls of tools', () => {
   const calls = (count: number): object[] => Array.from({ length: count }, (_, index) => call(`call_${index}`));
 
   it('are refused as an answer that the service cannot read', async () => {
-    const { toolCalls } = await resultOf('openai', completion({ tool_calls: calls(1_000) }, chatUsage));
-    expect(toolCalls).toHaveLength(1_000);
+    const { content } = await resultOf('openai', completion({ tool_calls: calls(1_000) }, chatUsage));
+    expect(content).toHaveLength(1_000);
     harness.mock.reset();
     for (const refused of [calls(1_001), [call('x'.repeat(1_001))], [call('x', 'y'.repeat(1_001))]]) {
       const answer = resultOf('openai', completion({ tool_calls: refused }, chatUsage));

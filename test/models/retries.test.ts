@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RetryNotice } from '../../src/models/call/retries.ts';
-import type { FailedAttempt } from '../../src/models/language-model.ts';
+import { textOf, type FailedAttempt } from '../../src/models/language-model.ts';
 import { failure, provider, request, startHarness, type Harness } from './providers-harness.ts';
 import type { Behaviour } from '../support/mock-provider.ts';
 import { systemRandom } from '../../src/base/runtime/random.ts';
@@ -20,7 +20,7 @@ afterAll(async () => {
 describe('retries', () => {
   it.each([1, 2])('succeed after %i answers of an overloaded server', async (failures) => {
     const result = await provider(harness.registry, 'openai').generate(request(`mock-flaky-${failures}`));
-    expect(result.text).toBe(`Hello from mock-flaky-${failures}.`);
+    expect(textOf(result)).toBe(`Hello from mock-flaky-${failures}.`);
     expect(harness.mock.requests).toHaveLength(failures + 1);
   });
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { GenerateEvent } from '../../src/models/language-model.ts';
+import { textOf, type GenerateEvent } from '../../src/models/language-model.ts';
 import type { ProviderRegistry } from '../../src/models/provider.ts';
 import { createStreamWatch } from '../../src/models/call/stream-watch.ts';
 import { createLookUp } from '../../src/base/outbound/look-up.ts';
@@ -216,7 +216,7 @@ describe('streams', () => {
       return events[Symbol.asyncIterator]().next();
     });
     await Promise.all(open);
-    expect((await provider(narrow, 'openai').generate(request('llama'))).text).toBe('Hello from llama.');
+    expect(textOf(await provider(narrow, 'openai').generate(request('llama')))).toBe('Hello from llama.');
     caller.abort();
     await http.close();
   });

@@ -66,6 +66,9 @@ async function endings(): Promise<{ aborted: boolean }[]> {
 const whole = { aborted: false };
 const broken = { aborted: true };
 
+/** The mock writes none in the formats of these. */
+const withoutThinking = ['openai', 'azure', 'groq', 'mistral'];
+
 describe.each([...remoteIds, 'local'])('%s', (id) => {
   it('gives the words while they come, and the whole answer with usage', async () => {
     const { events } = await run(id, 'llama');
@@ -73,7 +76,10 @@ describe.each([...remoteIds, 'local'])('%s', (id) => {
       { type: 'text', delta: 'Hello' },
       { type: 'text', delta: ' from' },
       { type: 'text', delta: ' llama.' },
-      { type: 'finish', result: { text: 'Hello from llama.', finishReason: 'stop', usage } },
+      {
+        type: 'finish',
+        result: { content: [{ type: 'text', text: 'Hello from llama.' }], finishReason: 'stop', usage },
+      },
     ]);
     expect(await endings()).toEqual([whole]);
     expect(harness.mock.requests[0]?.streamed).toBe(true);
@@ -81,21 +87,36 @@ describe.each([...remoteIds, 'local'])('%s', (id) => {
 
   it('gives tool calls whole, in their order', async () => {
     const { events } = await run(id, 'mock-tools');
-    const toolCalls = mockToolCalls.map((call) => ({ ...call, arguments: expect.any(String) as unknown }));
+    const toolCalls = mockToolCalls.map((call) => ({
+      type: 'tool-call',
+      ...call,
+      arguments: expect.any(String) as unknown,
+    }));
     expect(events.slice(3)).toEqual([
-      ...toolCalls.map((toolCall) => ({ type: 'tool-call', toolCall })),
-      { type: 'finish', result: { text: 'Let me look.', finishReason: 'tool-calls', usage, toolCalls } },
+      ...toolCalls,
+      {
+        type: 'finish',
+        result: { content: [{ type: 'text', text: 'Let me look.' }, ...toolCalls], finishReason: 'tool-calls', usage },
+      },
     ]);
-    const calls = events.flatMap((event) => (event.type === 'tool-call' ? [event.toolCall] : []));
+    const calls = events.flatMap((event) => (event.type === 'tool-call' ? [event] : []));
     for (const [index, { arguments: sent }] of mockToolCalls.entries()) {
       expect(JSON.parse(calls[index]?.arguments ?? '')).toEqual(JSON.parse(sent));
     }
   });
 
-  it('leaves reasoning out', async () => {
+  it('gives thinking before the text that follows it', async () => {
     const { texts, events } = await run(id, 'mock-reasoning');
     expect(texts.join('')).toBe('Hello from mock-reasoning.');
-    expect(events.at(-1)).toMatchObject({ type: 'finish', result: { text: 'Hello from mock-reasoning.' } });
+    const end = events.at(-1);
+    const content = end?.type === 'finish' ? end.result.content : [];
+    const thoughts = content.flatMap((part) => (part.type === 'thinking' ? [part.text] : []));
+    expect(thoughts.join('')).toBe(withoutThinking.includes(id) ? '' : 'I think about it.');
+    expect(content.slice(thoughts.length)).toEqual([{ type: 'text', text: 'Hello from mock-reasoning.' }]);
+    const isThinking = ({ type }: GenerateEvent): boolean => type.startsWith('thinking');
+    const given = events.flatMap((event) => (event.type === 'thinking' ? [event.delta] : []));
+    expect(given).toEqual(thoughts);
+    expect(events.slice(0, 2 * thoughts.length).every(isThinking)).toBe(true);
   });
 
   it('fails when the stream ends without its own end', async () => {
@@ -264,7 +285,7 @@ describe.each(formats)('a stream of %s', (id, early) => {
   it('can be empty', async () => {
     harness.mock.behave('gpt', { kind: 'stream', steps: ['ping', { finish: 'length' }] });
     const { events } = await run(id, 'gpt');
-    expect(events).toEqual([{ type: 'finish', result: { text: '', finishReason: 'length', usage } }]);
+    expect(events).toEqual([{ type: 'finish', result: { content: [], finishReason: 'length', usage } }]);
   });
 
   it('keeps prompt and key out of its failures', async () => {

@@ -205,8 +205,10 @@ describe('what is rewritten', () => {
       user,
       {
         role: 'assistant',
-        content: ' I look. ',
-        toolCalls: [{ id: 'a', name: 'weather', arguments: '{"city": " x "}' }],
+        content: [
+          { type: 'text', text: ' I look. ' },
+          { type: 'tool-call', id: 'a', name: 'weather', arguments: '{"city": " x "}' },
+        ],
       },
       { role: 'tool', toolCallId: 'a', toolName: 'weather', content: ' Sunny ' },
     ];
@@ -259,7 +261,7 @@ describe('tools', () => {
   it('have to be there for the calls in a conversation with Bedrock', async () => {
     const messages: Message[] = [
       user,
-      { role: 'assistant', content: '', toolCalls: [{ id: 'a', name: 'weather', arguments: '{}' }] },
+      { role: 'assistant', content: [{ type: 'tool-call', id: 'a', name: 'weather', arguments: '{}' }] },
       { role: 'tool', toolCallId: 'a', toolName: 'weather', content: 'Sunny' },
     ];
     expect(await unsupported('amazon-bedrock', { messages })).toEqual(['messages/1', 'messages/2']);
@@ -295,10 +297,8 @@ describe('images', () => {
   });
 
   it('can only be in user messages', async () => {
-    const messages = [image('https://example.com/a.png')].flatMap(({ content }): Message[] =>
-      typeof content === 'string'
-        ? []
-        : [{ role: 'system', content }, { role: 'user', content }, { role: 'assistant', content }, user],
+    const messages = [image('https://example.com/a.png')].flatMap((message): Message[] =>
+      message.role !== 'user' ? [] : [{ ...message, role: 'system' }, message, { ...message, role: 'assistant' }, user],
     );
     expect(await unsupported('openai', { messages })).toEqual(['messages/0/content/1', 'messages/2/content/1']);
   });
@@ -338,7 +338,7 @@ describe('a twin', () => {
   it('is asked once about requests that differ in their texts, tools that were called, and lengths', async () => {
     const { asked, find } = countingTwin();
     const call = (id: string, argument: string): Message[] => [
-      { role: 'assistant', content: '', toolCalls: [{ id, name: `weather_${id}`, arguments: argument }] },
+      { role: 'assistant', content: [{ type: 'tool-call', id, name: `weather_${id}`, arguments: argument }] },
       { role: 'tool', toolCallId: id, toolName: `weather_${id}`, content: argument },
       turn('user', argument),
     ];

@@ -1,5 +1,14 @@
 import type { components } from '../../../generated/types.ts';
-import type { GenerateEvent, GenerateRequest, GenerateResult, Message, ToolCall } from '../../models/language-model.ts';
+import {
+  callsOf,
+  textOf as textIn,
+  type GenerateEvent,
+  type GenerateRequest,
+  type GenerateResult,
+  type Message,
+  type ToolCall,
+  type ToolCallPart,
+} from '../../models/language-model.ts';
 
 /** Of which invocations the content is kept, the strictest first. */
 export const contentModes = ['off', 'errors', 'all'] as const satisfies readonly Mode[];
@@ -16,14 +25,14 @@ const mostCharacters = 262_144;
 /** Characters that a message or a call takes besides its texts. */
 const overhead = 64;
 
-type Answer = Pick<GenerateResult, 'text' | 'toolCalls'>;
+type Answer = Pick<GenerateResult, 'content'>;
 
 /** Gathers the content of one invocation. */
 export class KeptContent {
   #request: GenerateRequest | undefined;
   #answer: Answer | undefined;
   #text = '';
-  readonly #toolCalls: ToolCall[] = [];
+  readonly #toolCalls: ToolCallPart[] = [];
 
   asked(request: GenerateRequest): void {
     this.#request = request;
@@ -31,8 +40,8 @@ export class KeptContent {
 
   /** A piece of an answer that is streamed. */
   received(event: Exclude<GenerateEvent, { readonly type: 'finish' }>): void {
-    if (event.type === 'tool-call') this.#toolCalls.push(event.toolCall);
-    else if (this.#text.length < mostCharacters) this.#text += event.delta;
+    if (event.type === 'tool-call') this.#toolCalls.push(event);
+    else if (event.type === 'text' && this.#text.length < mostCharacters) this.#text += event.delta;
   }
 
   answered(answer: Answer): void {
@@ -43,7 +52,8 @@ export class KeptContent {
   toJson(): string | undefined {
     if (this.#request === undefined) return undefined;
     const hasPieces = this.#text !== '' || this.#toolCalls.length > 0;
-    const pieces = hasPieces ? { text: this.#text, toolCalls: this.#toolCalls } : undefined;
+    const text = { type: 'text' as const, text: this.#text };
+    const pieces = hasPieces ? { content: [text, ...this.#toolCalls] } : undefined;
     return JSON.stringify(toContent(this.#request, this.#answer ?? pieces));
   }
 }
@@ -78,10 +88,10 @@ function toContent(request: GenerateRequest, answer: Answer | undefined): object
   const takeMessage = (message: Message): object => ({
     role: message.role,
     text: take(textOf(message)),
-    ...(message.role === 'assistant' && takeCalls(message.toolCalls)),
+    ...takeCalls(callsOf(message)),
     ...(message.role === 'tool' && { tool_call_id: message.toolCallId }),
   });
-  const said = answer && { text: take(answer.text), ...takeCalls(answer.toolCalls) };
+  const said = answer && { text: take(textIn(answer)), ...takeCalls(callsOf(answer)) };
   const messages: object[] = [];
   for (const message of request.messages.toReversed()) {
     if (left <= 0) isTruncated = true;
@@ -101,7 +111,9 @@ function toContent(request: GenerateRequest, answer: Answer | undefined): object
 /** The text of a message, with a name for each image. */
 function textOf({ content }: Message): string {
   if (typeof content === 'string') return content;
-  return content.map((part) => (part.type === 'text' ? part.text : `[${nameOf(part.url)}]`)).join('\n');
+  return content
+    .flatMap((part) => (part.type === 'text' ? part.text : part.type === 'image' ? `[${nameOf(part.url)}]` : []))
+    .join('\n');
 }
 
 function nameOf(url: string): string {

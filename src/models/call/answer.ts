@@ -30,12 +30,14 @@ export async function* answer(
   { whole, queue, streamed }: RemoteProvider,
   request: GenerateRequest,
   call: CallOptions,
-  { isStreamed }: AnswerForm,
+  { isStreamed, showsThinking = false }: AnswerForm,
   dependencies: AnswerDependencies,
 ): AsyncGenerator<GenerateEvent, void, void> {
   const { streamQueue, watch } = dependencies;
   const { first, rest } = isStreamed
-    ? await repeat(streamed, request, call, streamQueue, dependencies, (turn) => beginStream(streamed, request, turn))
+    ? await repeat(streamed, request, call, streamQueue, dependencies, (turn) =>
+        beginStream(streamed, request, turn, showsThinking),
+      )
     : await repeat(whole, request, call, queue, dependencies, (turn) => beginWhole(whole, request, turn));
   if (rest === undefined) yield first;
   else yield* readStream(streamed, request, call, first, rest, watch);

@@ -1,5 +1,5 @@
 import { scrub } from '../../base/runtime/scrub.ts';
-import type { GenerateRequest } from '../language-model.ts';
+import type { GenerateRequest, Message } from '../language-model.ts';
 
 /** Makes a provider's text fit for callers and the log. @returns undefined if nothing is left */
 export type Conceal = (text: string) => string | undefined;
@@ -89,14 +89,23 @@ const mostFlattened = 1_000_000;
 
 /** Texts of the request that a provider may quote, in one line like the provider's text. */
 function textsOf({ messages }: Pick<GenerateRequest, 'messages'>): string[] {
-  const all = messages.flatMap((message) => {
-    const { content } = message;
-    const texts =
-      typeof content === 'string' ? [content] : content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-    const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
-    return [...texts, ...calls.map((call) => call.arguments)].flatMap(withJson);
+  const all = messages.flatMap(({ content }) => {
+    const texts = typeof content === 'string' ? [content] : content.flatMap((part) => textIn(part) ?? []);
+    return texts.flatMap(withJson);
   });
   return lengthOf(all) > mostFlattened ? all : all.map(flatten);
+}
+
+function textIn(part: Exclude<Message['content'], string>[number]): string | undefined {
+  switch (part.type) {
+    case 'text':
+    case 'thinking':
+      return part.text;
+    case 'tool-call':
+      return part.arguments;
+    case 'image':
+      return undefined;
+  }
 }
 
 function lengthOf(texts: readonly string[]): number {

@@ -25,7 +25,7 @@ import {
 import { pickAllowedOptions } from '../provider-options.ts';
 import { withoutImageData } from '../transport/image-data.ts';
 import type { Dialect, SdkProvider } from '../vendors/vendor.ts';
-import { toCallParts } from './tool-calls.ts';
+import { toAssistantParts } from './blocks.ts';
 
 /** A package's options of one call, without cancellation and headers. */
 export type SdkCall = Omit<LanguageModelV4CallOptions, 'abortSignal' | 'headers'>;
@@ -175,26 +175,12 @@ function toPromptMessage(
       return { role: 'system', content: textOf(message) };
     case 'user':
       return { role: 'user', content: toUserParts(message.content, imageUrls) };
-    case 'assistant': {
-      const text = textOf(message);
-      const calls = (message.toolCalls ?? []).map((call) => toCallParts(provider, call));
-      // Reasoning came before the text. Providers refuse it in another place.
-      const [first] = calls;
-      return {
-        role: 'assistant',
-        content: [
-          ...(first?.reasoning ?? []),
-          ...(text !== '' || first === undefined ? [{ type: 'text' as const, text }] : []),
-          ...calls.flatMap(({ reasoning, call }, index) => (index === 0 ? [call] : [...reasoning, call])),
-        ],
-      };
-    }
+    case 'assistant':
+      return { role: 'assistant', content: toAssistantParts(provider, message) };
     case 'tool': {
-      const { toolCallId, toolName, content } = message;
-      return {
-        role: 'tool',
-        content: [{ type: 'tool-result', toolCallId, toolName, output: { type: 'text', value: content } }],
-      };
+      const { toolCallId, toolName, isError } = message;
+      const output = { type: isError ? ('error-text' as const) : ('text' as const), value: textOf(message) };
+      return { role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output }] };
     }
   }
 }

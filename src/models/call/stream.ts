@@ -1,11 +1,11 @@
 import type { AttemptEnd, CallOptions, GenerateEvent, GenerateRequest } from '../language-model.ts';
+import { AnswerContent } from './blocks.ts';
 import { failureContext, toFailure, type CalledProvider, type FailureContext } from './classify.ts';
 import { endlessStream, timeout, toAttempt, toProblem } from './failures.ts';
 import { prepareSdkCall } from './request.ts';
 import { failedEnd, type AttemptResult, type Turn } from './retries.ts';
 import type { StreamWatch } from './stream-watch.ts';
 import { AnswerError, StreamedAnswer } from './streamed-answer.ts';
-import { ToolCallReader } from './tool-calls.ts';
 import { MentionedUsage } from './usage.ts';
 
 /** The rest of an answer that has begun. */
@@ -84,11 +84,12 @@ export async function* readStream(
   }
 }
 
-/** Calls the provider once, up to the first event: text or a whole tool call, no reasoning. */
+/** Calls the provider once, up to the first event. */
 export async function beginStream(
   provider: CalledProvider,
   request: GenerateRequest,
   { signal, leave, traceFields, plausible, end }: Turn,
+  showsThinking: boolean,
 ): Promise<AttemptResult<Begun>> {
   const upstream = new AbortController();
   const cancel = (): void => {
@@ -108,7 +109,7 @@ export async function beginStream(
       abortSignal: upstream.signal,
       ...(traceFields && { headers: traceFields }),
     });
-    answer = new StreamedAnswer(parts, new ToolCallReader(provider), usage, upstream, leave, context);
+    answer = new StreamedAnswer(parts, new AnswerContent(provider), usage, upstream, leave, context, showsThinking);
     return { result: { first: await answer.next(), rest: { answer, end } } };
   } catch (error) {
     upstream.abort();

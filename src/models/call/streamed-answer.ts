@@ -1,9 +1,15 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4ToolCall, SharedV4ProviderMetadata } from '@ai-sdk/provider';
-import type { AttemptEnd, GenerateEvent, ToolCall, Usage } from '../language-model.ts';
+import {
+  thinkingEvents,
+  type AttemptEnd,
+  type GenerateEvent,
+  type ToolCallPart,
+  type Usage,
+} from '../language-model.ts';
 import { argumentsOf } from '../transport/tool-arguments.ts';
+import type { AnswerContent, GrowingThinking } from './blocks.ts';
 import { toStreamFailure, type FailureContext } from './classify.ts';
 import { incompleteAnswer, tooLarge, type Failure } from './failures.ts';
-import type { ToolCallReader } from './tool-calls.ts';
 import { toFinishReason, type MentionedUsage } from './usage.ts';
 
 /** The longest answer, in bytes of text, reasoning and arguments; like that of a whole answer. */
@@ -23,22 +29,31 @@ export class AnswerError extends Error {
   }
 }
 
+/** Thinking that can grow. */
+interface Thought {
+  part: GrowingThinking | undefined;
+  /** Whether its end was given. */
+  isTold: boolean;
+}
+
 export class StreamedAnswer {
   readonly #reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart>;
-  readonly #toolCallReader: ToolCallReader;
+  readonly #content: AnswerContent;
   readonly #usage: MentionedUsage;
   readonly #upstream: AbortController;
   readonly #leave: () => void;
   readonly #context: () => FailureContext;
+  readonly #showsThinking: boolean;
   #ready: GenerateEvent[] = [];
-  #text = '';
-  readonly #toolCalls: ToolCall[] = [];
+  /** Thinking that is given together with what follows it. */
+  #thoughts: GenerateEvent[] = [];
   /**
    * Calls that are given when something else follows. When a stream breaks off, some packages report the beginning of a
    * call as a whole call before they report the end.
    */
-  #held: ToolCall[] = [];
-  readonly #reasoning = new Map<string, { text: string; metadata: SharedV4ProviderMetadata }>();
+  #held: ToolCallPart[] = [];
+  /** What has not ended, by the ids of the package. */
+  readonly #thinking = new Map<string, Thought>();
   /** The calls whose arguments came in pieces. */
   readonly #piecemeal = new Set<string>();
   #bytes = 0;
@@ -49,18 +64,20 @@ export class StreamedAnswer {
 
   constructor(
     parts: ReadableStream<LanguageModelV4StreamPart>,
-    toolCallReader: ToolCallReader,
+    content: AnswerContent,
     usage: MentionedUsage,
     upstream: AbortController,
     leave: () => void,
     context: () => FailureContext,
+    showsThinking: boolean,
   ) {
     this.#reader = parts.getReader();
-    this.#toolCallReader = toolCallReader;
+    this.#content = content;
     this.#usage = usage;
     this.#upstream = upstream;
     this.#leave = leave;
     this.#context = context;
+    this.#showsThinking = showsThinking;
   }
 
   /** The tokens that the provider has mentioned. */
@@ -147,15 +164,16 @@ export class StreamedAnswer {
         const delta = argumentsOf(part.delta);
         this.#count(delta);
         this.#release();
-        this.#text += delta;
-        this.#ready.push({ type: 'text', delta });
+        this.#tellThoughts();
+        this.#content.addText(delta);
+        this.#give({ type: 'text', delta });
         return;
       }
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':
         this.#think(part.id, part.type === 'reasoning-delta' ? part.delta : '', part.providerMetadata);
-        if (part.type === 'reasoning-end') this.#concludeReasoning(part.id);
+        if (part.type === 'reasoning-end') this.#endThought(part.id);
         return;
       case 'tool-input-delta':
         this.#piecemeal.add(part.id);
@@ -171,14 +189,14 @@ export class StreamedAnswer {
         // Without the format's own end the packages have no reason of the provider.
         if (finishReason.raw === undefined) throw this.#error(incompleteAnswer());
         this.#release();
+        for (const id of this.#thinking.keys()) this.#endThought(id);
         this.#isFinished = true;
         const result = {
-          text: this.#text,
+          content: this.#content.parts,
           finishReason: toFinishReason(finishReason),
           usage: this.#usage.complete(usage),
-          ...(this.#toolCalls.length > 0 && { toolCalls: this.#toolCalls }),
         };
-        this.#ready.push({ type: 'finish', result });
+        this.#give({ type: 'finish', result });
         return;
       }
       default:
@@ -186,35 +204,56 @@ export class StreamedAnswer {
     }
   }
 
-  #think(id: string, delta: string, metadata: SharedV4ProviderMetadata = {}): void {
+  #think(id: string, delta: string, metadata: SharedV4ProviderMetadata | undefined): void {
     this.#count(delta);
-    const thought = this.#reasoning.get(id) ?? { text: '', metadata: {} };
-    thought.text += delta;
-    for (const [name, members] of Object.entries(metadata)) {
-      this.#count(JSON.stringify(members));
-      thought.metadata[name] = { ...thought.metadata[name], ...members };
-    }
-    this.#reasoning.set(id, thought);
+    if (metadata) this.#count(JSON.stringify(metadata));
+    const thought = this.#thinking.get(id) ?? { part: undefined, isTold: false };
+    this.#thinking.set(id, thought);
+    if (thought.part === undefined) this.#release();
+    thought.part = this.#content.think(thought.part, delta, metadata);
+    if (this.#showsThinking && !thought.isTold && delta !== '') this.#ready.push({ type: 'thinking', delta });
   }
 
-  #concludeReasoning(id: string): void {
-    const thought = this.#reasoning.get(id);
-    if (thought) this.#toolCallReader.addReasoning(thought.text, thought.metadata);
-    this.#reasoning.delete(id);
+  /** Some packages report it only after what follows. */
+  #endThought(id: string): void {
+    const thought = this.#thinking.get(id);
+    this.#thinking.delete(id);
+    if (thought) this.#tell(thought);
+  }
+
+  /** Gives all thinking before something else follows it. */
+  #tellThoughts(): void {
+    for (const thought of this.#thinking.values()) this.#tell(thought);
+  }
+
+  #tell(thought: Thought): void {
+    if (thought.part === undefined || thought.isTold) return;
+    thought.isTold = true;
+    const [...events] = thinkingEvents(thought.part);
+    // The text was given before.
+    if (this.#showsThinking) this.#ready.push(...events.slice(-1));
+    else this.#thoughts.push(...events);
   }
 
   #hold(part: LanguageModelV4ToolCall): void {
     if (!this.#piecemeal.delete(part.toolCallId)) this.#count(part.input);
-    for (const id of this.#reasoning.keys()) this.#concludeReasoning(id);
-    const toolCall = this.#toolCallReader.read(part);
-    if (toolCall.provider_metadata) this.#count(JSON.stringify(toolCall.provider_metadata));
-    this.#held.push(toolCall);
+    this.#tellThoughts();
+    const call = this.#content.readCall(part);
+    if (call.provider_metadata) this.#count(JSON.stringify(call.provider_metadata));
+    this.#held.push(call);
   }
 
   #release(): void {
-    for (const toolCall of this.#held) this.#ready.push({ type: 'tool-call', toolCall });
-    this.#toolCalls.push(...this.#held);
+    for (const call of this.#held) {
+      this.#content.addCall(call);
+      this.#give(call);
+    }
     this.#held = [];
+  }
+
+  #give(event: GenerateEvent): void {
+    this.#ready.push(...this.#thoughts, event);
+    this.#thoughts = [];
   }
 
   #count(text: string): void {

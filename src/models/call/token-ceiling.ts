@@ -49,9 +49,14 @@ function bytesOf(message: Message): number {
   const { content } = message;
   let bytes = 0;
   if (typeof content === 'string') bytes = Buffer.byteLength(content);
-  else for (const part of content) if (part.type === 'text') bytes += Buffer.byteLength(part.text);
+  else {
+    for (const part of content) {
+      if (part.type === 'text') bytes += Buffer.byteLength(part.text);
+      else if (part.type !== 'image') bytes += bytesOfValue(part);
+    }
+  }
   if (message.role === 'tool') return bytes + message.toolCallId.length + Buffer.byteLength(message.toolName);
-  return message.role === 'assistant' ? bytes + bytesOfValue(message.toolCalls) : bytes;
+  return bytes;
 }
 
 /** Those of a stored prompt are the same objects each time. */

@@ -1,12 +1,12 @@
 import type { LanguageModelV4GenerateResult } from '@ai-sdk/provider';
-import type { GenerateRequest, GenerateResult, ToolCall } from '../language-model.ts';
+import { textOf, type GenerateRequest, type GenerateResult } from '../language-model.ts';
 import { argumentsOf } from '../transport/tool-arguments.ts';
+import { AnswerContent } from './blocks.ts';
 import type { Begun } from './stream.ts';
 import { failureContext, toFailure, type CalledProvider } from './classify.ts';
 import { badAnswer, timeout, type Failure } from './failures.ts';
 import { prepareSdkCall } from './request.ts';
 import { failedEnd, type AttemptResult, type Turn } from './retries.ts';
-import { ToolCallReader } from './tool-calls.ts';
 import { MentionedUsage, toFinishReason, type Plausible } from './usage.ts';
 
 /** Calls the provider once, for a whole answer. */
@@ -26,7 +26,7 @@ export async function beginWhole(
     // Some packages return an empty answer for a body that they do not understand.
     if (answer.content.length > 0 || answer.finishReason.raw !== undefined) {
       const result = toResult(provider, answer, plausible);
-      const receivedBytes = Buffer.byteLength(result.text);
+      const receivedBytes = Buffer.byteLength(textOf(result));
       end({ outcome: 'ok', usage: result.usage, answer: answer.response, receivedBytes });
       return { result: { first: { type: 'finish', result } } };
     }
@@ -45,21 +45,18 @@ function toResult(
   { content, finishReason, usage, response }: LanguageModelV4GenerateResult,
   plausible: Plausible,
 ): GenerateResult {
-  const reader = new ToolCallReader(provider);
+  const said = new AnswerContent(provider);
   const mentioned = new MentionedUsage(plausible);
   // The package for Bedrock gives no body.
   mentioned.note(response?.body ?? { usage: usage.raw });
-  const toolCalls: ToolCall[] = [];
-  let text = '';
   for (const part of content) {
-    if (part.type === 'text') text += argumentsOf(part.text);
-    else if (part.type === 'reasoning') reader.addReasoning(part.text, part.providerMetadata);
-    else if (part.type === 'tool-call') toolCalls.push(reader.read(part));
+    if (part.type === 'text') said.addText(argumentsOf(part.text));
+    else if (part.type === 'tool-call') said.addCall(said.readCall(part));
+    else if (part.type === 'reasoning') said.think(undefined, part.text, part.providerMetadata);
   }
   return {
-    text,
+    content: said.parts,
     finishReason: provider.dialect.finishReasonOf?.(response?.body) ?? toFinishReason(finishReason),
     usage: mentioned.complete(usage),
-    ...(toolCalls.length > 0 && { toolCalls }),
   };
 }

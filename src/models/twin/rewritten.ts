@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { imagesIn } from '../images.ts';
 import { textOf, type GenerateRequest, type Message } from '../language-model.ts';
 import type { Unsupported } from '../provider.ts';
+import { toAssistantParts } from '../call/blocks.ts';
 import { imageUrlsOf, prepareSdkCall, takesImage } from '../call/request.ts';
 import type { SdkProvider } from '../vendors/vendor.ts';
-import { toContentShape } from './shape.ts';
+import { toContentShape, toPartShape } from './shape.ts';
 import { bodyOf, isFormatFunction, without } from './twin.ts';
 
 /**
@@ -16,7 +17,7 @@ import { bodyOf, isFormatFunction, without } from './twin.ts';
 export async function findRewritten(twin: SdkProvider, request: GenerateRequest): Promise<Unsupported[]> {
   const short = { ...request, messages: shorten(request.messages) };
   const body = await bodyOf(twin, short);
-  const found = body === undefined ? [] : [...(await findFormat(twin, short, body)), ...findTexts(short, body)];
+  const found = body === undefined ? [] : [...(await findFormat(twin, short, body)), ...findTexts(twin, short, body)];
   return [...found, ...(await findAddresses(twin, request))];
 }
 
@@ -32,19 +33,23 @@ function shorten(messages: readonly Message[]): Message[] {
     return `${text.slice(0, endCharacters)}${number}${text.slice(-endCharacters)}`;
   };
   return messages.map((message) => {
-    if (message.role === 'tool') return { ...message, content: toText(message.content) };
-    const content = toContentShape(message.content, toText);
-    if (message.role !== 'assistant') return { ...message, content };
-    const toolCalls = message.toolCalls?.map(({ id, name }) => ({ id, name, arguments: '{}' }));
-    return { role: message.role, content, ...(toolCalls && { toolCalls }) };
+    if (message.role !== 'assistant') return { ...message, content: toContentShape(message.content, toText) };
+    const { content } = message;
+    if (typeof content === 'string') return { ...message, content: toText(content) };
+    const parts = content.map((part) => (part.type === 'tool-call' ? { ...part, arguments: '{}' } : part));
+    return { ...message, content: parts.map((part) => toPartShape(part, toText)) };
   });
 }
 
-function findTexts({ messages }: GenerateRequest, body: string): Unsupported[] {
+function findTexts(twin: SdkProvider, { messages }: GenerateRequest, body: string): Unsupported[] {
   const sent = new Set(partsOf(body));
+  // Some packages join the texts between calls of tools.
+  const isSentInParts = (message: Message): boolean =>
+    message.role === 'assistant' &&
+    toAssistantParts(twin, message).every((part) => part.type !== 'text' || sent.has(part.text));
   return messages.flatMap((message, index) =>
     textsOf(message, `messages/${index}/content`).flatMap(({ text, member }) => {
-      if (text === '' || sent.has(text)) return [];
+      if (text === '' || sent.has(text) || isSentInParts(message)) return [];
       const isTrimmed = sent.has(text.trim());
       const detail = isTrimmed
         ? 'The provider gets it without white space at its ends.'

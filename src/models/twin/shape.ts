@@ -1,4 +1,4 @@
-import type { Content, GenerateRequest, Message } from '../language-model.ts';
+import type { AnswerPart, Content, GenerateRequest, ImagePart, Message } from '../language-model.ts';
 
 /** What decides about support: the request without texts, and each kind of message once. */
 export interface Shape {
@@ -31,29 +31,49 @@ function hasImage(message: Message | undefined): boolean {
 function toMessageShapes(messages: readonly Message[]): Message[] {
   const ids = new Map<string, string>();
   return messages.map((message) => {
-    const content = toContentShape(message.content);
     switch (message.role) {
-      case 'tool':
-        return { ...message, toolCallId: ids.get(message.toolCallId) ?? 'call0', toolName: 'tool', content: 'text' };
+      case 'tool': {
+        const toolCallId = ids.get(message.toolCallId) ?? 'call0';
+        return { ...message, toolCallId, toolName: 'tool', content: toContentShape(message.content) };
+      }
       case 'assistant': {
-        const toolCalls = message.toolCalls?.map(({ id }, index) => {
-          ids.set(id, `call${index}`);
-          return { id: `call${index}`, name: 'tool', arguments: '{}' };
+        const { role, content } = message;
+        if (typeof content === 'string') return { role, content: 'text' };
+        let calls = 0;
+        const parts = content.map((part) => {
+          if (part.type !== 'tool-call') return toPartShape(part);
+          const id = `call${calls++}`;
+          ids.set(part.id, id);
+          return { type: part.type, id, name: 'tool', arguments: '{}' };
         });
-        return { role: message.role, content, ...(toolCalls && { toolCalls }) };
+        return { role, content: parts };
       }
       default:
-        return { role: message.role, content };
+        return { role: message.role, content: toContentShape(message.content) };
     }
   });
 }
 
 /** The content without the data of images. @param toText what stands for a text */
 export function toContentShape(content: Content, toText: (text: string) => string = () => 'text'): Content {
-  if (typeof content === 'string') return toText(content);
-  return content.map((part) => {
-    if (part.type === 'text') return { type: 'text', text: toText(part.text) };
-    const [head = part.url] = /^data:[^,]*,/.exec(part.url) ?? [];
-    return { type: 'image', url: head === part.url ? part.url : `${head}iVBORw0KGgo=` };
-  });
+  return typeof content === 'string' ? toText(content) : content.map((part) => toPartShape(part, toText));
+}
+
+/** A part of a content, likewise. Thinking decides nothing about support. */
+export function toPartShape<Part extends AnswerPart | ImagePart>(
+  part: Part,
+  toText: (text: string) => string = () => 'text',
+): Part {
+  switch (part.type) {
+    case 'text':
+      return { ...part, text: toText(part.text) };
+    case 'image': {
+      const [head = part.url] = /^data:[^,]*,/.exec(part.url) ?? [];
+      return { ...part, url: head === part.url ? part.url : `${head}iVBORw0KGgo=` };
+    }
+    case 'thinking':
+      return { ...part, text: '', provider_metadata: undefined };
+    case 'tool-call':
+      return part;
+  }
 }

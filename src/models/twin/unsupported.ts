@@ -3,7 +3,7 @@ import type { LanguageModelV4, SharedV4Warning } from '@ai-sdk/provider';
 import { LRUCache } from 'lru-cache';
 import { imageUrlsOf, takesImage } from '../call/request.ts';
 import { imagesIn } from '../images.ts';
-import type { GenerateRequest, Message, Parameters } from '../language-model.ts';
+import { callsOf, type GenerateRequest, type Message, type Parameters } from '../language-model.ts';
 import type { Unsupported } from '../provider.ts';
 import { exactObject } from '../transport/tool-arguments.ts';
 import type { SdkProvider } from '../vendors/vendor.ts';
@@ -47,8 +47,7 @@ export function createUnsupportedFinder(twin: SdkProvider): UnsupportedFinder {
 function findArguments(messages: readonly Message[]): Unsupported[] {
   const detail = 'The provider takes only a JSON object as the arguments of a call.';
   return messages.flatMap((message, index) => {
-    const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
-    return calls.flatMap((call, at) => {
+    return callsOf(message).flatMap((call, at) => {
       const member = `messages/${index}/tool_calls/${at}/arguments`;
       return exactObject(call.arguments) ? [] : [{ member, detail, isNeeded: true }];
     });
@@ -58,7 +57,7 @@ function findArguments(messages: readonly Message[]): Unsupported[] {
 /** Where calls of tools and their results are. */
 function toolMessages(messages: readonly Message[]): string[] {
   return messages.flatMap((message, index) =>
-    message.role === 'tool' || (message.role === 'assistant' && message.toolCalls) ? [`messages/${index}`] : [],
+    message.role === 'tool' || callsOf(message).length > 0 ? [`messages/${index}`] : [],
   );
 }
 
@@ -211,7 +210,7 @@ function isTextOnly({ messages, model: _model, ...rest }: GenerateRequest): bool
   return (
     Object.values(rest).every((member) => member === undefined || Object.keys(member).length === 0) &&
     messages.every((message) => {
-      if (message.role === 'tool' || (message.role === 'assistant' && message.toolCalls)) return false;
+      if (message.role === 'tool') return false;
       return typeof message.content === 'string' || message.content.every(({ type }) => type === 'text');
     })
   );

@@ -1,7 +1,14 @@
 import type { CallCost, NanoDollars } from '../../base/runtime/money.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { AnswerChecker, AnswerMistake } from '../../base/json-schema/answer-checker.ts';
-import type { AnswerForm, CallOptions, GenerateEvent, GenerateResult, Usage } from '../../models/language-model.ts';
+import {
+  textOf,
+  type AnswerForm,
+  type CallOptions,
+  type GenerateEvent,
+  type GenerateResult,
+  type Usage,
+} from '../../models/language-model.ts';
 import type { CallObserver } from './call-observer.ts';
 import type { Target } from './plan.ts';
 
@@ -90,7 +97,7 @@ async function checkedAnswer(
   checker: Pick<AnswerChecker, 'check'>,
 ): Promise<CheckedAnswer> {
   if (!checkJson || answerFormat?.type !== 'json' || result.finishReason !== 'stop') return { result };
-  const checked = await checker.check({ schema: answerFormat.schema, text: result.text }, call.principal.family);
+  const checked = await checker.check({ schema: answerFormat.schema, text: textOf(result) }, call.principal.family);
   if (checked.status === 'valid') return { result: { ...result, object: checked.object } };
   if (checked.status === 'unverified') {
     const { object } = checked;

@@ -9,6 +9,7 @@ import {
   type CallOptions,
   type FailedAttempt,
   type GenerateEvent,
+  type ThinkingPart,
 } from '../../models/language-model.ts';
 import type { AnswerChecker } from '../../base/json-schema/answer-checker.ts';
 import type { MemoryBudget } from '../../base/limits/memory-budget.ts';
@@ -116,7 +117,7 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
   };
 
   return {
-    async *answer(plan, call, { isStreamed, cache: policy = noCache }) {
+    async *answer(plan, call, { isStreamed, showsThinking, cache: policy = noCache }) {
       const started = performance.now();
       const attempts: FailedAttempt[] = [];
       const { target, began, result } = await firstAnswer(plan, call, attempts, async (candidate, targetCall) => {
@@ -125,7 +126,7 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
           ? answers.find(candidate, policy)
           : await answers.get(candidate, targetCall, policy, plan.checksAnswers);
         if (found !== undefined) return { age: found.age, ...(await begin(eventsOfAnswer(found, isStreamed))) };
-        const form = { isStreamed, isChecked: plan.checksAnswers || policy.store };
+        const form = { isStreamed, showsThinking, isChecked: plan.checksAnswers || policy.store };
         return { age: undefined, ...(await begin(callTarget(candidate, targetCall, form, dependencies))) };
       });
       const { age, first, rest } = result;
@@ -192,7 +193,19 @@ function countBilled(attempts: readonly FailedAttempt[]): number {
 }
 
 function lengthOf(event: Exclude<TargetEvent, { type: 'finish' }>): number {
-  return event.type === 'text' ? event.delta.length : event.toolCall.arguments.length;
+  switch (event.type) {
+    case 'text':
+    case 'thinking':
+      return event.delta.length;
+    case 'tool-call':
+      return event.arguments.length + lengthOfMetadata(event);
+    case 'thinking-end':
+      return lengthOfMetadata(event);
+  }
+}
+
+function lengthOfMetadata({ provider_metadata }: Pick<ThinkingPart, 'provider_metadata'>): number {
+  return provider_metadata === undefined ? 0 : JSON.stringify(provider_metadata).length;
 }
 
 type Events = AsyncGenerator<TargetEvent, void, void>;

@@ -2,6 +2,8 @@ import type { components } from '../../../generated/types.ts';
 import { showCost } from '../../accounting/prices/prices.ts';
 import { toUsage } from '../../models/usage-representation.ts';
 import { toAttempts } from './attempts.ts';
+import { textOf } from '../../models/language-model.ts';
+import { flatCallsOf } from './flat-calls.ts';
 import type { Generated } from './generator.ts';
 import { toJsonText, type JsonText } from '../../base/runtime/json-text.ts';
 import type { Plan } from './plan.ts';
@@ -50,13 +52,14 @@ export function toInvocationResult({
   cost,
   attempts,
 }: Pick<Generated, 'result' | 'cost' | 'attempts'>): InvocationResult {
-  const { text, finishReason, usage, toolCalls, object } = result;
+  const { finishReason, usage, object } = result;
+  const toolCalls = flatCallsOf(result);
   return {
-    text,
+    text: textOf(result),
     finishReason,
     usage: toUsage(usage),
     cost: showCost(cost),
-    ...(toolCalls !== undefined && { toolCalls: toolCalls.map((call) => ({ ...call })) }),
+    ...(toolCalls.length > 0 && { toolCalls }),
     ...(object !== undefined && { object: object.json }),
     ...(attempts.length > 0 && { attempts: toAttempts(attempts) }),
   };

@@ -14,14 +14,13 @@ function lengthOf({ messages, ...rest }: GenerateRequest): number {
   return messages.reduce((sum, message) => sum + lengthOfMessage(message), hasMore ? lengthOfJson(rest) : 0);
 }
 
-function lengthOfMessage(message: Message): number {
-  const { content } = message;
-  const length =
-    typeof content === 'string'
-      ? content.length
-      : content.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : part.url.length), 0);
-  const calls = message.role === 'assistant' ? message.toolCalls : undefined;
-  return calls === undefined ? length : length + lengthOfJson(calls);
+function lengthOfMessage({ content }: Message): number {
+  return typeof content === 'string' ? content.length : content.reduce((sum, part) => sum + lengthOfPart(part), 0);
+}
+
+function lengthOfPart(part: Exclude<Message['content'], string>[number]): number {
+  if (part.type === 'text') return part.text.length;
+  return part.type === 'image' ? part.url.length : lengthOfJson(part);
 }
 
 /** About the length of a value as JSON. Writing it would hold up others if it is large. */

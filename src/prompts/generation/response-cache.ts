@@ -46,9 +46,11 @@ export function createResponseCache(maxBytes: number, now: () => number): Respon
 }
 
 /** The characters of an answer. An object whose JSON is the text itself is counted twice. */
-function lengthOf({ text, object, toolCalls }: GenerateResult): number {
-  const ofCalls = toolCalls === undefined ? 0 : JSON.stringify(toolCalls).length;
-  return text.length + (object?.json.text.length ?? 0) + ofCalls;
+function lengthOf({ content, object }: GenerateResult): number {
+  return content.reduce(
+    (sum, part) => sum + (part.type === 'text' ? part.text.length : JSON.stringify(part).length),
+    object?.json.text.length ?? 0,
+  );
 }
 
 /** The key of an answer: SHA-256 of the provider, the whole request and what the answer is checked against. */

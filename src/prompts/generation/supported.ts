@@ -84,8 +84,7 @@ function leaveOut(target: Target, unsupported: readonly Unsupported[]): Target |
 }
 
 function saysSomething(message: Message): boolean {
-  if (message.content.length > 0) return true;
-  return message.role === 'assistant' && message.toolCalls !== undefined;
+  return message.role === 'tool' || message.content.length > 0;
 }
 
 /** A copy of a JSON value without what is at these paths. */

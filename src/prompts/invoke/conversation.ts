@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/types.ts';
 import { ProblemError, type ProblemDetail } from '../../base/errors/problem-error.ts';
-import { findMetadataMistake } from '../generation/provider-metadata.ts';
+import { withFlatCalls } from '../generation/flat-calls.ts';
 import type { Content, JsonObject, Message, ToolCall } from '../../models/language-model.ts';
 
 type SentMessage = NonNullable<NonNullable<components['schemas']['InvokeRequest']>['messages']>[number];
@@ -10,7 +10,7 @@ type SentCall = NonNullable<SentMessage['tool_calls']>[number];
  * The messages of a request that follow those of the prompt. The result of a tool gets the name of its tool from the
  * call in a message before.
  *
- * @throws {ProblemError} inconsistent-content for a result without a call before it, and for too much provider metadata
+ * @throws {ProblemError} inconsistent-content for a result without a call before it
  */
 export function readConversation(sent: readonly SentMessage[]): Message[] {
   const errors: ProblemDetail[] = [];
@@ -28,19 +28,9 @@ export function readConversation(sent: readonly SentMessage[]): Message[] {
         }
         return { role, toolCallId, toolName: toolName ?? '', content: typeof content === 'string' ? content : '' };
       }
-      case 'assistant': {
-        for (const [at, call] of calls.entries()) {
-          names.set(call.id, call.name);
-          const detail = findMetadataMistake(call.provider_metadata);
-          if (detail === undefined) continue;
-          errors.push({ detail, pointer: `#/messages/${index}/tool_calls/${at}/provider_metadata` });
-        }
-        return {
-          role,
-          content: toContent(content),
-          ...(calls.length > 0 && { toolCalls: calls.map(toToolCall) }),
-        };
-      }
+      case 'assistant':
+        for (const call of calls) names.set(call.id, call.name);
+        return { role, content: withFlatCalls(toContent(content), calls.map(toToolCall)) };
       default:
         return { role, content: toContent(content) };
     }

@@ -1,5 +1,6 @@
 import type { components } from '../../../generated/types.ts';
 import { toAttempts } from '../generation/attempts.ts';
+import { CallFlattener } from '../generation/flat-calls.ts';
 import type { GeneratedEvent } from '../generation/generator.ts';
 import { eventSource, type Invocation } from '../generation/prepare-invocation.ts';
 import type { PromptPlan } from '../generation/planner.ts';
@@ -14,15 +15,26 @@ export function invocationEvents(invocation: Invocation<PromptPlan>): EventSourc
   const { id, plan } = invocation;
   const encode = (event: InvocationEvent): string =>
     serverSentEvent(event.type === 'finish' ? written(event) : event, event.type);
-  const encoder: EventEncoder<GeneratedEvent> = {
-    encode: (event) => encode(toInvocationEvent(event, id, plan)),
-    fail: (_problem, details) =>
-      encode({ type: 'error', problem: details, ...(details.usage !== undefined && { usage: details.usage }) }),
+  const encoder = (): EventEncoder<GeneratedEvent> => {
+    const flattener = new CallFlattener();
+    return {
+      encode: (event) => {
+        const shown = toInvocationEvent(event, id, plan, flattener);
+        return shown === undefined ? '' : encode(shown);
+      },
+      fail: (_problem, details) =>
+        encode({ type: 'error', problem: details, ...(details.usage !== undefined && { usage: details.usage }) }),
+    };
   };
-  return eventSource(invocation, () => encoder);
+  return eventSource(invocation, encoder);
 }
 
-function toInvocationEvent(event: GeneratedEvent, invocationId: string, plan: PromptPlan): InvocationEvent {
+function toInvocationEvent(
+  event: GeneratedEvent,
+  invocationId: string,
+  plan: PromptPlan,
+  flattener: CallFlattener,
+): InvocationEvent | undefined {
   switch (event.type) {
     case 'start': {
       const { type, provider, model, age, attempts } = event;
@@ -38,8 +50,12 @@ function toInvocationEvent(event: GeneratedEvent, invocationId: string, plan: Pr
     }
     case 'text':
       return { type: 'text', delta: event.delta };
-    case 'tool-call':
-      return { type: 'tool-call', toolCall: { ...event.toolCall } };
+    case 'thinking':
+    case 'thinking-end':
+    case 'tool-call': {
+      const toolCall = flattener.take(event);
+      return toolCall && { type: 'tool-call', toolCall };
+    }
     case 'finish': {
       const { generated } = event;
       const { text: _text, ...result } = toInvocationResult(generated);

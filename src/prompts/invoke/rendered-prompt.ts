@@ -1,5 +1,6 @@
 import type { operations } from '../../../generated/types.ts';
 import { withAssumedLimit } from '../generation/output-limit.ts';
+import { flatCallsOf } from '../generation/flat-calls.ts';
 import type { Preview, PreviewedTarget } from '../generation/planner.ts';
 import { assumedLimitWarnings, unknownVariableWarnings } from '../generation/render-prompt.ts';
 import type { Message } from '../../models/language-model.ts';
@@ -61,12 +62,19 @@ function toTarget({
 }
 
 function toMessage(message: Message): RenderedPrompt['messages'][number] {
-  const { role, content } = message;
+  const { role } = message;
+  const content = toContent(message.content);
+  const calls = message.role === 'assistant' ? flatCallsOf(message) : [];
   return {
     role,
-    content: typeof content === 'string' ? content : content.map((part) => ({ ...part })),
-    ...(message.role === 'assistant' &&
-      message.toolCalls !== undefined && { tool_calls: message.toolCalls.map((call) => ({ ...call })) }),
+    content,
+    ...(calls.length > 0 && { tool_calls: calls }),
     ...(message.role === 'tool' && { tool_call_id: message.toolCallId }),
   };
+}
+
+function toContent(content: Message['content']): RenderedPrompt['messages'][number]['content'] {
+  if (typeof content === 'string') return content;
+  const parts = content.flatMap((part) => (part.type === 'text' || part.type === 'image' ? [{ ...part }] : []));
+  return parts.length > 0 ? parts : '';
 }

@@ -1,9 +1,16 @@
 import type { operations } from '../../../generated/types.ts';
 import { toCompatibleError } from '../../base/errors/compatible-error.ts';
+import { CallFlattener, flatCallsOf } from '../generation/flat-calls.ts';
 import type { GeneratedEvent } from '../generation/generator.ts';
 import type { EventEncoder } from '../../http/event-streams.ts';
 import { serverSentEvent } from '../../http/server-sent-events.ts';
-import type { FinishReason, GenerateResult, ToolCall, Usage } from '../../models/language-model.ts';
+import {
+  textOf,
+  type FinishReason,
+  type GenerateResult,
+  type ToolCall,
+  type Usage,
+} from '../../models/language-model.ts';
 import { toExtraContent } from './chat-request.ts';
 
 export type ChatCompletion = operations['createChatCompletion']['responses'][200]['content']['application/json'];
@@ -19,7 +26,9 @@ export interface ChatHead {
 
 /** A whole answer. @param model `<provider>/<model>` that answered */
 export function toChatCompletion(head: ChatHead, model: string, result: GenerateResult): ChatCompletion {
-  const { text, toolCalls = [], finishReason, usage } = result;
+  const { finishReason, usage } = result;
+  const text = textOf(result);
+  const toolCalls = flatCallsOf(result);
   const counts = usageOf(usage);
   return {
     ...headOf(head, 'chat.completion'),
@@ -51,6 +60,7 @@ export function createChunkEncoder(
 ): EventEncoder<GeneratedEvent> {
   let model = '';
   let calls = 0;
+  const flattener = new CallFlattener();
   const write = (choices: readonly object[], usage?: ChatUsage): string =>
     serverSentEvent({
       ...headOf(head, 'chat.completion.chunk'),
@@ -69,8 +79,12 @@ export function createChunkEncoder(
           return piece({ role: 'assistant', content: '', refusal: null });
         case 'text':
           return piece({ content: event.delta });
-        case 'tool-call':
-          return piece({ tool_calls: [{ index: calls++, ...toChatCall(event.toolCall) }] });
+        case 'thinking':
+        case 'thinking-end':
+        case 'tool-call': {
+          const call = flattener.take(event);
+          return call === undefined ? '' : piece({ tool_calls: [{ index: calls++, ...toChatCall(call) }] });
+        }
         case 'finish': {
           const { finishReason, usage: given } = event.generated.result;
           const usage = usageOf(given);

@@ -1,5 +1,5 @@
 import type { operations } from '../../../generated/types.ts';
-import { findMetadataMistake } from '../generation/provider-metadata.ts';
+import { withFlatCalls } from '../generation/flat-calls.ts';
 import type {
   Content,
   ImagePart,
@@ -24,7 +24,7 @@ type ChatToolCall = NonNullable<ChatMessage['tool_calls']>[number];
  * Translates a request of OpenAI's chat completions.
  *
  * @throws {ProblemError} conflicting-members with the place: two different limits, an image that is not a user's, a result
- *   without its call, too much extra content
+ *   without its call
  */
 export function readChatCompletion(sent: ChatCompletionCreate): RequestedGeneration {
   const body = withoutNulls(sent);
@@ -47,7 +47,6 @@ export const chatPlaces: readonly (readonly [RegExp, string])[] = [
   [/^#\/tool_choice\/name/, '#/tool_choice/function/name'],
   [/^#\/messages\/(\d+)\/content\/(\d+)\/url/, '#/messages/$1/content/$2/image_url/url'],
   [/^#\/messages\/(\d+)\/tool_calls\/(\d+)\/(name|arguments)/, '#/messages/$1/tool_calls/$2/function/$3'],
-  [/^#\/messages\/(\d+)\/tool_calls\/(\d+)\/provider_metadata/, '#/messages/$1/tool_calls/$2/extra_content'],
 ];
 
 function messagesOf(messages: readonly ChatMessage[]): Message[] {
@@ -62,11 +61,11 @@ function messagesOf(messages: readonly ChatMessage[]): Message[] {
         return { role: 'tool', toolCallId, toolName, content: textOf(message, pointer) };
       }
       case 'assistant': {
-        const toolCalls = (message.tool_calls ?? []).map((call, at) => toToolCall(call, `${pointer}/tool_calls/${at}`));
+        const toolCalls = (message.tool_calls ?? []).map(toToolCall);
         for (const { id, name } of toolCalls) toolNames.set(id, name);
         const text = textOf(message, pointer);
         const content = text === '' ? (message.refusal ?? '') : text;
-        return { role: 'assistant', content, ...(toolCalls.length > 0 && { toolCalls }) };
+        return { role: 'assistant', content: withFlatCalls(content, toolCalls) };
       }
       case 'user':
         return { role: 'user', content: contentOf(message, pointer, true) };
@@ -92,9 +91,7 @@ function textOf(message: ChatMessage, pointer: string): string {
   return typeof content === 'string' ? content : content.map((part) => ('text' in part ? part.text : '')).join('');
 }
 
-function toToolCall({ id, function: called, extra_content }: ChatToolCall, pointer: string): ToolCall {
-  const mistake = findMetadataMistake(extra_content);
-  if (mistake !== undefined) throw conflict(`${pointer}/extra_content`, mistake);
+function toToolCall({ id, function: called, extra_content }: ChatToolCall): ToolCall {
   return {
     id,
     name: called.name,

@@ -1,6 +1,7 @@
 import type { components } from '../../../generated/types.ts';
 import { toCompatibleError } from '../../base/errors/compatible-error.ts';
 import { saidByProvider } from '../../base/errors/problem-error.ts';
+import { CallFlattener } from '../generation/flat-calls.ts';
 import type { GeneratedEvent } from '../generation/generator.ts';
 import type { Answering } from '../generation/prepare-invocation.ts';
 import type { EventEncoder } from '../../http/event-streams.ts';
@@ -44,6 +45,7 @@ export function createResponseEncoder({ headOf, now }: ResponseEncoderOptions): 
   let sequence = 0;
   let message: OpenMessage | undefined;
   const output: ResponseItem[] = [];
+  const flattener = new CallFlattener();
 
   const write = (event: WithoutNumber<ResponseEvent>): string => {
     const { type, ...members } = event;
@@ -113,8 +115,12 @@ export function createResponseEncoder({ headOf, now }: ResponseEncoderOptions): 
             opened + write({ type: 'response.output_text.delta', ...place(open), delta: event.delta, logprobs: [] })
           );
         }
-        case 'tool-call':
-          return closeMessage() + writeCall(event.toolCall);
+        case 'thinking':
+        case 'thinking-end':
+        case 'tool-call': {
+          const call = flattener.take(event);
+          return call === undefined ? '' : closeMessage() + writeCall(call);
+        }
         case 'finish': {
           const { result } = event.generated;
           // An answer without any text or call is an empty message.

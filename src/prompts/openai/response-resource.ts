@@ -1,12 +1,14 @@
 import type { components } from '../../../generated/types.ts';
-import type {
-  GenerateRequest,
-  GenerateResult,
-  ResponseFormat,
-  Tool,
-  ToolCall,
-  ToolChoice,
-  Usage,
+import { flatCallsOf } from '../generation/flat-calls.ts';
+import {
+  textOf,
+  type GenerateRequest,
+  type GenerateResult,
+  type ResponseFormat,
+  type Tool,
+  type ToolCall,
+  type ToolChoice,
+  type Usage,
 } from '../../models/language-model.ts';
 
 export type ResponseResource = components['schemas']['ResponseResource'];
@@ -103,9 +105,10 @@ export function endOf(
 
 /** The items of a whole answer. An answer without any text or call is an empty message. */
 export function itemsOf({ id }: ResponseHead, result: GenerateResult): ResponseItem[] {
-  const calls = result.toolCalls ?? [];
-  const hasMessage = result.text !== '' || calls.length === 0;
-  const message = messageItem(id, 0, result.text, isCut(result) && calls.length === 0 ? 'incomplete' : 'completed');
+  const text = textOf(result);
+  const calls = flatCallsOf(result);
+  const hasMessage = text !== '' || calls.length === 0;
+  const message = messageItem(id, 0, text, isCut(result) && calls.length === 0 ? 'incomplete' : 'completed');
   return [
     ...(hasMessage ? [message] : []),
     ...calls.map((call, index) => callItem(id, index + (hasMessage ? 1 : 0), call, 'completed')),

@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/types.ts';
-import { findMetadataMistake } from '../generation/provider-metadata.ts';
+import { withFlatCalls } from '../generation/flat-calls.ts';
 import type {
   Content,
   JsonObject,
@@ -22,8 +22,7 @@ type Part = Exclude<Item['content'], string | undefined>[number];
 /**
  * Translates a request of the Responses API.
  *
- * @throws {ProblemError} conflicting-members with the place: an image that is not a user's, a result without its call, too
- *   much provider metadata
+ * @throws {ProblemError} conflicting-members with the place: an image that is not a user's, a result without its call
  */
 export function readResponseCreate(sent: ResponseCreate): RequestedGeneration {
   const body = withoutNulls(sent);
@@ -73,7 +72,7 @@ function messagesOf({ instructions, input = [] }: Sent): Message[] {
     switch (item.type) {
       case 'function_call':
         toolNames.set(String(item.call_id), String(item.name));
-        addCall(messages, toCall(item, pointer));
+        addCall(messages, toCall(item));
         break;
       case 'function_call_output':
         messages.push(toResult(item, toolNames, pointer));
@@ -88,13 +87,11 @@ function messagesOf({ instructions, input = [] }: Sent): Message[] {
 /** The calls that follow a message of the assistant belong to it, as the model made them together. */
 function addCall(messages: Message[], call: ToolCall): void {
   const last = messages.at(-1);
-  if (last?.role !== 'assistant') messages.push({ role: 'assistant', content: '', toolCalls: [call] });
-  else messages[messages.length - 1] = { ...last, toolCalls: [...(last.toolCalls ?? []), call] };
+  if (last?.role !== 'assistant') messages.push({ role: 'assistant', content: withFlatCalls('', [call]) });
+  else messages[messages.length - 1] = { ...last, content: withFlatCalls(last.content, [call]) };
 }
 
-function toCall({ call_id, name, arguments: text, provider_metadata: metadata }: Item, pointer: string): ToolCall {
-  const mistake = findMetadataMistake(metadata);
-  if (mistake !== undefined) throw conflict(`${pointer}/provider_metadata`, mistake);
+function toCall({ call_id, name, arguments: text, provider_metadata: metadata }: Item): ToolCall {
   return {
     id: call_id ?? '',
     name: name ?? '',

@@ -3,7 +3,7 @@ import { cacheKey, createResponseCache } from '../../../src/prompts/generation/r
 import type { GenerateRequest, GenerateResult, JsonObject, Message } from '../../../src/models/language-model.ts';
 
 const answer = (text: string): GenerateResult => ({
-  text,
+  content: [{ type: 'text', text }],
   finishReason: 'stop',
   usage: { inputTokens: 1, outputTokens: 1 },
 });

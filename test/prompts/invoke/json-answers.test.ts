@@ -224,7 +224,7 @@ describe('the object of an answer', () => {
 
 describe('an answer that could not be read in time', () => {
   it('has no object, and a warning says so', async () => {
-    const result: GenerateResult = { text: '[1]', finishReason: 'stop', usage };
+    const result: GenerateResult = { content: [{ type: 'text', text: '[1]' }], finishReason: 'stop', usage };
     const provider = {
       id: 'fake',
       models: [],

@@ -285,11 +285,6 @@ describe('400', () => {
   });
 
   const image = { type: 'image_url', image_url: { url: 'https://images.example.com/a.png' } };
-  const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
-  const withLargeExtra = {
-    role: 'assistant',
-    tool_calls: [{ ...call, extra_content: { google: 'x'.repeat(65_536) } }],
-  };
 
   it.each([
     ['prompt.id', { model: 'prompt/one', prompt: { id: 'two' } }],
@@ -303,7 +298,6 @@ describe('400', () => {
       { model: 'mock/model-a', messages: [{ role: 'tool', tool_call_id: 'c', content: 'x' }] },
     ],
     ['messages[0].content[0]', { model: 'mock/model-a', messages: [{ role: 'system', content: [image] }] }],
-    ['messages[0].tool_calls[0].extra_content', { model: 'mock/model-a', messages: [withLargeExtra] }],
   ])('conflicting-members: %s', async (param, members) => {
     const { status, body } = await create({ messages, ...members });
     expect([status, body.error]).toMatchObject([400, { code: 'conflicting-members', param }]);

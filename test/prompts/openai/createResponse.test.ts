@@ -243,7 +243,6 @@ describe('200 as a stream', () => {
 
 describe('400', () => {
   const item = { role: 'user', content: 'Hi' };
-  const call = { type: 'function_call', call_id: 'a', name: 'get_weather', arguments: '{}' };
   const cases: [param: string, members: object][] = [
     ['previous_response_id', { previous_response_id: 'resp_1' }],
     ['conversation', { conversation: 'conv_1' }],
@@ -270,10 +269,6 @@ describe('400', () => {
     ['input[0].role', { input: [{ role: 'tool', content: 'x' }] }],
     ['input[0].call_id', { input: [{ ...item, call_id: 'a' }] }],
     ['input[0].output', { input: [{ type: 'function_call_output', call_id: 'a' }] }],
-    [
-      'input[0].provider_metadata',
-      { input: [{ ...call, provider_metadata: { google: { thoughtSignature: 'x'.repeat(65_536) } } }] },
-    ],
     ['input[1].call_id', { input: [item, { type: 'function_call_output', call_id: 'a', output: '' }] }],
     ['input[0].content[0].type', { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'f' }] }] }],
     [

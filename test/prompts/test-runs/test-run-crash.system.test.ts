@@ -229,7 +229,11 @@ describe('a worker that was given up but still runs', () => {
 });
 
 function slowEcho(milliseconds: number, onCall?: (value: undefined) => void): Provider {
-  const result = { text: 'late', finishReason: 'stop', usage: { inputTokens: 0, outputTokens: 0 } } as const;
+  const result = {
+    content: [{ type: 'text', text: 'late' }],
+    finishReason: 'stop',
+    usage: { inputTokens: 0, outputTokens: 0 },
+  } as const;
   return {
     id: 'echo',
     name: 'Echo',

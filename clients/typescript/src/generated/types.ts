@@ -3262,7 +3262,7 @@ export interface components<Other = string & {}> {
                      * @example {"name": "Ada"}
                      */
                     arguments: string;
-                    /** @description As it was received, at most 64 KiB. */
+                    /** @description As it was received. */
                     provider_metadata?: {
                         [key: string]: unknown;
                     };
@@ -9331,7 +9331,7 @@ export interface components<Other = string & {}> {
                  */
                 parsed_arguments?: unknown;
             };
-            /** @description What the provider needs to get back with the call, for example a thought signature. At most 64 KiB. */
+            /** @description What the provider needs to get back with the call, for example a thought signature. */
             extra_content?: {
                 [key: string]: unknown;
             };
@@ -9790,7 +9790,7 @@ export interface components<Other = string & {}> {
                              */
                             arguments: string;
                         };
-                        /** @description What the provider needs to get back with the call, for example a thought signature. At most 64 KiB. */
+                        /** @description What the provider needs to get back with the call, for example a thought signature. */
                         extra_content?: {
                             [key: string]: unknown;
                         };
@@ -10160,7 +10160,7 @@ export interface components<Other = string & {}> {
              * @example {"name": "Ada"}
              */
             arguments?: string;
-            /** @description Of a call: as it was received, at most 64 KiB. */
+            /** @description Of a call: as it was received. */
             provider_metadata?: {
                 [key: string]: unknown;
             };
