@@ -17,6 +17,7 @@ import {
   type InvocationStream,
 } from '../../clients/typescript/src/index.ts';
 import { startInvokeHarness, type InvokeHarness } from '../prompts/invoke/invoke-harness.ts';
+import { mockToolCalls } from '../support/mock-provider.ts';
 import { mockUsage } from '../support/mock-vendors.ts';
 import { problem } from '../support/per-operation.ts';
 import { startReceiver, type Reaction, type Receiver } from '../support/receiver.ts';
@@ -129,6 +130,28 @@ describe('a stream of the service', () => {
     const results = toolCalls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: '21 °C' }) as const);
     const call = { role: 'assistant', content: '', tool_calls: toolCalls } as const;
     expect(await gateway.prompts.stream(prompt, { messages: [question, call, ...results] }).text()).toBe('21 °C');
+  });
+
+  it('has the parts of an answer, as an invocation has them', async () => {
+    const prompt = await harness.createPrompt({ name: 'Parts', selected_model: 'model-b' });
+    const [toolCall] = mockToolCalls;
+    const steps = [
+      { reasoning: 'Hm, ' },
+      { reasoning: 'well.' },
+      { text: 'Let ' },
+      { text: 'me look.' },
+      ...(toolCall ? [{ toolCall }] : []),
+      { finish: 'tool-calls' } as const,
+    ];
+    harness.mock.behave('model-b', { kind: 'stream', steps });
+    const { text, content, toolCalls } = await gateway.prompts.stream(prompt).final();
+    expect(text).toBe('Let me look.');
+    expect(content).toEqual([
+      { type: 'thinking', text: 'Hm, well.' },
+      { type: 'text', text: 'Let me look.' },
+      { type: 'tool-call', ...toolCalls?.[0] },
+    ]);
+    expect(toolCalls).toEqual([toolCall]);
   });
 
   it('fails before its first event as an invocation does', async () => {

@@ -22,8 +22,8 @@ export interface OtherInvocationEvent {
 }
 
 /**
- * An event of a streamed invocation, narrowed by `type`: `start`, `text`, `tool-call`, and `finish` at the end. An
- * `error` event is thrown instead.
+ * An event of a streamed invocation, narrowed by `type`: `start`, `text`, `thinking`, `thinking-end`, `tool-call`, and
+ * `finish` at the end. An `error` event is thrown instead.
  */
 export type InvocationEvent = Exclude<KnownEvent, { type: 'error' }> | OtherInvocationEvent;
 
@@ -31,6 +31,7 @@ type Start = Extract<KnownEvent, { type: 'start' }>;
 type Finish = Extract<KnownEvent, { type: 'finish' }>;
 
 type InvocationResult = Schemas['InvocationResult'];
+type AnswerPart = NonNullable<InvocationResult['content']>[number];
 
 /** The whole answer of a stream: what `prompts.invoke` returns, and what it says in headers. */
 export interface StreamedInvocation<Object = unknown>
@@ -92,11 +93,11 @@ export function invocationStream(open: (signal: AbortSignal) => Promise<OpenedSt
       canceling.signal.throwIfAborted();
       const { headers, events } = await open(canceling.signal);
       let start: Start | undefined;
-      let text = '';
+      const content = new GatheredContent();
       for await (const event of events) {
         if (event.type === 'start') start = event;
-        if (event.type === 'text') text += event.delta;
-        if (event.type === 'finish') resolveWhole(summarize(headers, start, text, event));
+        content.take(event);
+        if (event.type === 'finish') resolveWhole(summarize(headers, start, content.parts, event));
         yield event;
       }
     } catch (error) {
@@ -163,15 +164,47 @@ function canceled(): DOMException {
   return new DOMException('The stream was canceled.', 'AbortError');
 }
 
+type OpenPart = Omit<AnswerPart, 'type' | 'text'> & { type: 'text' | 'thinking'; text: string };
+
+/** Joins the pieces of an answer to the parts of its `content`. */
+class GatheredContent {
+  readonly parts: AnswerPart[] = [];
+  #open: OpenPart | undefined;
+
+  take(event: InvocationEvent): void {
+    if (event.type === 'text' || event.type === 'thinking') {
+      this.#opened(event.type).text += event.delta;
+    } else if (event.type === 'thinking-end') {
+      const { provider_metadata } = event;
+      const thinking = this.#opened('thinking');
+      if (provider_metadata !== undefined) thinking.provider_metadata = provider_metadata;
+      this.#open = undefined;
+    } else if (event.type === 'tool-call') {
+      // The reasoning before the call is a part of its own.
+      const { provider_metadata: { reasoning: _reasoning, ...metadata } = {}, ...call } = event.toolCall;
+      const isNeeded = Object.keys(metadata).some((name) => name !== 'provider');
+      this.parts.push({ type: 'tool-call', ...call, ...(isNeeded && { provider_metadata: metadata }) });
+      this.#open = undefined;
+    }
+  }
+
+  #opened(type: OpenPart['type']): OpenPart {
+    if (this.#open?.type !== type) this.parts.push((this.#open = { type, text: '' }));
+    return this.#open;
+  }
+}
+
 function summarize(
   headers: Headers,
   start: Start | undefined,
-  text: string,
+  content: AnswerPart[],
   { type: _type, ...finish }: Finish,
 ): StreamedInvocation {
+  const isOneText = content.length < 2 && (content[0]?.type ?? 'text') === 'text';
   return {
-    text,
+    text: content.map(({ type, text = '' }) => (type === 'text' ? text : '')).join(''),
     ...finish,
+    ...(!isOneText && { content }),
     provider: start?.provider ?? headers.get('x-provider') ?? '',
     model: start?.model ?? headers.get('x-model') ?? '',
     cached: start?.cached === true,

@@ -1,13 +1,12 @@
 import type { components } from '../../../generated/types.ts';
-import {
-  callsOf,
-  textOf as textIn,
-  type GenerateEvent,
-  type GenerateRequest,
-  type GenerateResult,
-  type Message,
-  type ToolCall,
-  type ToolCallPart,
+import type {
+  AnswerPart,
+  GenerateEvent,
+  GenerateRequest,
+  GenerateResult,
+  ImagePart,
+  JsonObject,
+  Message,
 } from '../../models/language-model.ts';
 
 /** Of which invocations the content is kept, the strictest first. */
@@ -22,17 +21,20 @@ export function stricterOf(one: ContentMode, other: ContentMode = one): ContentM
 
 /** The most characters of one content. */
 const mostCharacters = 262_144;
-/** Characters that a message or a call takes besides its texts. */
+/** Characters that a message or a part takes besides its texts. */
 const overhead = 64;
 
 type Answer = Pick<GenerateResult, 'content'>;
+type Part = AnswerPart | ImagePart;
 
 /** Gathers the content of one invocation. */
 export class KeptContent {
   #request: GenerateRequest | undefined;
   #answer: Answer | undefined;
-  #text = '';
-  readonly #toolCalls: ToolCallPart[] = [];
+  readonly #parts: AnswerPart[] = [];
+  /** The last part, while it comes in pieces. */
+  #open: { type: 'text' | 'thinking'; text: string } | undefined;
+  #length = 0;
 
   asked(request: GenerateRequest): void {
     this.#request = request;
@@ -40,8 +42,16 @@ export class KeptContent {
 
   /** A piece of an answer that is streamed. */
   received(event: Exclude<GenerateEvent, { readonly type: 'finish' }>): void {
-    if (event.type === 'tool-call') this.#toolCalls.push(event);
-    else if (event.type === 'text' && this.#text.length < mostCharacters) this.#text += event.delta;
+    if (event.type === 'thinking-end' || event.type === 'tool-call') this.#open = undefined;
+    if (event.type === 'tool-call') this.#parts.push(event);
+    if ((event.type !== 'text' && event.type !== 'thinking') || this.#length >= mostCharacters) return;
+    this.#length += event.delta.length;
+    if (this.#open?.type === event.type) {
+      this.#open.text += event.delta;
+    } else {
+      this.#open = { type: event.type, text: event.delta };
+      this.#parts.push(this.#open);
+    }
   }
 
   answered(answer: Answer): void {
@@ -51,9 +61,7 @@ export class KeptContent {
   /** The content as it is stored: JSON in the form of the contract. Undefined if nothing was sent. */
   toJson(): string | undefined {
     if (this.#request === undefined) return undefined;
-    const hasPieces = this.#text !== '' || this.#toolCalls.length > 0;
-    const text = { type: 'text' as const, text: this.#text };
-    const pieces = hasPieces ? { content: [text, ...this.#toolCalls] } : undefined;
+    const pieces = this.#parts.length > 0 ? { content: this.#parts } : undefined;
     return JSON.stringify(toContent(this.#request, this.#answer ?? pieces));
   }
 }
@@ -69,11 +77,12 @@ function toContent(request: GenerateRequest, answer: Answer | undefined): object
     left -= kept.length;
     return kept;
   };
-  const takeCalls = (calls: readonly ToolCall[] = []): object => {
-    if (calls.length === 0) return {};
-    const taken = calls.slice(0, Math.max(0, Math.ceil(left / overhead)));
-    if (taken.length < calls.length) isTruncated = true;
-    return { tool_calls: taken.map((call) => ({ id: call.id, name: call.name, arguments: take(call.arguments) })) };
+  const takeParts = (content: Message['content']): object[] => {
+    const parts: readonly Part[] =
+      typeof content !== 'string' ? content : content === '' ? [] : [{ type: 'text', text: content }];
+    const taken = parts.slice(0, Math.max(0, Math.ceil(left / overhead)));
+    if (taken.length < parts.length) isTruncated = true;
+    return taken.map((part) => takePart(part, take));
   };
   const takeWhole = <Name extends string>(name: Name, value: unknown): object => {
     if (value === undefined) return {};
@@ -87,11 +96,10 @@ function toContent(request: GenerateRequest, answer: Answer | undefined): object
   };
   const takeMessage = (message: Message): object => ({
     role: message.role,
-    text: take(textOf(message)),
-    ...takeCalls(callsOf(message)),
-    ...(message.role === 'tool' && { tool_call_id: message.toolCallId }),
+    content: takeParts(message.content),
+    ...(message.role === 'tool' && { tool_call_id: message.toolCallId, ...(message.isError && { is_error: true }) }),
   });
-  const said = answer && { text: take(textIn(answer)), ...takeCalls(callsOf(answer)) };
+  const said = answer && { content: takeParts(answer.content) };
   const messages: object[] = [];
   for (const message of request.messages.toReversed()) {
     if (left <= 0) isTruncated = true;
@@ -108,12 +116,18 @@ function toContent(request: GenerateRequest, answer: Answer | undefined): object
   };
 }
 
-/** The text of a message, with a name for each image. */
-function textOf({ content }: Message): string {
-  if (typeof content === 'string') return content;
-  return content
-    .flatMap((part) => (part.type === 'text' ? part.text : part.type === 'image' ? `[${nameOf(part.url)}]` : []))
-    .join('\n');
+/** Without what a provider needs back. */
+function takePart(part: Part, take: (text: string) => string): JsonObject {
+  const { type } = part;
+  switch (type) {
+    case 'text':
+    case 'thinking':
+      return { type, text: take(part.text) };
+    case 'image':
+      return { type, url: take(nameOf(part.url)) };
+    case 'tool-call':
+      return { type, id: part.id, name: part.name, arguments: take(part.arguments) };
+  }
 }
 
 function nameOf(url: string): string {

@@ -98,7 +98,8 @@ function pickSignature(metadata: unknown): JsonObject | undefined {
   return entries.length > 0 ? (Object.fromEntries(entries) as JsonObject) : undefined;
 }
 
-/** The most calls of an answer, and the longest id and name of a tool, as the contract has them. */
+/** The most parts and calls of an answer, and the longest id and name of a tool, as the contract has them. */
+const mostParts = 10_000;
 const mostToolCalls = 1_000;
 const longestName = 1_000;
 
@@ -171,7 +172,9 @@ export class AnswerContent {
 
   #add<Part extends AnswerPart>(part: Part): Part {
     this.#text = undefined;
-    this.parts.push(part);
+    if (this.parts.push(part) > mostParts) {
+      throw new InvalidResponseDataError({ data: undefined, message: 'Too many parts.' });
+    }
     return part;
   }
 

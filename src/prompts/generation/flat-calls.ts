@@ -32,10 +32,11 @@ export class CallFlattener {
   /** @returns the call, if the part is one */
   add(part: AnswerPart | ImagePart): ToolCall | undefined {
     if (part.type === 'thinking' && part.provider_metadata !== undefined) this.#thinking.push(part);
-    return part.type === 'tool-call' ? this.#flatten(part) : undefined;
+    return part.type === 'tool-call' ? this.flatten(part) : undefined;
   }
 
-  #flatten({ id, name, arguments: text, provider_metadata: metadata }: ToolCallPart): ToolCall {
+  /** @returns the call, with the thinking that was added since the last one */
+  flatten({ id, name, arguments: text, provider_metadata: metadata }: ToolCallPart): ToolCall {
     const [first] = this.#thinking;
     const reasoning = this.#thinking.map(({ text: thought, provider_metadata: { signature } = {} }) => ({
       text: thought,

@@ -54,12 +54,16 @@ export function toInvocationResult({
 }: Pick<Generated, 'result' | 'cost' | 'attempts'>): InvocationResult {
   const { finishReason, usage, object } = result;
   const toolCalls = flatCallsOf(result);
+  const content = result.content.map((part) => ({ ...part }));
+  const [first] = content;
+  const isOneText = content.length < 2 && (first === undefined || first.type === 'text');
   return {
     text: textOf(result),
     finishReason,
     usage: toUsage(usage),
     cost: showCost(cost),
     ...(toolCalls.length > 0 && { toolCalls }),
+    ...(!isOneText && { content }),
     ...(object !== undefined && { object: object.json }),
     ...(attempts.length > 0 && { attempts: toAttempts(attempts) }),
   };

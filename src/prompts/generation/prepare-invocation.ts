@@ -3,7 +3,7 @@ import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Invoked, InvocationLog } from '../../accounting/invocations/invocation-log.ts';
 import type { InvocationEnd, Spent } from '../../accounting/invocations/invocation-record.ts';
 import type { RequestMemory } from '../../base/limits/memory-budget.ts';
-import type { CallOptions, Usage } from '../../models/language-model.ts';
+import type { AnswerForm, CallOptions, Usage } from '../../models/language-model.ts';
 import type { Statistics } from '../../accounting/statistics/statistics.ts';
 import { noCache, type CachePolicy } from './answers.ts';
 import { withAttempts } from './attempts.ts';
@@ -33,7 +33,8 @@ export interface Invoker {
   addHeader(name: string, value: string): void;
 }
 
-export interface InvocationTerms extends Pick<Invoked, 'operation' | 'isStreamed' | 'tags'> {
+export interface InvocationTerms
+  extends Pick<Invoked, 'operation' | 'isStreamed' | 'tags'>, Pick<AnswerForm, 'showsThinking'> {
   /** Milliseconds from the start of the calls that the providers may take; for a stream, to its first content. */
   readonly timeoutMs: number;
   readonly cache?: CachePolicy;
@@ -75,7 +76,7 @@ export interface InvocationDependencies {
 const idHeader = 'X-Invocation-Id';
 
 export function createInvocations({ generator, statistics, invocations }: InvocationDependencies): PrepareInvocation {
-  return async (invoker, makePlan, { timeoutMs, cache = noCache, operation, isStreamed, tags }) => {
+  return async (invoker, makePlan, { timeoutMs, cache = noCache, operation, isStreamed, showsThinking, tags }) => {
     const { principal, requestId, traceparent, tracestate } = invoker;
     const record = invocations.begin({ operation, principal, requestId, traceparent, isStreamed, tags });
     invoker.addHeader(idHeader, record.id);
@@ -127,7 +128,7 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
           const call = callWith(signal, (usage) => {
             spent = usage;
           });
-          for await (const event of generator.answer(plan, call, { isStreamed, cache })) {
+          for await (const event of generator.answer(plan, call, { isStreamed, showsThinking, cache })) {
             if (event.type === 'start') {
               if (isStreamed) record.firstContent();
               record.note({ provider: event.provider, model: event.model });
@@ -185,15 +186,15 @@ export function eventSource<Encoder>(
   open: typeof answer;
   isLast: (event: GeneratedEvent) => boolean;
   encoder: () => Encoder;
-  merge: typeof joinTexts;
+  merge: typeof joinPieces;
 } {
-  return { open: answer, isLast: ({ type }) => type === 'finish', encoder, merge: joinTexts };
+  return { open: answer, isLast: ({ type }) => type === 'finish', encoder, merge: joinPieces };
 }
 
-/** Makes neighbouring texts of a stream one event. @returns undefined for other events */
-function joinTexts(one: GeneratedEvent, next: GeneratedEvent): GeneratedEvent | undefined {
-  if (one.type !== 'text' || next.type !== 'text') return undefined;
-  return { type: 'text', delta: one.delta + next.delta };
+/** Makes neighbouring pieces of a part one event. @returns undefined for other events */
+function joinPieces(one: GeneratedEvent, next: GeneratedEvent): GeneratedEvent | undefined {
+  if ((one.type !== 'text' && one.type !== 'thinking') || next.type !== one.type) return undefined;
+  return { type: one.type, delta: one.delta + next.delta };
 }
 
 export type Answering = Pick<Generated, 'provider' | 'model' | 'age'>;

@@ -1,10 +1,20 @@
 import type { components } from '../../../generated/types.ts';
 import { ProblemError, type ProblemDetail } from '../../base/errors/problem-error.ts';
 import { withFlatCalls } from '../generation/flat-calls.ts';
-import type { Content, JsonObject, Message, ToolCall } from '../../models/language-model.ts';
+import type { Places } from '../generation/own-places.ts';
+import {
+  callsOf,
+  type AnswerPart,
+  type Content,
+  type ImagePart,
+  type JsonObject,
+  type Message,
+  type ToolCall,
+} from '../../models/language-model.ts';
 
 type SentMessage = NonNullable<NonNullable<components['schemas']['InvokeRequest']>['messages']>[number];
 type SentCall = NonNullable<SentMessage['tool_calls']>[number];
+type SentPart = Exclude<NonNullable<SentMessage['content']>, string>[number];
 
 /**
  * The messages of a request that follow those of the prompt. The result of a tool gets the name of its tool from the
@@ -26,11 +36,19 @@ export function readConversation(sent: readonly SentMessage[]): Message[] {
             pointer: `#/messages/${index}/tool_call_id`,
           });
         }
-        return { role, toolCallId, toolName: toolName ?? '', content: typeof content === 'string' ? content : '' };
+        return {
+          role,
+          toolCallId,
+          toolName: toolName ?? '',
+          content: toContent(content),
+          ...(message.is_error === true && { isError: true }),
+        };
       }
-      case 'assistant':
-        for (const call of calls) names.set(call.id, call.name);
-        return { role, content: withFlatCalls(toContent(content), calls.map(toToolCall)) };
+      case 'assistant': {
+        const said = withFlatCalls(typeof content === 'string' ? content : content.map(toPart), calls.map(toToolCall));
+        for (const call of callsOf({ content: said })) names.set(call.id, call.name);
+        return { role, content: said };
+      }
       default:
         return { role, content: toContent(content) };
     }
@@ -42,11 +60,44 @@ export function readConversation(sent: readonly SentMessage[]): Message[] {
   });
 }
 
+/** Only assistants have other parts. */
 function toContent(content: NonNullable<SentMessage['content']>): Content {
   if (typeof content === 'string') return content;
   return content.map(({ type, text = '', url = '' }) => (type === 'image' ? { type, url } : { type: 'text', text }));
 }
 
+function toPart({ type, text = '', url = '', provider_metadata: sent, ...call }: SentPart): AnswerPart | ImagePart {
+  const metadata = sent && { provider_metadata: sent as JsonObject };
+  switch (type) {
+    case 'text':
+      return { type, text };
+    case 'image':
+      return { type, url };
+    case 'thinking':
+      return { type, text, ...metadata };
+    case 'tool-call':
+      return { type, id: call.id ?? '', name: call.name ?? '', arguments: call.arguments ?? '', ...metadata };
+  }
+}
+
 function toToolCall({ id, name, arguments: text, provider_metadata: metadata }: SentCall): ToolCall {
   return { id, name, arguments: text, ...(metadata !== undefined && { provider_metadata: metadata as JsonObject }) };
+}
+
+/** Calls can be parts of the content: where the first, second, … call of a message is. */
+export function conversationPlaces(sent: readonly SentMessage[]): Places {
+  return [
+    [
+      /^#\/messages\/(\d+)\/tool_calls\/(\d+)/,
+      (_, index, number) => {
+        const { content = '', tool_calls: calls = [] } = sent[Number(index)] ?? {};
+        const parts = typeof content === 'string' ? [] : content;
+        const places = [
+          ...parts.flatMap(({ type }, at) => (type === 'tool-call' ? [`content/${at}`] : [])),
+          ...calls.map((_call, at) => `tool_calls/${at}`),
+        ];
+        return `#/messages/${index}/${places[Number(number)]}`;
+      },
+    ],
+  ];
 }

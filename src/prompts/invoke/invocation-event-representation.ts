@@ -15,26 +15,23 @@ export function invocationEvents(invocation: Invocation<PromptPlan>): EventSourc
   const { id, plan } = invocation;
   const encode = (event: InvocationEvent): string =>
     serverSentEvent(event.type === 'finish' ? written(event) : event, event.type);
-  const encoder = (): EventEncoder<GeneratedEvent> => {
-    const flattener = new CallFlattener();
+  const createEncoder = (): EventEncoder<GeneratedEvent> => {
+    const calls = new CallFlattener();
     return {
-      encode: (event) => {
-        const shown = toInvocationEvent(event, id, plan, flattener);
-        return shown === undefined ? '' : encode(shown);
-      },
+      encode: (event) => encode(toInvocationEvent(event, id, plan, calls)),
       fail: (_problem, details) =>
         encode({ type: 'error', problem: details, ...(details.usage !== undefined && { usage: details.usage }) }),
     };
   };
-  return eventSource(invocation, encoder);
+  return eventSource(invocation, createEncoder);
 }
 
 function toInvocationEvent(
   event: GeneratedEvent,
   invocationId: string,
   plan: PromptPlan,
-  flattener: CallFlattener,
-): InvocationEvent | undefined {
+  calls: CallFlattener,
+): InvocationEvent {
   switch (event.type) {
     case 'start': {
       const { type, provider, model, age, attempts } = event;
@@ -51,14 +48,18 @@ function toInvocationEvent(
     case 'text':
       return { type: 'text', delta: event.delta };
     case 'thinking':
-    case 'thinking-end':
-    case 'tool-call': {
-      const toolCall = flattener.take(event);
-      return toolCall && { type: 'tool-call', toolCall };
+      calls.take(event);
+      return { type: 'thinking', delta: event.delta };
+    case 'thinking-end': {
+      calls.take(event);
+      const { provider_metadata } = event;
+      return { type: 'thinking-end', ...(provider_metadata !== undefined && { provider_metadata }) };
     }
+    case 'tool-call':
+      return { type: 'tool-call', toolCall: calls.flatten(event) };
     case 'finish': {
       const { generated } = event;
-      const { text: _text, ...result } = toInvocationResult(generated);
+      const { text: _text, content: _content, ...result } = toInvocationResult(generated);
       return { type: 'finish', ...result, latencyMs: generated.latencyMs, ...toWarnings(plan, generated) };
     }
   }

@@ -8,7 +8,8 @@ import type { Planner, PromptRequest } from '../generation/planner.ts';
 import { parseCacheControl } from './cache-control.ts';
 import { generationFields, guardedFields, type Overrides } from '../prompt.ts';
 import { readTags } from '../../accounting/invocations/tags.ts';
-import { readConversation } from './conversation.ts';
+import { conversationPlaces, readConversation } from './conversation.ts';
+import { atOwnPlaces } from '../generation/own-places.ts';
 import { invocationEvents } from './invocation-event-representation.ts';
 import { toInvocationResult, toWarnings, written } from '../generation/invocation-result.ts';
 import { toRenderedPrompt } from './rendered-prompt.ts';
@@ -51,16 +52,22 @@ export function invokeOperations({
       requireScopeOf(body, context.principal);
       const invocation = await prepare(
         context,
-        (note) =>
-          planner.fromPrompt({
-            slugOrId: path.slugOrId,
-            ...toPromptRequest(body),
-            reach: context.principal.reach,
-            note,
-          }),
+        async (note) => {
+          try {
+            return await planner.fromPrompt({
+              slugOrId: path.slugOrId,
+              ...toPromptRequest(body),
+              reach: context.principal.reach,
+              note,
+            });
+          } catch (error) {
+            throw atOwnPlaces(error, conversationPlaces(body?.messages ?? []));
+          }
+        },
         {
           operation: 'invoke',
           isStreamed: body?.stream === true,
+          showsThinking: true,
           tags: readTags(context.principal.tags, headers['X-Tags']),
           timeoutMs: Math.min(headers['X-Timeout-Ms'] ?? timeoutMs, timeoutMs),
           cache: parseCacheControl(headers['Cache-Control'], cacheMaxAge),

@@ -1,7 +1,7 @@
 import type { Scope } from '../../../generated/operations.ts';
 import { insufficientScope } from '../../base/errors/insufficient-scope.ts';
-import { ProblemError, type ProblemDetail } from '../../base/errors/problem-error.ts';
 import type { GeneratedEvent } from '../generation/generator.ts';
+import { atOwnPlaces, type Places } from '../generation/own-places.ts';
 import {
   answeringIn,
   type Answering,
@@ -32,11 +32,6 @@ export interface CompatibleRequest {
   /** `name=value` */
   readonly tags: readonly string[];
 }
-
-/** The member's own place in front of the rest of a pointer, or how to find it. */
-type OwnPlace = string | ((match: string, ...groups: (string | undefined)[]) => string);
-
-export type Places = readonly (readonly [RegExp, OwnPlace])[];
 
 type CompatibleInvoker = Invoker & {
   readonly principal: { readonly scopes: ReadonlySet<Scope>; readonly reach?: Reach | undefined };
@@ -99,7 +94,7 @@ async function makePlan(
     const { provider: id, model } = target.model;
     return await planner.direct({ provider: id, request: { model, ...generation }, reach });
   } catch (error) {
-    throw error instanceof ProblemError ? atOwnPlaces(error, places) : error;
+    throw atOwnPlaces(error, [...places, ...commonPlaces]);
   }
 }
 
@@ -109,25 +104,6 @@ const commonPlaces: Places = [
   [/^#\/(variables|version)(?=\/|$)/, '#/prompt/$1'],
   [/^#\/label$/, '#/prompt/version'],
 ];
-
-function atOwnPlaces(problem: ProblemError, places: Places): ProblemError {
-  const { type, message: detail, errors, headers, extensions, cause } = problem;
-  if (errors === undefined) return problem;
-  const rules = [...places, ...commonPlaces];
-  const moved = errors.map((error): ProblemDetail => {
-    if (!('pointer' in error)) return error;
-    const [from, to] = rules.find(([pattern]) => pattern.test(error.pointer)) ?? [/^/, ''];
-    // TypeScript declares `replace` for a text and for a function, and not for either of them.
-    return { ...error, pointer: error.pointer.replace(from, to as string) };
-  });
-  return new ProblemError(type, {
-    detail,
-    errors: moved,
-    headers: { ...headers },
-    extensions: { ...extensions },
-    cause,
-  });
-}
 
 interface ServedHeaders {
   readonly 'X-Invocation-Id': string;

@@ -8,7 +8,7 @@ import type {
   ResponseFormat,
   ToolCall,
 } from '../../models/language-model.ts';
-import type { Places } from './compatible-invocations.ts';
+import type { Places } from '../generation/own-places.ts';
 import { requestedGeneration, type RequestedGeneration } from './requested-generation.ts';
 import { conflict } from './target.ts';
 import { withoutNulls, type WithoutNulls } from './without-nulls.ts';

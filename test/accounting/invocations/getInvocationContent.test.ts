@@ -40,9 +40,9 @@ describe('200', () => {
     const slug = await harness.createPrompt({ parameters: { temperature: 0.5 } });
     const answer = await harness.invoke(slug, { variables: { name: 'Ada' } });
     expect(await contentOf(answer)).toEqual({
-      messages: [{ role: 'user', text: 'Hello Ada' }],
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello Ada' }] }],
       parameters: { temperature: 0.5 },
-      answer: { text: 'Hello from model-a.' },
+      answer: { content: [{ type: 'text', text: 'Hello from model-a.' }] },
     });
     const record = await harness.service.call('GET', `${path}/${idOf(answer)}`);
     expect(record.body.content_kept).toBe(true);
@@ -50,9 +50,9 @@ describe('200', () => {
 
   it('has a stream, also one that breaks off', async () => {
     const whole = await harness.invoke(await harness.createPrompt(), { stream: true });
-    expect((await contentOf(whole)).answer).toEqual({ text: 'Hello from model-a.' });
+    expect((await contentOf(whole)).answer).toEqual({ content: [{ type: 'text', text: 'Hello from model-a.' }] });
     const cut = await harness.invoke(await harness.createPrompt({ selected_model: 'mock-cut' }), { stream: true });
-    expect((await contentOf(cut)).answer).toEqual({ text: 'Hello from' });
+    expect((await contentOf(cut)).answer).toEqual({ content: [{ type: 'text', text: 'Hello from' }] });
   });
 
   it('has calls of tools, and names images', async () => {
@@ -71,12 +71,21 @@ describe('200', () => {
     const content = await contentOf(await harness.service.call('POST', '/v1/chat/completions', { body }));
     expect(content).toMatchObject({
       messages: [
-        { role: 'user', text: `What is this?\n[image/png, ${image.length} characters]` },
-        { role: 'assistant', tool_calls: [{ id: 'call_0', name: 'get_time', arguments: '{"zone":"UTC"}' }] },
-        { role: 'tool', text: '12:00', tool_call_id: 'call_0' },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'What is this?' },
+            { type: 'image', url: `image/png, ${image.length} characters` },
+          ],
+        },
+        {
+          role: 'assistant',
+          content: [{ type: 'tool-call', id: 'call_0', name: 'get_time', arguments: '{"zone":"UTC"}' }],
+        },
+        { role: 'tool', content: [{ type: 'text', text: '12:00' }], tool_call_id: 'call_0' },
       ],
       tools: [{ name: 'get_time' }],
-      answer: { tool_calls: [{ name: 'get_weather' }, { name: 'get_time' }] },
+      answer: { content: [{ type: 'text' }, { name: 'get_weather' }, { name: 'get_time' }] },
     });
   });
 
@@ -85,7 +94,7 @@ describe('200', () => {
     expect(problemOf(answer)).toBe('provider-bad-answer');
     expect(await contentOf(answer)).toMatchObject({
       response_format: { type: 'json' },
-      answer: { text: 'Hello from model-a.' },
+      answer: { content: [{ type: 'text', text: 'Hello from model-a.' }] },
     });
   });
 
@@ -93,7 +102,9 @@ describe('200', () => {
     const body = { providers: [{ provider: 'mock' }], variables: { name: 'Grace' } };
     const run = await harness.service.call('POST', `/api/v1/prompts/${await harness.createPrompt()}/test`, { body });
     const { invocation_id: id } = run.body.results[0];
-    expect((await read(id)).body.messages).toEqual([{ role: 'user', text: 'Hello Grace' }]);
+    expect((await read(id)).body.messages).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'Hello Grace' }] },
+    ]);
   });
 
   it('has the begin of the answer and the last messages of a request that is too long', async () => {
@@ -102,8 +113,11 @@ describe('200', () => {
       { role: 'user', content: 'last' },
     ];
     const content = await contentOf(await harness.invoke(await harness.createPrompt(), { messages }));
-    expect(content).toMatchObject({ answer: { text: 'Hello from model-a.' }, truncated: true });
-    expect(content.messages.at(-1).text).toBe('last');
+    expect(content).toMatchObject({
+      answer: { content: [{ type: 'text', text: 'Hello from model-a.' }] },
+      truncated: true,
+    });
+    expect(content.messages.at(-1).content).toEqual([{ type: 'text', text: 'last' }]);
     expect(JSON.stringify(content).length).toBeLessThan(262_144);
   });
 

@@ -3272,6 +3272,11 @@ export interface components<Other = string & {}> {
                  * @example call_8fD2
                  */
                 tool_call_id?: string;
+                /**
+                 * @description Of a `tool` message: whether the tool failed, and `content` says why. Providers whose API has no place for this get the content alone.
+                 * @example true
+                 */
+                is_error?: boolean;
             } & (unknown & unknown))[];
             /**
              * @description `true` answers with Server-Sent Events while the text is generated. This member decides, whatever `Accept` says.
@@ -3379,6 +3384,8 @@ export interface components<Other = string & {}> {
             cost?: components<Other>["schemas"]["CallCost"];
             /** @description Calls of tools that the model asks for. Absent if there are none. */
             toolCalls?: components<Other>["schemas"]["ToolCall"][];
+            /** @description All parts of the answer in their order: `text` is its texts joined, `toolCalls` its calls. Absent if the answer is one text, or nothing. */
+            content?: components<Other>["schemas"]["AnswerPart"][];
             /**
              * @description The value of `text`, if `response_format` asks for JSON and the answer ended with `stop`. It matches the schema of `response_format`, unless a warning `unverified-object` says that it was not checked. It has every number as `text` has it, and each name of an object once, with its last value.
              * @example {
@@ -3820,6 +3827,47 @@ export interface components<Other = string & {}> {
             /** @description The calls to providers, in their order. Empty if none was made. */
             attempts: components<Other>["schemas"]["InvocationAttempt"][];
             feedback?: components<Other>["schemas"]["FeedbackOnInvocation"];
+        };
+        /**
+         * KeptPart
+         * @description A part of a message or an answer: a text, an image (`url`), thinking, or a call of a tool.
+         * @example {
+         *       "type": "text",
+         *       "text": "The export button is greyed out for Ada."
+         *     }
+         */
+        KeptPart: {
+            /**
+             * AnyKeptPartType
+             * @description Type of the part.
+             * @example text
+             */
+            type: ("text" | "image" | "thinking" | "tool-call") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description The text, or what the model thought.
+             * @example The export button is greyed out for Ada.
+             */
+            text?: string;
+            /**
+             * @description Address of an image; of its data, the type and the length.
+             * @example image/png, 20480 characters
+             */
+            url?: string;
+            /**
+             * @description Id of a call.
+             * @example call_8fD2
+             */
+            id?: string;
+            /**
+             * @description Name of the tool that is called.
+             * @example find_customer
+             */
+            name?: string;
+            /**
+             * @description Arguments of a call, as the model wrote them.
+             * @example {"name": "Ada"}
+             */
+            arguments?: string;
         };
         /**
          * RateAmount
@@ -6717,21 +6765,113 @@ export interface components<Other = string & {}> {
             retries?: components<Other>["schemas"]["Retries"];
         };
         /**
+         * ConversationPart
+         * @description A text (`text`), an image (`url`), thinking (`text`), or a call of a tool (`id`, `name`, `arguments`).
+         * @example {
+         *       "type": "text",
+         *       "text": "And since when?"
+         *     }
+         */
+        ConversationPart: {
+            /**
+             * ConversationPartType
+             * @description Type of the part.
+             * @example text
+             * @enum {string}
+             */
+            type: "text" | "image" | "thinking" | "tool-call";
+            /**
+             * @description The text, or what the model thought.
+             * @example And since when?
+             */
+            text?: string;
+            /**
+             * @description Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.
+             * @example https://images.example.com/a.png
+             */
+            url?: string;
+            /**
+             * @description Of a call: its id, unique in the conversation.
+             * @example call_8fD2
+             */
+            id?: string;
+            /**
+             * @description Of a call: name of the tool.
+             * @example find_customer
+             */
+            name?: string;
+            /**
+             * @description Of a call: its arguments, as in `tool_calls`.
+             * @example {"name": "Ada"}
+             */
+            arguments?: string;
+            /** @description Of thinking or a call: as it was received. */
+            provider_metadata?: {
+                [key: string]: unknown;
+            };
+        } & (unknown & unknown & unknown & unknown);
+        /**
          * ConversationParts
          * @example [
          *       {
          *         "type": "text",
-         *         "text": "What is in this picture of {{product}}?"
+         *         "text": "And since when?"
          *       }
          *     ]
          */
-        ConversationParts: components<Other>["schemas"]["ContentPartInput"][];
+        ConversationParts: components<Other>["schemas"]["ConversationPart"][];
         /**
          * ConversationContent
-         * @description A text, or a list of texts and images. The result of a tool is one text. Only an assistant's message with `tool_calls` can leave it out.
+         * @description A text, or a list of parts in their order: texts and images; of an assistant also thinking and calls of tools, as they are in the `content` of an answer. Thinking goes back, unchanged, to the provider that it is of, and to no other. Only an assistant's message with `tool_calls` can leave it out.
          * @example And since when?
          */
         ConversationContent: string | components<Other>["schemas"]["ConversationParts"];
+        /**
+         * AnswerPart
+         * @description A part of what a model said: a text (`text`), thinking (`text`, empty if the provider shows none of it), or a call of a tool (`id`, `name`, `arguments`). Send it back, as it is, in the `content` of the assistant's message.
+         * @example {
+         *       "type": "thinking",
+         *       "text": "The question is about Ada.",
+         *       "provider_metadata": {
+         *         "provider": "anthropic",
+         *         "signature": {
+         *           "signature": "EqQBCgIYAg"
+         *         }
+         *       }
+         *     }
+         */
+        AnswerPart: {
+            /**
+             * AnyAnswerPartType
+             * @description Type of the part.
+             * @example thinking
+             */
+            type: ("text" | "thinking" | "tool-call") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description The text, or what the model thought.
+             * @example The question is about Ada.
+             */
+            text?: string;
+            /**
+             * @description Of a call: its id. The message with its result names it.
+             * @example call_8fD2
+             */
+            id?: string;
+            /**
+             * @description Of a call: name of the tool.
+             * @example find_customer
+             */
+            name?: string;
+            /**
+             * @description Of a call: its arguments, as in `toolCalls`.
+             * @example {"name": "Ada"}
+             */
+            arguments?: string;
+            /** @description What the provider needs to get back with the part, for example a signature. Thinking without it is only to be read. */
+            provider_metadata?: {
+                [key: string]: unknown;
+            };
+        };
         /**
          * TestError
          * @description Why a call failed: the fields of the problem that an invocation would get.
@@ -8035,6 +8175,46 @@ export interface components<Other = string & {}> {
             delta: string;
         };
         /**
+         * InvocationThinking
+         * @description The next piece of what the model thinks, if the provider shows it.
+         * @example {
+         *       "type": "thinking",
+         *       "delta": "The question is about Ada."
+         *     }
+         */
+        InvocationThinking: {
+            /**
+             * @description Type of the event.
+             * @example thinking
+             * @constant
+             */
+            type: "thinking";
+            /**
+             * @description What follows the thinking that came before.
+             * @example The question is about Ada.
+             */
+            delta: string;
+        };
+        /**
+         * InvocationThinkingEnd
+         * @description The end of a part of thinking: it is the `thinking` events before it, which can be none, and its `provider_metadata`. A text is the `text` events up to another event.
+         * @example {
+         *       "type": "thinking-end"
+         *     }
+         */
+        InvocationThinkingEnd: {
+            /**
+             * @description Type of the event.
+             * @example thinking-end
+             * @constant
+             */
+            type: "thinking-end";
+            /** @description What the provider needs to get back with the part, for example a signature. */
+            provider_metadata?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * InvocationToolCall
          * @description A whole call of a tool.
          * @example {
@@ -8135,6 +8315,19 @@ export interface components<Other = string & {}> {
          *       "delta": "Ada reports that nobody in her team"
          *     }
          * @example {
+         *       "type": "thinking",
+         *       "delta": "The question is about Ada."
+         *     }
+         * @example {
+         *       "type": "thinking-end",
+         *       "provider_metadata": {
+         *         "provider": "anthropic",
+         *         "signature": {
+         *           "signature": "EqQBCgIYAg"
+         *         }
+         *       }
+         *     }
+         * @example {
          *       "type": "tool-call",
          *       "toolCall": {
          *         "id": "call_8fD2",
@@ -8174,7 +8367,7 @@ export interface components<Other = string & {}> {
          *       }
          *     }
          */
-        InvocationEvent: components<Other>["schemas"]["InvocationStart"] | components<Other>["schemas"]["InvocationText"] | components<Other>["schemas"]["InvocationToolCall"] | components<Other>["schemas"]["InvocationFinish"] | components<Other>["schemas"]["InvocationFailure"];
+        InvocationEvent: components<Other>["schemas"]["InvocationStart"] | components<Other>["schemas"]["InvocationText"] | components<Other>["schemas"]["InvocationThinking"] | components<Other>["schemas"]["InvocationThinkingEnd"] | components<Other>["schemas"]["InvocationToolCall"] | components<Other>["schemas"]["InvocationFinish"] | components<Other>["schemas"]["InvocationFailure"];
         /**
          * RenderedParts
          * @example [
@@ -8561,7 +8754,12 @@ export interface components<Other = string & {}> {
          * @description A message that was sent.
          * @example {
          *       "role": "user",
-         *       "text": "Summarise this ticket: The export button is greyed out."
+         *       "content": [
+         *         {
+         *           "type": "text",
+         *           "text": "Summarise this ticket: The export button is greyed out."
+         *         }
+         *       ]
          *     }
          */
         InvocationMessage: {
@@ -8570,34 +8768,34 @@ export interface components<Other = string & {}> {
              * @example user
              */
             role: string;
-            /**
-             * @description The text. In place of an image it has its address, or its type and length, in square brackets.
-             * @example Summarise this ticket: The export button is greyed out.
-             */
-            text: string;
-            /** @description Calls of tools in a message of the assistant. */
-            tool_calls?: components<Other>["schemas"]["ToolCall"][];
+            /** @description Its parts in their order. Instead of the data of an image, `url` has its type and length. */
+            content: components<Other>["schemas"]["KeptPart"][];
             /**
              * @description The call whose result the message is.
              * @example call_8fD2
              */
             tool_call_id?: string;
+            /**
+             * @description Whether the tool failed. Absent unless true.
+             * @example true
+             */
+            is_error?: boolean;
         };
         /**
          * InvocationAnswer
          * @description The answer, of a stream that broke off what came before. Absent if there was none.
          * @example {
-         *       "text": "The export button is greyed out for Ada."
+         *       "content": [
+         *         {
+         *           "type": "text",
+         *           "text": "The export button is greyed out for Ada."
+         *         }
+         *       ]
          *     }
          */
         InvocationAnswer: {
-            /**
-             * @description The generated text.
-             * @example The export button is greyed out for Ada.
-             */
-            text: string;
-            /** @description Calls of tools that the model asks for. */
-            tool_calls?: components<Other>["schemas"]["ToolCall"][];
+            /** @description Its parts in their order. */
+            content: components<Other>["schemas"]["KeptPart"][];
         };
         /**
          * KeptContent
@@ -8606,14 +8804,24 @@ export interface components<Other = string & {}> {
          *       "messages": [
          *         {
          *           "role": "user",
-         *           "text": "Summarise this ticket: The export button is greyed out."
+         *           "content": [
+         *             {
+         *               "type": "text",
+         *               "text": "Summarise this ticket: The export button is greyed out."
+         *             }
+         *           ]
          *         }
          *       ],
          *       "parameters": {
          *         "temperature": 0.2
          *       },
          *       "answer": {
-         *         "text": "The export button is greyed out for Ada."
+         *         "content": [
+         *           {
+         *             "type": "text",
+         *             "text": "The export button is greyed out for Ada."
+         *           }
+         *         ]
          *       }
          *     }
          */

@@ -55,10 +55,10 @@ function Content({ content }: { content: Schemas['KeptContent'] }): ReactNode {
   return (
     <Stack gap="sm">
       {truncated && <Alert color="gray">{texts.truncated}</Alert>}
-      {messages.map(({ role, text, tool_calls: calls }, index) => (
-        <Said key={index} who={role} text={text} calls={calls} />
+      {messages.map(({ role, content: parts }, index) => (
+        <Said key={index} who={role} parts={parts} />
       ))}
-      {answer !== undefined && <Said who={texts.answer} text={answer.text} calls={answer.tool_calls} />}
+      {answer !== undefined && <Said who={texts.answer} parts={answer.content} />}
       {Object.keys(request).length > 0 && (
         <CodeBlock code={JSON.stringify(request, null, 2)} label={texts.request} maxHeight={240} />
       )}
@@ -66,24 +66,19 @@ function Content({ content }: { content: Schemas['KeptContent'] }): ReactNode {
   );
 }
 
-function Said({
-  who,
-  text,
-  calls = [],
-}: {
-  who: string;
-  text: string;
-  calls?: Schemas['ToolCall'][] | undefined;
-}): ReactNode {
+function Said({ who, parts }: { who: string; parts: Schemas['KeptPart'][] }): ReactNode {
   return (
     <div>
       <Text size="sm" fw={500}>
         {who}
       </Text>
-      {text !== '' && <CodeBlock code={text} label={who} />}
-      {calls.map(({ id, name, arguments: sent }) => (
-        <CodeBlock key={id} code={`${name}(${sent})`} label={name} maxHeight={160} />
-      ))}
+      {parts.map(({ text = '', url, name, arguments: sent }, index) =>
+        name === undefined ? (
+          <CodeBlock key={index} code={url === undefined ? text : `[${url}]`} label={who} />
+        ) : (
+          <CodeBlock key={index} code={`${name}(${sent})`} label={name} maxHeight={160} />
+        ),
+      )}
     </div>
   );
 }
