@@ -178,15 +178,24 @@ function useColumns(): Column<Invocation>[] {
     {
       key: 'status',
       header: texts.columns.status,
-      width: 140,
-      cell: ({ status }) => <InvocationStatus status={status} />,
+      width: 210,
+      cell: ({ status, problem }) => (
+        <>
+          <InvocationStatus status={status} />
+          {problem !== undefined && (
+            <Text size="xs" c="red" style={{ overflowWrap: 'anywhere' }}>
+              {problemName(problem)}
+            </Text>
+          )}
+        </>
+      ),
     },
     {
       key: 'model',
       header: texts.columns.model,
-      cell: ({ model, problem }) => (
-        <Text span size="sm" truncate {...(problem !== undefined && { c: 'red' })}>
-          {problem === undefined ? (model ?? shared.none) : problemName(problem)}
+      cell: ({ model }) => (
+        <Text span size="sm" truncate title={model}>
+          {model ?? shared.none}
         </Text>
       ),
     },
