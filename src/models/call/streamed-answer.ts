@@ -46,7 +46,7 @@ export class StreamedAnswer {
   readonly #showsThinking: boolean;
   #ready: GenerateEvent[] = [];
   /** Thinking that is given together with what follows it. */
-  #thoughts: GenerateEvent[] = [];
+  readonly #thoughts: GenerateEvent[] = [];
   /**
    * Calls that are given when something else follows. When a stream breaks off, some packages report the beginning of a
    * call as a whole call before they report the end.
@@ -207,14 +207,17 @@ export class StreamedAnswer {
   #think(id: string, delta: string, metadata: SharedV4ProviderMetadata | undefined): void {
     this.#count(delta);
     if (metadata) this.#count(JSON.stringify(metadata));
-    const thought = this.#thinking.get(id) ?? { part: undefined, isTold: false };
-    this.#thinking.set(id, thought);
+    let thought = this.#thinking.get(id);
+    if (thought === undefined || (thought.isTold && delta !== '')) {
+      thought = { part: undefined, isTold: false };
+      this.#thinking.set(id, thought);
+    }
     if (thought.part === undefined) this.#release();
     thought.part = this.#content.think(thought.part, delta, metadata);
-    if (this.#showsThinking && !thought.isTold && delta !== '') this.#ready.push({ type: 'thinking', delta });
+    if (this.#showsThinking && delta !== '') this.#ready.push({ type: 'thinking', delta });
   }
 
-  /** Some packages report it only after what follows. */
+  /** Some packages report the end only after what follows it. */
   #endThought(id: string): void {
     const thought = this.#thinking.get(id);
     this.#thinking.delete(id);
@@ -223,7 +226,7 @@ export class StreamedAnswer {
 
   /** Gives all thinking before something else follows it. */
   #tellThoughts(): void {
-    for (const thought of this.#thinking.values()) this.#tell(thought);
+    if (this.#thinking.size > 0) for (const thought of this.#thinking.values()) this.#tell(thought);
   }
 
   #tell(thought: Thought): void {
@@ -244,6 +247,7 @@ export class StreamedAnswer {
   }
 
   #release(): void {
+    if (this.#held.length === 0) return;
     for (const call of this.#held) {
       this.#content.addCall(call);
       this.#give(call);
@@ -252,8 +256,8 @@ export class StreamedAnswer {
   }
 
   #give(event: GenerateEvent): void {
-    this.#ready.push(...this.#thoughts, event);
-    this.#thoughts = [];
+    if (this.#thoughts.length > 0) this.#ready.push(...this.#thoughts.splice(0));
+    this.#ready.push(event);
   }
 
   #count(text: string): void {

@@ -119,7 +119,7 @@ export function createResponseEncoder({ headOf, now }: ResponseEncoderOptions): 
         case 'thinking-end':
         case 'tool-call': {
           const call = flattener.take(event);
-          return call === undefined ? '' : closeMessage() + writeCall(call);
+          return closeMessage() + (call === undefined ? '' : writeCall(call));
         }
         case 'finish': {
           const { result } = event.generated;

@@ -1,14 +1,13 @@
 import type { components } from '../../../generated/types.ts';
-import { flatCallsOf } from '../generation/flat-calls.ts';
-import {
-  textOf,
-  type GenerateRequest,
-  type GenerateResult,
-  type ResponseFormat,
-  type Tool,
-  type ToolCall,
-  type ToolChoice,
-  type Usage,
+import { CallFlattener } from '../generation/flat-calls.ts';
+import type {
+  GenerateRequest,
+  GenerateResult,
+  ResponseFormat,
+  Tool,
+  ToolCall,
+  ToolChoice,
+  Usage,
 } from '../../models/language-model.ts';
 
 export type ResponseResource = components['schemas']['ResponseResource'];
@@ -103,16 +102,19 @@ export function endOf(
   }
 }
 
-/** The items of a whole answer. An answer without any text or call is an empty message. */
+/** The items of a whole answer, in its order. An answer without any text or call is an empty message. */
 export function itemsOf({ id }: ResponseHead, result: GenerateResult): ResponseItem[] {
-  const text = textOf(result);
-  const calls = flatCallsOf(result);
-  const hasMessage = text !== '' || calls.length === 0;
-  const message = messageItem(id, 0, text, isCut(result) && calls.length === 0 ? 'incomplete' : 'completed');
-  return [
-    ...(hasMessage ? [message] : []),
-    ...calls.map((call, index) => callItem(id, index + (hasMessage ? 1 : 0), call, 'completed')),
-  ];
+  const flattener = new CallFlattener();
+  const items: ResponseItem[] = [];
+  const last = result.content.at(-1);
+  const lastStatus = isCut(result) ? 'incomplete' : 'completed';
+  for (const part of result.content) {
+    const call = flattener.add(part);
+    const status = part === last ? lastStatus : 'completed';
+    if (part.type === 'text') items.push(messageItem(id, items.length, part.text, status));
+    else if (call !== undefined) items.push(callItem(id, items.length, call, 'completed'));
+  }
+  return items.length > 0 ? items : [messageItem(id, 0, '', lastStatus)];
 }
 
 /** Whether the answer ended before the model was done. */

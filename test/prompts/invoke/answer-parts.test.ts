@@ -198,6 +198,56 @@ describe('an answer', () => {
   });
 });
 
+describe('an answer in the form of an API of OpenAI', () => {
+  const said = [thinking, text('I look.'), use('a'), text('And there.'), use('b')];
+  const tools = [{ type: 'function', name: 'weather', parameters: { type: 'object' } }];
+  const ask = (more: object = {}): Promise<Answer> =>
+    harness.service.call('POST', '/v1/responses', {
+      body: { model: 'anthropic/claude', input: 'Hi', tools, ...more },
+    });
+
+  it('has the items of a response in their order, whole and streamed', async () => {
+    const types = ['message', 'function_call', 'message', 'function_call'];
+    const typesOf = ({ output }: { output: { type: string }[] }): string[] => output.map(({ type }) => type);
+    answerWith(said);
+    const { body } = await ask();
+    expect(typesOf(body)).toEqual(types);
+    answerWith(said, { isStreamed: true });
+    const { text: sent } = await ask({ stream: true });
+    const end = readEvents(sent).find(({ name }) => name === 'response.completed');
+    expect(typesOf(JSON.parse(end?.data ?? '').response)).toEqual(types);
+  });
+
+  it.each([false, true])('takes thinking back with the call that it was before (streamed: %s)', async (isStreamed) => {
+    answerWith(said.slice(0, 3), { isStreamed });
+    const { body, text: sent } = await ask(isStreamed ? { stream: true } : {});
+    const end = readEvents(sent).find(({ name }) => name === 'response.completed');
+    const { output } = isStreamed ? JSON.parse(end?.data ?? '').response : body;
+    answerWith([text('Sunny.')], { stop: 'end_turn' });
+    const back = [...output, { type: 'function_call_output', call_id: 'a', output: 'Sunny' }];
+    await ask({ input: [{ role: 'user', content: 'Hi' }, ...back] });
+    expect(sentMessages(1)[1]?.content).toMatchObject(said.slice(0, 3));
+  });
+
+  it('has thinking before the text of a chat completion only in the calls', async () => {
+    const functions = [{ type: 'function', function: { name: 'weather', parameters: { type: 'object' } } }];
+    const messages = [{ role: 'user', content: 'Hi' }];
+    answerWith(said, { isStreamed: true });
+    const { text: sent } = await harness.service.call('POST', '/v1/chat/completions', {
+      body: { model: 'anthropic/claude', messages, tools: functions, stream: true },
+    });
+    const deltas = readEvents(sent.replace('data: [DONE]\n\n', '')).map(
+      ({ data }) => JSON.parse(data).choices[0].delta,
+    );
+    expect(deltas.map(({ content }) => content ?? '').join('')).toBe('I look.And there.');
+    const calls = deltas.flatMap(({ tool_calls: some = [] }) => some);
+    expect(calls.map(({ extra_content: extra }) => extra)).toEqual([
+      { provider: 'anthropic', reasoning: [{ text: 'The weather is asked.', signature: { signature } }] },
+      undefined,
+    ]);
+  });
+});
+
 describe('thinking', () => {
   const turn = (content: unknown): object => ({ role: 'assistant', content });
 
