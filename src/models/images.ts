@@ -8,7 +8,7 @@ export interface ImageMistake extends Pick<PlacedImage, 'member'> {
 }
 
 export interface PlacedImage {
-  readonly role: Message['role'];
+  readonly message: Message;
   readonly url: string;
   /** Where it is: `messages/3/content/0`. */
   readonly member: string;
@@ -16,11 +16,11 @@ export interface PlacedImage {
 
 /** The images of messages, in their order. */
 export function imagesIn(messages: readonly Message[]): PlacedImage[] {
-  return messages.flatMap(({ role, content }, index) =>
-    typeof content === 'string'
+  return messages.flatMap((message, index) =>
+    typeof message.content === 'string'
       ? []
-      : content.flatMap((part, position) =>
-          part.type === 'image' ? [{ role, url: part.url, member: `messages/${index}/content/${position}` }] : [],
+      : message.content.flatMap((part, position) =>
+          part.type === 'image' ? [{ message, url: part.url, member: `messages/${index}/content/${position}` }] : [],
         ),
   );
 }

@@ -10,6 +10,7 @@ import type {
   LanguageModelV4FunctionTool,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
+  LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
 import { readImageData } from '../images.ts';
@@ -178,11 +179,25 @@ function toPromptMessage(
     case 'assistant':
       return { role: 'assistant', content: toAssistantParts(provider, message) };
     case 'tool': {
-      const { toolCallId, toolName, isError } = message;
-      const output = { type: isError ? ('error-text' as const) : ('text' as const), value: textOf(message) };
-      return { role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output }] };
+      const { toolCallId, toolName } = message;
+      return {
+        role: 'tool',
+        content: [{ type: 'tool-result', toolCallId, toolName, output: toOutput(message, imageUrls) }],
+      };
     }
   }
+}
+
+/** The texts of a result are one text, because not all packages take several. */
+function toOutput(
+  message: Extract<Message, { readonly role: 'tool' }>,
+  imageUrls: readonly RegExp[],
+): LanguageModelV4ToolResultPart['output'] {
+  const { content, isError } = message;
+  const hasImages = typeof content !== 'string' && content.some(({ type }) => type === 'image');
+  // Requests with images of an error, or for a provider that takes none, are refused before.
+  if (hasImages && !isError) return { type: 'content', value: toUserParts(content, imageUrls) };
+  return { type: isError ? 'error-text' : 'text', value: textOf(message) };
 }
 
 type UserPart = { type: 'text'; text: string } | LanguageModelV4FilePart;

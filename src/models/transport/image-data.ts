@@ -4,7 +4,7 @@
  * data in its place.
  */
 import { randomUUID } from 'node:crypto';
-import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { LanguageModelV4FilePart, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { TextInPieces, type Fetch } from './http.ts';
 
 /** Shorter data goes through the packages. */
@@ -23,14 +23,19 @@ const dataOfCalls = new WeakMap<AbortSignal, readonly string[]>();
  */
 export function withoutImageData(prompt: LanguageModelV4Prompt, signal: AbortSignal): LanguageModelV4Prompt {
   const taken: string[] = [];
+  const take = <Part extends { readonly type: string }>(part: Part | LanguageModelV4FilePart): typeof part => {
+    if (!('data' in part) || part.data.type !== 'data') return part;
+    const { data } = part.data;
+    if (typeof data !== 'string' || data.length < shortest) return part;
+    taken.push(data);
+    return { ...part, data: { ...part.data, data: `${beginning}${taken.length - 1};` } };
+  };
   const short = prompt.map((message) => {
-    if (message.role !== 'user') return message;
+    if (message.role === 'user') return { ...message, content: message.content.map(take) };
+    if (message.role !== 'tool') return message;
     const content = message.content.map((part) => {
-      if (part.type !== 'file' || part.data.type !== 'data') return part;
-      const { data } = part.data;
-      if (typeof data !== 'string' || data.length < shortest) return part;
-      taken.push(data);
-      return { ...part, data: { ...part.data, data: `${beginning}${taken.length - 1};` } };
+      if (part.type !== 'tool-result' || part.output.type !== 'content') return part;
+      return { ...part, output: { ...part.output, value: part.output.value.map(take) } };
     });
     return { ...message, content };
   });

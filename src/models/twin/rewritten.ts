@@ -109,7 +109,7 @@ function membersOf(value: unknown): unknown[] {
 }
 
 async function findAddresses(twin: SdkProvider, { model, messages }: GenerateRequest): Promise<Unsupported[]> {
-  const images = imagesIn(messages).filter(({ role, url }) => role === 'user' && !url.startsWith('data:'));
+  const images = imagesIn(messages).filter(({ message, url }) => message.role === 'user' && !url.startsWith('data:'));
   if (images.length === 0) return [];
   const accepted = await twin.models().then(
     (models) => imageUrlsOf(models(model), twin.dialect),

@@ -6,7 +6,7 @@ import { imagesIn } from '../images.ts';
 import { callsOf, type GenerateRequest, type Message, type Parameters } from '../language-model.ts';
 import type { Unsupported } from '../provider.ts';
 import { exactObject } from '../transport/tool-arguments.ts';
-import type { SdkProvider } from '../vendors/vendor.ts';
+import type { Dialect, SdkProvider } from '../vendors/vendor.ts';
 import { toShape } from './shape.ts';
 import { bodyOf, isFormatFunction, warningsOf, without } from './twin.ts';
 
@@ -73,7 +73,7 @@ async function find(twin: SdkProvider, request: GenerateRequest): Promise<readon
     // The call itself will say why there is no such model.
     return [];
   }
-  const images = findImages(request, await imageUrlsOf(model, twin.dialect));
+  const images = findImages(request, await imageUrlsOf(model, twin.dialect), twin.dialect);
   const whole = await bodyOf(twin, request);
   const warnings = whole === undefined ? [] : await warningsOf(twin, request);
   const said = warnings.flatMap((warning) => toMember(warning, twin.id) ?? []);
@@ -116,10 +116,20 @@ async function isStrictInVain(twin: SdkProvider, request: GenerateRequest): Prom
   return isStrict && !twin.dialect.strictJsonSchema && (await isFormatFunction(twin, request));
 }
 
-/** Images that are in another place than a user message, or at an address that the provider does not open. */
-function findImages({ messages }: GenerateRequest, imageUrls: readonly RegExp[]): Unsupported[] {
-  return imagesIn(messages).flatMap(({ role, url, member }) => {
-    if (role !== 'user') return [{ member, detail: 'Only user messages can have images.' }];
+/** Images that are in a message that can have none, or at an address that the provider does not open. */
+function findImages(
+  { messages }: GenerateRequest,
+  imageUrls: readonly RegExp[],
+  { resultImages }: Pick<Dialect, 'resultImages'>,
+): Unsupported[] {
+  return imagesIn(messages).flatMap(({ message, url, member }) => {
+    if (message.role === 'tool' && resultImages) {
+      if (message.isError) return [{ member, detail: 'The result of a tool that failed can only be text.' }];
+    } else if (message.role !== 'user') {
+      const detail =
+        message.role === 'tool' ? 'The result of a tool can only be text.' : 'Only user messages can have images.';
+      return [{ member, detail }];
+    }
     const detail = 'The provider does not open images by their address. Send the image as a data URL.';
     return takesImage(url, imageUrls) ? [] : [{ member, detail }];
   });
@@ -165,7 +175,7 @@ function variants(request: GenerateRequest, { id, dialect }: SdkProvider): Varia
   }
   for (const isData of [false, true]) {
     const isOfKind = (url: string): boolean => url.startsWith('data:') === isData;
-    const images = imagesIn(messages).filter(({ role, url }) => role === 'user' && isOfKind(url));
+    const images = imagesIn(messages).filter(({ message, url }) => message.role === 'user' && isOfKind(url));
     if (images.length === 0) continue;
     const members = images.map(({ member }) => member);
     add(members, { ...request, messages: messages.map((message) => withoutImages(message, isOfKind)) });

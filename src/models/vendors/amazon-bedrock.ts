@@ -80,6 +80,7 @@ export const amazonBedrock: Vendor<'amazon-bedrock'> = {
     systemFirst: true,
     signsBodies: true,
     changesOutputLimit: true,
+    resultImages: true,
     argumentObjects: 'input',
     // Only Anthropic's models have the setting.
     parallelToolCalls: (isAllowed) => ({ anthropic: { disableParallelToolUse: !isAllowed } }),

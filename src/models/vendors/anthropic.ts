@@ -58,6 +58,7 @@ export const anthropic: Vendor<'anthropic'> = {
     systemFirst: true,
     unnamedSchemas: true,
     imageTokens: 5_000,
+    resultImages: true,
     changesOutputLimit: true,
     argumentObjects: 'input',
     parallelToolCalls: (isAllowed) => ({ anthropic: { disableParallelToolUse: !isAllowed } }),

@@ -104,6 +104,8 @@ export interface Dialect {
   readonly imageUrls?: boolean;
   /** The most tokens of an image; a number that suffices everywhere if left out. */
   readonly imageTokens?: number;
+  /** Whether the results of tools can have images. */
+  readonly resultImages?: true;
   /** Whether the package sends another limit of output tokens than that of the request. */
   readonly changesOutputLimit?: true;
   /** Whether the provider needs its reasoning back even if it has no signature. */

@@ -313,6 +313,27 @@ describe('parts of a request', () => {
     ]);
   });
 
+  it('can be images in the result of a tool, where the provider takes them', async () => {
+    // Of both sizes that go through the package in different ways.
+    for (const data of ['iVBORw0KGgo=', `iVBORw0K${'A'.repeat(40_000)}`]) {
+      vendors.reset();
+      const content = [text('Here:'), { type: 'image', url: `data:image/png;base64,${data}` }];
+      const call = { id: 'a', name: 'weather', arguments: '{}' };
+      const messages = [{ role: 'assistant', tool_calls: [call] }, result('a', content)];
+      expect((await harness.invoke(slug, { messages })).status).toBe(200);
+      const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data } };
+      expect(sentMessages(0)[2]?.content).toMatchObject([{ content: [text('Here:'), image] }]);
+      for (const refused of [
+        { messages, provider: 'mock', model: 'model-a' },
+        { messages: [messages[0], result('a', content, { is_error: true })] },
+      ]) {
+        const answer = await harness.invoke(slug, refused);
+        expect(problemOf(answer)).toBe('unsupported-by-provider');
+        expect(answer.body.errors).toMatchObject([{ pointer: '#/messages/1/content/1' }]);
+      }
+    }
+  });
+
   it.each<[string, object]>([
     ['#/messages/0/content/0/type', { role: 'user', content: [{ type: 'thinking', text: 'x' }] }],
     [

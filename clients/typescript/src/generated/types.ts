@@ -3273,7 +3273,7 @@ export interface components<Other = string & {}> {
                  */
                 tool_call_id?: string;
                 /**
-                 * @description Of a `tool` message: whether the tool failed, and `content` says why. Providers whose API has no place for this get the content alone.
+                 * @description Of a `tool` message: whether the tool failed, and `content` says why. Anthropic gets it as such; other providers get the content alone.
                  * @example true
                  */
                 is_error?: boolean;
@@ -6822,7 +6822,7 @@ export interface components<Other = string & {}> {
         ConversationParts: components<Other>["schemas"]["ConversationPart"][];
         /**
          * ConversationContent
-         * @description A text, or a list of parts in their order: texts and images; of an assistant also thinking and calls of tools, as they are in the `content` of an answer. Thinking goes back, unchanged, to the provider that it is of, and to no other. Only an assistant's message with `tool_calls` can leave it out.
+         * @description A text, or a list of parts in their order: texts and images; of an assistant also thinking and calls of tools, as they are in the `content` of an answer. Thinking goes back, unchanged, to the provider that it is of, and to no other. The result of a tool is texts; Anthropic and Bedrock also take images of one that did not fail. Only an assistant's message with `tool_calls` can leave it out.
          * @example And since when?
          */
         ConversationContent: string | components<Other>["schemas"]["ConversationParts"];
