@@ -1,5 +1,5 @@
-import { operationTable, type OperationRow } from '../../generated/operations.ts';
-import { problems } from '../../generated/problems.ts';
+import { listOperations, resolve } from '../../src/codegen/contract-document.ts';
+import { contract } from '../support/schema-arbitraries.ts';
 
 /** A status of an operation. A status of failures occurs once for each of its problem types. */
 export interface DeclaredAnswer {
@@ -13,14 +13,14 @@ export interface DeclaredAnswer {
 
 /** Every answer that the contract declares. */
 export function declaredAnswers(): DeclaredAnswer[] {
-  return Object.entries<OperationRow>(operationTable).flatMap(([operation, { responses, problems: types, body }]) =>
-    Object.keys(responses)
-      .filter((status) => status !== 'default')
-      .flatMap((status) => {
-        const own = types.filter((slug) => String(problems[slug as keyof typeof problems].status) === status);
+  return listOperations(contract).flatMap(({ operation: { operationId: operation, responses, requestBody } }) =>
+    Object.entries(responses)
+      .filter(([status]) => status !== 'default')
+      .flatMap(([status, response]) => {
+        const own = resolve(contract, response)['x-problem-types'] ?? [];
         return (own.length === 0 ? [undefined] : own).map((problem) => {
           const name = [operation, status, ...(problem === undefined ? [] : [problem])].join(' ');
-          return { operation, status, problem, name, takesBody: body !== 'none' };
+          return { operation, status, problem, name, takesBody: requestBody !== undefined };
         });
       }),
   );
