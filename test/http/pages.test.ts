@@ -190,7 +190,7 @@ describe('the start page', () => {
     expect(new Set(links)).toEqual(
       new Set([
         ...['/dashboard', '/docs', '/docs/events', '/openapi.json', '/asyncapi.json', '/health/ready', '/health/live'],
-        '/client.tgz',
+        `/client-${packageJson.version}.tgz`,
         ...eventTypes.map((type) => `/schemas/events/${type}/v1.json`),
       ]),
     );
@@ -218,6 +218,9 @@ describe('the package of the client', () => {
     expect(archive).toContain(`"version": "${packageJson.version}"`);
     const again = await get('/client.tgz', { ...headers, 'if-none-match': String(answer.headers['etag']) });
     expect([again.status, again.body.length]).toEqual([304, 0]);
+    // A lock file has the hash of what is under this name.
+    expect((await get(`/client-${packageJson.version}.tgz`)).body).toEqual(answer.body);
+    expect((await get('/client-0.0.1.tgz')).status).toBe(404);
     expect((await get('/client.tgz', {}, 'HEAD')).headers['content-length']).toBe(String(answer.body.length));
   });
 });

@@ -33,8 +33,11 @@ const referencePolicy = [
 const javascript = 'text/javascript; charset=utf-8';
 const json = 'application/json; charset=utf-8';
 
-/** `npm install` takes the address of this file, so no registry is needed. */
-const clientPath = '/client.tgz';
+/**
+ * `npm install` takes the address of this file, so no registry is needed. Under the name with a version it is never
+ * another one: a lock file has its hash.
+ */
+const clientPaths = (version: string): readonly string[] => ['/client.tgz', `/client-${version}.tgz`];
 
 export interface ReferencePage {
   readonly path: string;
@@ -69,7 +72,7 @@ export function createPages(options: PageOptions): Record<string, RequestHandler
     if (file === undefined) next();
     else await sendFile(request, response, file);
   };
-  const paths = [...options.references.map(({ path }) => path), '/docs/assets/:name', clientPath];
+  const paths = [...options.references.map(({ path }) => path), '/docs/assets/:name', ...clientPaths(options.version)];
   return {
     // The contract has an operation at this path, for all who do not prefer a page.
     '/': (request, response, next) => {
@@ -115,7 +118,8 @@ async function loadFiles(options: PageOptions): Promise<Map<string, PageFile>> {
       files.set(location, { body: createStaticBody(page, html), cacheControl: revalidated, policy: referencePolicy });
     }
   }
-  files.set(clientPath, await loadClient(clientPackage, base));
+  const client = await loadClient(clientPackage, base);
+  for (const location of clientPaths(version)) files.set(location, client);
   return files;
 }
 
