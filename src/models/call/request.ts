@@ -26,7 +26,7 @@ import {
 import { pickAllowedOptions } from '../provider-options.ts';
 import { withoutImageData } from '../transport/image-data.ts';
 import type { Dialect, SdkProvider } from '../vendors/vendor.ts';
-import { toAssistantParts } from './blocks.ts';
+import { toAssistantParts } from './parts.ts';
 
 /** A package's options of one call, without cancellation and headers. */
 export type SdkCall = Omit<LanguageModelV4CallOptions, 'abortSignal' | 'headers'>;

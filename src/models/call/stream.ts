@@ -1,5 +1,5 @@
 import type { AttemptEnd, CallOptions, GenerateEvent, GenerateRequest } from '../language-model.ts';
-import { AnswerContent } from './blocks.ts';
+import { AnswerContent } from './parts.ts';
 import { failureContext, toFailure, type CalledProvider, type FailureContext } from './classify.ts';
 import { endlessStream, timeout, toAttempt, toProblem } from './failures.ts';
 import { prepareSdkCall } from './request.ts';

@@ -7,7 +7,7 @@ import {
   type Usage,
 } from '../language-model.ts';
 import { argumentsOf } from '../transport/tool-arguments.ts';
-import type { AnswerContent, GrowingThinking } from './blocks.ts';
+import type { AnswerContent, GrowingThinking } from './parts.ts';
 import { toStreamFailure, type FailureContext } from './classify.ts';
 import { incompleteAnswer, tooLarge, type Failure } from './failures.ts';
 import { toFinishReason, type MentionedUsage } from './usage.ts';

@@ -1,7 +1,7 @@
 import type { LanguageModelV4GenerateResult } from '@ai-sdk/provider';
 import { textOf, type GenerateRequest, type GenerateResult } from '../language-model.ts';
 import { argumentsOf } from '../transport/tool-arguments.ts';
-import { AnswerContent } from './blocks.ts';
+import { AnswerContent } from './parts.ts';
 import type { Begun } from './stream.ts';
 import { failureContext, toFailure, type CalledProvider } from './classify.ts';
 import { badAnswer, timeout, type Failure } from './failures.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { imagesIn } from '../images.ts';
 import { textOf, type GenerateRequest, type Message } from '../language-model.ts';
 import type { Unsupported } from '../provider.ts';
-import { toAssistantParts } from '../call/blocks.ts';
+import { toAssistantParts } from '../call/parts.ts';
 import { imageUrlsOf, prepareSdkCall, takesImage } from '../call/request.ts';
 import type { SdkProvider } from '../vendors/vendor.ts';
 import { toContentShape, toPartShape } from './shape.ts';

@@ -72,12 +72,8 @@ export function withFlatCalls(
   if (calls.length === 0) return content;
   const [first = [], ...others] = calls.map(partsOf);
   const said = typeof content !== 'string' ? content : content === '' ? [] : [{ type: 'text' as const, text: content }];
-  const hasCalls = said.some(({ type }) => type === 'tool-call');
-  return [
-    ...(hasCalls ? said : [...first.slice(0, -1), ...said]),
-    ...(hasCalls ? first : first.slice(-1)),
-    ...others.flat(),
-  ];
+  if (said.some(({ type }) => type === 'tool-call')) return [...said, ...first, ...others.flat()];
+  return [...first.slice(0, -1), ...said, ...first.slice(-1), ...others.flat()];
 }
 
 /** The thinking before a call, and the call. */

@@ -69,7 +69,7 @@ function toMessage(message: Message): RenderedPrompt['messages'][number] {
     role,
     content,
     ...(calls.length > 0 && { tool_calls: calls }),
-    ...(message.role === 'tool' && { tool_call_id: message.toolCallId }),
+    ...(message.role === 'tool' && { tool_call_id: message.toolCallId, ...(message.isError && { is_error: true }) }),
   };
 }
 

@@ -36,7 +36,7 @@ describe('200', () => {
     const { body: stored } = await harness.service.call('GET', `/api/v1/prompts/${prompt}`);
     const messages = [
       { role: 'assistant', content: '', tool_calls: [{ id: 'call-1', name: 'now', arguments: '{}' }] },
-      { role: 'tool', tool_call_id: 'call-1', content: '{{noon}}' },
+      { role: 'tool', tool_call_id: 'call-1', content: '{{noon}}', is_error: true },
     ];
     const variables = { name: '{{tone}}', nmae: 'Ada' };
     const { status, headers, body } = await render(prompt, { variables, messages, parameters: { seed: 8 } });

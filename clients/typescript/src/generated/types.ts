@@ -17808,13 +17808,18 @@ export interface operations<Other = string & {}> {
                              */
                             role: ("system" | "developer" | "user" | "assistant" | "tool") | components<Other>["schemas"]["OtherValue"];
                             content: components<Other>["schemas"]["RenderedContent"];
-                            /** @description The calls that the assistant asked for. */
+                            /** @description The calls that the assistant asked for. Thinking that goes back to the provider is in the `provider_metadata` of the call that it came before. */
                             tool_calls?: components<Other>["schemas"]["ToolCall"][];
                             /**
                              * @description Of a `tool` message: id of its call.
                              * @example call_8fD2
                              */
                             tool_call_id?: string;
+                            /**
+                             * @description Of a `tool` message: whether the tool failed. Absent unless true.
+                             * @example true
+                             */
+                            is_error?: boolean;
                         }[];
                         parameters?: components<Other>["schemas"]["GenerationParameters"];
                         response_format?: components<Other>["schemas"]["ResponseFormat"];
