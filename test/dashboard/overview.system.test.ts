@@ -104,7 +104,7 @@ describe('the overview', () => {
     await page.locator('[data-bar]').first().waitFor({ state: 'attached' });
     const attention = page.getByRole('region', { name: 'Integrations that need attention' });
     await attention.getByText('Last answer: status 503').waitFor();
-    await attention.getByText('Sending paused').waitFor();
+    await attention.getByText('Waiting to retry').waitFor();
     expect(await attention.getByRole('listitem').count()).toBe(1);
     await expectAccessible(page);
     await takeScreenshots(page, 'overview');

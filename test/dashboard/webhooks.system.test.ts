@@ -116,7 +116,7 @@ describe('an integration', () => {
     const title = page.locator('main h1 + *');
     await title.getByText('Active').waitFor();
     await placeOrder(service, shop);
-    await title.getByText('Sending paused').waitFor();
+    await title.getByText('Waiting to retry').waitFor();
     await figure(page, 'Failures in a row', '3').waitFor();
     await figure(page, 'Failures in a row', 'Status 503').waitFor();
     await figure(page, 'Success rate, 24 h', '0%').waitFor();
@@ -125,7 +125,7 @@ describe('an integration', () => {
 
     receiver.always({ kind: 'answer' });
     await press(page, 'Send now');
-    await page.getByText('A due delivery is sent now.').waitFor();
+    await page.getByText('A delivery that waits is tried now.').waitFor();
     await title.getByText('Active').waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Deliveries', exact: true }).click();
     await page.getByRole('link', { name: 'ORDER_PLACED' }).click();
@@ -154,7 +154,7 @@ describe('an integration', () => {
       clicks += 1;
     };
     const attention = page.getByRole('region', { name: 'Integrations that need attention' });
-    await attention.getByText('Sending paused').waitFor();
+    await attention.getByText('Waiting to retry').waitFor();
     await click(attention.getByRole('link', { name: 'Broken display' }));
     await page.getByText('Answered with status 503').waitFor();
     await page.getByText('closed for repair').waitFor();

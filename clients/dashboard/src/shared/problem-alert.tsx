@@ -28,7 +28,9 @@ export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: (()
         <Text size="sm">{detail}</Text>
         {error instanceof ProblemError && <ProviderWords said={error.problem} />}
         {error instanceof GatewayError && error.mayHaveBeenApplied && (
-          <Text size="sm">{shared.problem.mayHaveBeenApplied}</Text>
+          <Text size="sm">
+            {isOfProvider(error) ? shared.problem.mayHaveBeenBilled : shared.problem.mayHaveBeenApplied}
+          </Text>
         )}
         {mistakes.length > 0 && (
           <List size="sm" aria-label={shared.problem.fields}>
@@ -55,6 +57,11 @@ export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: (()
       </Stack>
     </Alert>
   );
+}
+
+/** Whether a provider failed: nothing was to change here. */
+function isOfProvider(error: unknown): boolean {
+  return error instanceof ProblemError && error.type.includes(':problem:provider-');
 }
 
 /** Whether the same call can succeed later. What is missing or not allowed stays so. */

@@ -16,7 +16,7 @@ export const integrations: Texts['integrations'] = {
   statuses: {
     active: 'Aktiv',
     failing: 'Fehlerhaft',
-    retrying: 'Unterbrochen',
+    retrying: 'Wartet auf neuen Versuch',
     paused: 'Pausiert',
     disabled: 'Deaktiviert',
   },
@@ -151,7 +151,7 @@ export const integrations: Texts['integrations'] = {
     answer: 'Antwort des Empfängers',
     sendNow: 'Jetzt erneut senden',
     open: 'Zustellung anzeigen',
-    all: 'Alles Fehlgeschlagene senden',
+    all: 'Auswählen, was erneut gesendet wird',
   },
   notices: {
     paused: 'Pausiert. Events werden bis zu 30 Tage angehalten und gesendet, wenn Sie die Integration aktivieren.',
@@ -167,7 +167,7 @@ export const integrations: Texts['integrations'] = {
   done: {
     paused: 'Die Integration ist pausiert.',
     enabled: 'Die Integration ist aktiviert.',
-    nudged: 'Eine fällige Zustellung wird jetzt gesendet.',
+    nudged: 'Eine wartende Zustellung wird jetzt versucht.',
     deleted: (name) => `„${name}“ ist gelöscht.`,
     tested: 'Das Test-Event ist unterwegs.',
   },

@@ -73,6 +73,7 @@ export const shared: Texts['shared'] = {
       'internal-error': { title: 'Interner Fehler', detail: 'Im Dienst ist ein Fehler aufgetreten.' },
     },
     providerSays: 'Der Anbieter sagt:',
+    mayHaveBeenBilled: 'Der Anbieter hat die Anfrage vielleicht berechnet.',
     mayHaveBeenApplied:
       'Die Änderung wurde vielleicht schon ausgeführt. Prüfen Sie das, bevor Sie es erneut versuchen.',
   },

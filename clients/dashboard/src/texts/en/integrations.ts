@@ -13,7 +13,7 @@ export const integrations = {
   statuses: {
     active: 'Active',
     failing: 'Failing',
-    retrying: 'Sending paused',
+    retrying: 'Waiting to retry',
     paused: 'Paused',
     disabled: 'Disabled',
   },
@@ -146,7 +146,7 @@ export const integrations = {
     answer: 'Answer of the receiver',
     sendNow: 'Resend now',
     open: 'Show the delivery',
-    all: 'Send all that failed',
+    all: 'Choose what to send again',
   },
   notices: {
     paused: 'Paused. Events are held for up to 30 days and sent when you enable the integration.',
@@ -161,7 +161,7 @@ export const integrations = {
   done: {
     paused: 'The integration is paused.',
     enabled: 'The integration is enabled.',
-    nudged: 'A due delivery is sent now.',
+    nudged: 'A delivery that waits is tried now.',
     deleted: (name: string) => `“${name}” is deleted.`,
     tested: 'The test event is on its way.',
   },

@@ -27,6 +27,7 @@ export const shared = {
     known: {} as Readonly<Record<string, { readonly title: string; readonly detail?: string }>>,
     providerSays: 'The provider says:',
     mayHaveBeenApplied: 'The change may have been applied. Check before you try again.',
+    mayHaveBeenBilled: 'The provider may have billed the call.',
   },
   missingScope: {
     title: 'Not allowed',
