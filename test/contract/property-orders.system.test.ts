@@ -192,7 +192,7 @@ describe('after generated requests', () => {
       types.add(type);
     }
     // No budget is set.
-    validators.delete('BUDGET_THRESHOLD_REACHED');
+    for (const type of ['BUDGET_THRESHOLD_REACHED', 'BUDGET_REFUSING']) validators.delete(type);
     expect([...types].sort()).toEqual([...validators.keys()].sort());
   });
 
