@@ -186,6 +186,9 @@ async function startOwnDatabase(
   );
   cleanups.push(() => embedded.stop());
   print(`Database: ${embedded.engine}, data in ${dataDir}`);
+  if (embedded.engine.startsWith('SecantusDB')) {
+    print('Database: it is for trying out. Beyond some ten thousand orders or deliveries, use MongoDB (MONGODB_URI).');
+  }
   if (!embedded.isProtected) {
     print('Warning: the embedded database has no password. Every user of this machine can read and change the data.');
   }
