@@ -3984,6 +3984,7 @@ export interface components<Other = string & {}> {
              */
             last_at: string;
             /**
+             * Format: int64
              * @description Their number, complete after a second.
              * @example 103
              */
