@@ -1,7 +1,8 @@
 /** What goes over the wire to each provider for a request with everything. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AnswerPart, GenerateRequest, Message } from '../../src/models/language-model.ts';
-import { provider, remoteIds, request, startHarness, type Harness } from './providers-harness.ts';
+import type { VendorId } from '../../src/models/vendors/index.ts';
+import { provider, request, startHarness, type Harness } from './providers-harness.ts';
 
 let harness: Harness;
 
@@ -98,7 +99,7 @@ const openai = {
   tool_choice: { type: 'function', function: { name: 'weather' } },
 };
 
-const bodies: Record<string, object> = {
+const bodies: Record<VendorId | 'local', object> = {
   openai,
   azure: openai,
   openrouter: openai,
@@ -212,9 +213,9 @@ const bodies: Record<string, object> = {
   },
 };
 
-describe.each([...remoteIds, 'local'])('%s', (id) => {
+describe.each(Object.entries(bodies))('%s', (id, expected) => {
   it('gets everything that it has a member for', async () => {
-    expect(await send(id, everything)).toMatchObject(bodies[id] ?? {});
+    expect(await send(id, everything)).toMatchObject(expected);
   });
 
   it('gets none of these for a request without them', async () => {
