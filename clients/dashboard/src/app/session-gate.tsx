@@ -1,7 +1,7 @@
-import { Button, Center, Group, Loader, Modal, Paper, Stack, Text, Title } from '@mantine/core';
+import { Button, Center, Group, Modal, Paper, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { AuthenticationError } from 'prompt-gateway-client';
-import { use, useEffect, useMemo, useState, type ReactNode } from 'react';
+import { useEffect, useMemo, useState, type ReactNode } from 'react';
 import { ProblemAlert } from '../shared/problem-alert.tsx';
 import { useTexts } from '../shared/texts.tsx';
 import { basePath, gateway } from './gateway.ts';
@@ -12,9 +12,8 @@ import { SessionContext } from './session-context.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
 /** Shows the page to someone who is signed in, else the sign-in page. */
-export function SessionGate({ opened, children }: { opened: Promise<OpenedSession>; children: ReactNode }): ReactNode {
+export function SessionGate({ opened: start, children }: { opened: OpenedSession; children: ReactNode }): ReactNode {
   const { session: texts } = useTexts();
-  const start = use(opened);
   const [key, setKey] = useState(start.status === 'signed-in' ? start.key : undefined);
   const session = useMemo(() => (key === undefined ? undefined : { key, signOut }), [key]);
   const queryClient = useQueryClient();
@@ -56,16 +55,6 @@ export function SessionGate({ opened, children }: { opened: Promise<OpenedSessio
           />
         </Stack>
       </Paper>
-    </Center>
-  );
-}
-
-/** What is shown while the page finds out who is signed in. */
-export function SessionPending(): ReactNode {
-  const { session: texts } = useTexts();
-  return (
-    <Center mih="100dvh" role="status" aria-label={texts.checking}>
-      <Loader type="dots" />
     </Center>
   );
 }

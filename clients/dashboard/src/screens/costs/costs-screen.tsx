@@ -114,7 +114,7 @@ export function CostsScreen(): ReactNode {
           },
         }}
         rowKey={(group) => JSON.stringify({ ...group, sums: undefined })}
-        rowLink={linkOf}
+        rowLink={(group) => linkOf(group, groups.data)}
         empty={<EmptyState icon={IconCoin} title={texts.empty.title} text={texts.empty.text} />}
       />
     </Page>
@@ -143,11 +143,15 @@ function useCosts(by: 'day' | (typeof groupings)[number]): UseQueryResult<Costs,
 }
 
 /** The invocations of a group, or those that stand for it best. */
-function linkOf({ prompt_id, prompt_version, model, provider, key_id, tag }: Group): {
+function linkOf(
+  { prompt_id, prompt_version, model, provider, key_id, tag }: Group,
+  span: Costs | undefined,
+): {
   to: '/invocations';
   search: Record<string, string>;
 } {
   const search = {
+    ...(span !== undefined && { since: span.since, until: span.until }),
     ...(prompt_id !== undefined && { prompt: prompt_id }),
     ...(prompt_version !== undefined && { version: String(prompt_version) }),
     ...(model !== undefined && { model }),

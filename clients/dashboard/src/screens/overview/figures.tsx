@@ -75,7 +75,11 @@ export function Figures({
         label={texts.invocations}
         note={
           canReadLog && totals.invocations > 0 ? (
-            <TextLink to="/invocations" search={totals.invocation_errors > 0 ? { status: 'failed' } : {}} size="xs">
+            <TextLink
+              to="/invocations"
+              search={{ since: totals.at, ...(totals.invocation_errors > 0 && { status: 'failed' }) }}
+              size="xs"
+            >
               {invocationNote}
             </TextLink>
           ) : (

@@ -10,5 +10,4 @@ export const session = {
   expiredTitle: 'Your session has ended',
   expired: 'Sign in again to continue. What you typed is still there.',
   signOutInstead: 'Leave and sign out',
-  checking: 'Signing in',
 };

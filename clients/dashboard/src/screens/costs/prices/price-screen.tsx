@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Paper, SimpleGrid, Skeleton, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Navigate, useNavigate } from '@tanstack/react-router';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { gateway } from '../../../app/gateway.ts';
@@ -31,6 +31,7 @@ export function PriceScreen(): ReactNode {
     queryFn: ({ signal }) => versioned(gateway.prices.get(provider, model, { signal })),
     enabled: provider !== '' && model !== '',
   });
+  if (provider === '' || model === '') return <Navigate to="/costs" replace />;
   return (
     <Page
       title={texts.title(`${provider} / ${model}`)}

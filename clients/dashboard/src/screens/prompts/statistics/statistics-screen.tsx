@@ -63,7 +63,7 @@ export function PromptStatisticsScreen(): ReactNode {
           {texts.delay}
         </Text>
         {canReadLog && (
-          <TextLink to="/invocations" search={{ prompt: id }} size="sm">
+          <TextLink to="/invocations" search={{ prompt: id, since: data?.totals.at }} size="sm">
             {texts.allInvocations}
           </TextLink>
         )}
