@@ -1,9 +1,8 @@
-import type { Principal } from '../base/limits/principal.ts';
 import type { Request } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
 import type { ProblemError } from '../base/errors/problem-error.ts';
 import type { StreamEnd } from './answer-stream.ts';
-import type { RequestNotes } from './operation.ts';
+import type { AuthenticatedPrincipal, RequestNotes } from './operation.ts';
 import type { RawAnswer } from './problem-response.ts';
 
 /** One finished request, for log, metrics and the contract referee. */
@@ -21,7 +20,7 @@ export interface Exchange {
   /** As it was sent. The body of a streamed answer is empty, because it is not kept. */
   readonly answer: RawAnswer;
   readonly stream?: StreamEnd | undefined;
-  readonly principal: Principal | undefined;
+  readonly principal: AuthenticatedPrincipal | undefined;
   readonly milliseconds: number;
   /** The problem of a refused or failed request. */
   readonly problem: ProblemError | undefined;

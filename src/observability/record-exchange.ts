@@ -10,8 +10,8 @@ import type { Metrics } from './metrics.ts';
 const probes: ReadonlySet<string> = new Set(['getLiveness', 'getReadiness']);
 
 /**
- * Records one observation for each answer, counts it in the statistics unless it is of a health probe or of no operation,
- * and writes one log line except for successful health probes.
+ * Records one observation for each answer, counts it in the statistics if it is traffic, and writes one log line except
+ * for successful health probes.
  */
 export function recordExchange(
   exchange: Exchange,
@@ -26,7 +26,8 @@ export function recordExchange(
   const type = problemTypeOf(exchange);
   if (type !== undefined) metrics.countProblem(type);
   const isProbe = probes.has(operationId);
-  if (exchange.operationId !== undefined && !isProbe) statistics.requested(status, isFailed(stream));
+  const isTraffic = exchange.operationId !== undefined && !isProbe && !isReadOfDashboard(exchange);
+  if (isTraffic) statistics.requested(status, isFailed(stream));
   if (isProbe && status < 400) return;
   const fields = fieldsOf(exchange);
   if (stream?.outcome === 'failed') log.error({ ...fields, error }, 'the answer was cut');
@@ -35,6 +36,11 @@ export function recordExchange(
   else if (error !== undefined) log.warn({ ...fields, error }, 'request');
   else if (status > 500 || isFailed(stream)) log.warn(fields, 'request');
   else log.info(fields, 'request');
+}
+
+/** An open page reads every few seconds. Counted, it would hide the rate of errors of everybody else. */
+function isReadOfDashboard({ method, principal }: Exchange): boolean {
+  return method === 'GET' && principal?.sessionId !== undefined;
 }
 
 /** The problem that the caller got. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createWebhooks, type Webhooks } from '../../../src/webhooks/webhooks.ts';
 import { createIntegration, sendTest } from '../../webhooks/integrations/integrations-harness.ts';
+import { callWith, cookieFor } from '../../access/sessions/sessions-harness.ts';
 import { startReceiver, type Receiver } from '../../support/receiver.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import {
@@ -50,6 +51,16 @@ describe('200', () => {
     const later = await untilTotals(service, path, { client_errors: 2 });
     expect(later.totals.requests).toBeGreaterThanOrEqual(requests);
     expect(pointsWith(later, 'requests')).toEqual([[now, later.totals.requests]]);
+  });
+
+  it('does not count what the dashboard reads, but what it changes', async () => {
+    const cookie = await cookieFor(service, await service.createKey('prompts:read', 'prompts:write'));
+    const before = (await service.call('GET', path)).body.totals;
+    for (let count = 0; count < 20; count += 1) await callWith(service, cookie, 'GET', '/api/v1/prompts');
+    expect((await callWith(service, cookie, 'GET', '/api/v1/prompts/none')).status).toBe(404);
+    expect((await callWith(service, cookie, 'DELETE', '/api/v1/prompts/none')).status).toBe(404);
+    const { totals } = await untilTotals(service, path, { client_errors: Number(before.client_errors) + 1 });
+    expect(Number(totals.requests) - Number(before.requests)).toBeLessThan(20);
   });
 
   it('counts invocations, cached and failed ones, and tokens', async () => {

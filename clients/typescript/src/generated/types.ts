@@ -6365,7 +6365,7 @@ export interface components<Other = string & {}> {
             at: components<Other>["schemas"]["Timestamp"];
             /**
              * Format: int64
-             * @description Answered requests of all operations, including those that read statistics. Health probes, pages and unknown paths are not counted.
+             * @description Answered requests of all operations. Health probes, pages, unknown paths, and what the dashboard reads (`GET` with the cookie of a session) are not counted, nor are their failures in `client_errors` and `server_errors`.
              * @example 412
              */
             requests: number;

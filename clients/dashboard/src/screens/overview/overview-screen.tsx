@@ -56,7 +56,7 @@ export function OverviewScreen(): ReactNode {
   );
 }
 
-/** Requests alone do not count: this page makes some. */
+/** Requests alone do not count: signing in is one. */
 function isWithoutWork({ totals }: Statistics): boolean {
   return totals.invocations + totals.attempts_succeeded + totals.attempts_failed === 0;
 }
