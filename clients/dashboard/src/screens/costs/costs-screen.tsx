@@ -151,13 +151,13 @@ function linkOf(
   search: Record<string, string>;
 } {
   const search = {
-    ...(span !== undefined && { since: span.since, until: span.until }),
     ...(prompt_id !== undefined && { prompt: prompt_id }),
     ...(prompt_version !== undefined && { version: String(prompt_version) }),
     ...(model !== undefined && { model }),
     ...(provider !== undefined && { provider }),
     ...(key_id !== undefined && { author_id: key_id }),
     ...(tag !== undefined && { tag }),
+    ...(span !== undefined && { since: span.since, until: span.until }),
   };
   return { to: '/invocations', search };
 }
