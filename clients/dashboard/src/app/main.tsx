@@ -5,14 +5,14 @@ import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { StrictMode } from 'react';
+import { StrictMode, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { NowProvider } from '../shared/now.tsx';
 import { LanguageProvider } from '../shared/texts.tsx';
 import { createQueryClient } from './query-client.ts';
 import { router } from './router.tsx';
-import { openSession, takeSignInToken, type OpenedSession } from './session.ts';
-import { SessionGate } from './session-gate.tsx';
+import { openSession, takeSignInToken } from './session.ts';
+import { SessionGate, SessionPending } from './session-gate.tsx';
 import { cssVariablesResolver, theme } from './theme.ts';
 
 const element = document.getElementById('root');
@@ -25,12 +25,17 @@ const nonce = document.querySelector('meta[name="style-nonce"]')?.getAttribute('
 // Where the library that locks scrolling below a dialog looks for the nonce of its style element.
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 
-// Both at once, and before anything is drawn: React keeps a placeholder for 0.3 seconds once it has shown it.
+// Without Suspense: React would keep its placeholder for 0.3 seconds.
+render(<SessionPending />);
 void Promise.all([openSession(takeSignInToken()), router.load()]).then(([opened]) => {
-  render(opened);
+  render(
+    <SessionGate opened={opened}>
+      <RouterProvider router={router} />
+    </SessionGate>,
+  );
 });
 
-function render(opened: OpenedSession): void {
+function render(content: ReactNode): void {
   root.render(
     <StrictMode>
       <MantineProvider
@@ -43,9 +48,7 @@ function render(opened: OpenedSession): void {
           <QueryClientProvider client={queryClient}>
             <NowProvider>
               <Notifications position="bottom-right" />
-              <SessionGate opened={opened}>
-                <RouterProvider router={router} />
-              </SessionGate>
+              {content}
             </NowProvider>
           </QueryClientProvider>
         </LanguageProvider>

@@ -1,4 +1,4 @@
-import { Button, Center, Group, Modal, Paper, Stack, Text, Title } from '@mantine/core';
+import { Button, Center, Group, Loader, Modal, Paper, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { AuthenticationError } from 'prompt-gateway-client';
 import { useEffect, useMemo, useState, type ReactNode } from 'react';
@@ -12,9 +12,9 @@ import { SessionContext } from './session-context.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
 /** Shows the page to someone who is signed in, else the sign-in page. */
-export function SessionGate({ opened: start, children }: { opened: OpenedSession; children: ReactNode }): ReactNode {
+export function SessionGate({ opened, children }: { opened: OpenedSession; children: ReactNode }): ReactNode {
   const { session: texts } = useTexts();
-  const [key, setKey] = useState(start.status === 'signed-in' ? start.key : undefined);
+  const [key, setKey] = useState(opened.status === 'signed-in' ? opened.key : undefined);
   const session = useMemo(() => (key === undefined ? undefined : { key, signOut }), [key]);
   const queryClient = useQueryClient();
 
@@ -48,13 +48,23 @@ export function SessionGate({ opened: start, children }: { opened: OpenedSession
             </Title>
             <Text c="dimmed">{texts.explanation}</Text>
           </Stack>
-          {start.status === 'failed' && <ProblemAlert error={start.error} onRetry={reload} />}
+          {opened.status === 'failed' && <ProblemAlert error={opened.error} onRetry={reload} />}
           <SignInForm
             onSignedIn={setKey}
-            notice={start.status === 'signed-out' && start.isLinkRefused === true ? texts.linkRefused : undefined}
+            notice={opened.status === 'signed-out' && opened.isLinkRefused === true ? texts.linkRefused : undefined}
           />
         </Stack>
       </Paper>
+    </Center>
+  );
+}
+
+/** What is shown while the page finds out who is signed in. */
+export function SessionPending(): ReactNode {
+  const { session: texts } = useTexts();
+  return (
+    <Center mih="100dvh" role="status" aria-label={texts.checking}>
+      <Loader type="dots" />
     </Center>
   );
 }

@@ -15,4 +15,5 @@ export const session: Texts['session'] = {
   expiredTitle: 'Ihre Sitzung ist beendet',
   expired: 'Melden Sie sich wieder an, um fortzufahren. Ihre Eingaben sind noch da.',
   signOutInstead: 'Verlassen und abmelden',
+  checking: 'Anmeldung läuft',
 };

@@ -10,4 +10,5 @@ export const session = {
   expiredTitle: 'Your session has ended',
   expired: 'Sign in again to continue. What you typed is still there.',
   signOutInstead: 'Leave and sign out',
+  checking: 'Signing in',
 };
