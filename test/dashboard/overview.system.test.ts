@@ -109,6 +109,18 @@ describe('the overview', () => {
     await expectAccessible(page);
     await takeScreenshots(page, 'overview');
 
+    for (const [name, rows, address] of [
+      ['3', 3, '**/invocations?since=*'],
+      ['1 failed', 1, '**/invocations?status=failed&since=*'],
+    ] as const) {
+      await figure('Prompt invocations').getByRole('link', { name, exact: true }).click();
+      await page.waitForURL(address);
+      const table = page.getByRole('table').locator('tbody tr');
+      await table.nth(rows - 1).waitFor();
+      expect(await table.count()).toBe(rows);
+      await page.goBack();
+    }
+
     await page.getByRole('button', { name: 'Show as table: Delivery attempts' }).click();
     await page.getByRole('table', { name: 'Delivery attempts' }).getByRole('cell', { name: '1' }).first().waitFor();
     await page.getByText('Last day').click();

@@ -35,7 +35,8 @@ export function Figures({
     <Change now={count(totals)} before={points.reduce((sum, point) => sum + count(point), 0)} />
   );
   const canReadLog = useScope('invocations:read');
-  const invocationNote = texts.invocationNote(format.number(totals.cached), format.number(totals.invocation_errors));
+  const { at: since } = totals;
+  const failed = texts.failed(format.number(totals.invocation_errors));
   const tokenNote = texts.tokenNote(
     format.compact(totals.input_tokens),
     format.compact(totals.output_tokens),
@@ -74,20 +75,25 @@ export function Figures({
       <Figure
         label={texts.invocations}
         note={
-          canReadLog && totals.invocations > 0 ? (
-            <TextLink
-              to="/invocations"
-              search={{ since: totals.at, ...(totals.invocation_errors > 0 && { status: 'failed' }) }}
-              size="xs"
-            >
-              {invocationNote}
-            </TextLink>
-          ) : (
-            invocationNote
-          )
+          <>
+            {texts.cached(format.number(totals.cached))},{' '}
+            {canReadLog && totals.invocation_errors > 0 ? (
+              <TextLink to="/invocations" search={{ status: 'failed', since }} size="xs" underline="always">
+                {failed}
+              </TextLink>
+            ) : (
+              failed
+            )}
+          </>
         }
       >
-        {format.number(totals.invocations)}
+        {canReadLog && totals.invocations > 0 ? (
+          <TextLink to="/invocations" search={{ since }} inherit>
+            {format.number(totals.invocations)}
+          </TextLink>
+        ) : (
+          format.number(totals.invocations)
+        )}
         {change(({ invocations }) => invocations)}
       </Figure>
       <Figure

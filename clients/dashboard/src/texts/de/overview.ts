@@ -12,7 +12,8 @@ export const overview: Texts['overview'] = {
     noErrors: 'Keine Anfrage ist fehlgeschlagen',
     errorNote: (client, server) => `${client} von Aufrufern (4xx), ${server} vom Dienst (5xx)`,
     invocations: 'Prompt-Aufrufe',
-    invocationNote: (cached, failed) => `${cached} aus dem Cache, ${failed} fehlgeschlagen`,
+    cached: (count) => `${count} aus dem Cache`,
+    failed: (count) => `${count} fehlgeschlagen`,
     tokens: 'Tokens',
     tokenNote: (input, output, unknown) =>
       `${input} Eingabe, ${output} Ausgabe${unknown === undefined ? '' : `, ${unknown} Aufrufe ohne Angabe`}`,

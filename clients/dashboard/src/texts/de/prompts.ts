@@ -400,7 +400,7 @@ export const prompts: Texts['prompts'] = {
     restored: (version, now) => `Der Inhalt von Version ${version} ist jetzt Version ${now}.`,
   },
   statistics: {
-    allInvocations: 'Alle Aufrufe dieses Prompts',
+    invocationsOfSpan: 'Aufrufe in diesem Zeitraum',
     span: 'Zeitraum',
     hour: 'Letzte Stunde',
     day: 'Letzter Tag',

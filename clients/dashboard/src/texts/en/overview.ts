@@ -9,7 +9,8 @@ export const overview = {
     noErrors: 'No request failed',
     errorNote: (client: string, server: string) => `${client} by callers (4xx), ${server} by the service (5xx)`,
     invocations: 'Prompt invocations',
-    invocationNote: (cached: string, failed: string) => `${cached} cached, ${failed} failed`,
+    cached: (count: string) => `${count} cached`,
+    failed: (count: string) => `${count} failed`,
     tokens: 'Tokens',
     tokenNote: (input: string, output: string, unknown: string | undefined) =>
       `${input} in, ${output} out${unknown === undefined ? '' : `, ${unknown} invocations without numbers`}`,

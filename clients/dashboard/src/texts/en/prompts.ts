@@ -392,7 +392,7 @@ export const prompts = {
     restored: (version: number, now: number) => `The content of version ${version} is now version ${now}.`,
   },
   statistics: {
-    allInvocations: 'All invocations of this prompt',
+    invocationsOfSpan: 'Invocations in this span of time',
     span: 'Span of time',
     hour: 'Last hour',
     day: 'Last day',

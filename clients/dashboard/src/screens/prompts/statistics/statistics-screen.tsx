@@ -62,9 +62,9 @@ export function PromptStatisticsScreen(): ReactNode {
         <Text size="xs" c="dimmed">
           {texts.delay}
         </Text>
-        {canReadLog && (
-          <TextLink to="/invocations" search={{ prompt: id, since: data?.totals.at }} size="sm">
-            {texts.allInvocations}
+        {canReadLog && data !== undefined && (
+          <TextLink to="/invocations" search={{ prompt: id, since: data.totals.at }} size="sm">
+            {texts.invocationsOfSpan}
           </TextLink>
         )}
       </Group>
