@@ -1498,6 +1498,18 @@ export const operationTable = {
         "required": false
       },
       {
+        "name": "attempt_provider",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "attempt_problem",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "refused_by",
         "in": "query",
         "type": "string",
@@ -1627,6 +1639,18 @@ export const operationTable = {
       },
       {
         "name": "problem",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "attempt_provider",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "attempt_problem",
         "in": "query",
         "type": "string",
         "required": false

@@ -33,6 +33,11 @@ export const dayIndexes: Required<Omit<CollectionIndexes, 'collection'>> = {
       name: 'tags_1_created_at_-1__id_1',
       partialFilterExpression: { tags: { $gt: '' } },
     },
+    {
+      key: { 'attempts.problem': 1, created_at: -1, _id: 1 },
+      name: 'attempts.problem_1_created_at_-1__id_1',
+      partialFilterExpression: { 'attempts.problem': { $gt: '' } },
+    },
     // On SecantusDB it would add an eighth to the CPU time of an insertion.
     { key: { request_id: 1, created_at: -1, _id: 1 }, name: 'request_id_1_created_at_-1__id_1' },
   ],
@@ -47,7 +52,11 @@ export function invocationSource(
   filter: InvocationFilter,
 ): Source<InvocationDocument> {
   const { since, until, promptIds, promptId, version, label, authorId, provider, model, status, problem, tag } = filter;
-  const { requestId, refusedBy } = filter;
+  const { requestId, refusedBy, attemptProvider, attemptProblem } = filter;
+  const attempt = {
+    ...(attemptProvider !== undefined && { provider: attemptProvider }),
+    ...(attemptProblem !== undefined && { problem: attemptProblem }),
+  };
   const equal: Record<string, unknown> = {
     ...(refusedBy !== undefined && { refused_by: refusedBy }),
     ...(problem !== undefined && { problem }),
@@ -60,6 +69,7 @@ export function invocationSource(
     ...(label !== undefined && { label }),
     ...(version !== undefined && { prompt_version: version }),
     ...(status !== undefined && { status }),
+    ...(Object.keys(attempt).length > 0 && { attempts: { $elemMatch: attempt } }),
   };
   const indexed = selective.find((name) => name in equal);
   const { [indexed ?? '']: value, ...further } = equal;

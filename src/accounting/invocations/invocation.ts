@@ -100,6 +100,9 @@ export interface InvocationFilter {
   readonly status?: InvocationStatus | undefined;
   readonly problem?: string | undefined;
   readonly requestId?: string | undefined;
+  /** One call has this provider, and failed with this problem. */
+  readonly attemptProvider?: string | undefined;
+  readonly attemptProblem?: string | undefined;
   readonly refusedBy?: string | undefined;
   /** `name=value` */
   readonly tag?: string | undefined;

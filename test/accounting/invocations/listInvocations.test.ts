@@ -30,6 +30,8 @@ beforeAll(async () => {
   await invoke('refused', slug, { version: 7 });
   await invoke('tagged', slug, {}, { 'X-Tags': 'team=checkout,env=prod' });
   await invoke('another', await harness.createPrompt());
+  const fallbacks = [{ provider: 'spare' }];
+  await invoke('saved', await harness.createPrompt({ selected_model: 'mock-500', fallbacks }));
 });
 afterAll(() => harness.close());
 
@@ -47,16 +49,16 @@ const ofPrompt = ['tagged', 'refused', 'failed', 'spare', 'key', 'latest', 'labe
 
 describe('200', () => {
   it.each([
-    ['', ['another', ...ofPrompt]],
+    ['', ['saved', 'another', ...ofPrompt]],
     ['prompt=SLUG', ofPrompt.filter((name) => name !== 'refused')],
     ['prompt=ID&version=1', ['label']],
     ['label=production', ['label']],
     ['author_id=KEY', ['key']],
-    ['provider=spare', ['spare']],
+    ['provider=spare', ['saved', 'spare']],
     ['model=mock-400', ['failed']],
     ['model=model-b&prompt=SLUG', ['tagged', 'key', 'latest']],
     ['status=failed', ['refused', 'failed']],
-    ['status=succeeded&provider=spare', ['spare']],
+    ['status=succeeded&provider=spare', ['saved', 'spare']],
     ['status=cancelled', []],
     ['problem=provider-failed', ['failed']],
     ['problem=version-not-found', ['refused']],
@@ -66,7 +68,12 @@ describe('200', () => {
     ['request_id=Job_7.a&status=failed&prompt=SLUG', ['failed']],
     ['request_id=job_7.a', []],
     ['until=2020-01-01', []],
-    ['since=2020-01-01&provider=spare', ['spare']],
+    ['since=2020-01-01&provider=spare', ['saved', 'spare']],
+    ['attempt_problem=provider-failed', ['saved', 'failed']],
+    ['attempt_provider=spare', ['saved', 'spare']],
+    ['attempt_provider=mock&attempt_problem=provider-failed', ['saved', 'failed']],
+    ['attempt_provider=mock&attempt_problem=provider-failed&status=succeeded', ['saved']],
+    ['attempt_provider=spare&attempt_problem=provider-failed', []],
     ['since=2999-01-01', []],
   ])('%s', async (query, names) => {
     const filled = query

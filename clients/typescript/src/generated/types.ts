@@ -16393,6 +16393,17 @@ export interface components<Other = string & {}> {
          */
         OfInvocationProblem: string;
         /**
+         * @description Only invocations with a call to this provider in `attempts`, also if another provider answered in the end.
+         * @example anthropic
+         */
+        OfAttemptProvider: string;
+        /**
+         * @description Only invocations with a call that failed with this problem, by the last part of its `type`, also if a later call
+         *     succeeded. Together with `attempt_provider`: a call to that provider that failed so.
+         * @example provider-rate-limited
+         */
+        OfAttemptProblem: string;
+        /**
          * @description Only invocations of which this budget refused a call.
          * @example nightly-batch
          */
@@ -18257,6 +18268,17 @@ export interface operations<Other = string & {}> {
                  */
                 problem?: components<Other>["parameters"]["OfInvocationProblem"];
                 /**
+                 * @description Only invocations with a call to this provider in `attempts`, also if another provider answered in the end.
+                 * @example anthropic
+                 */
+                attempt_provider?: components<Other>["parameters"]["OfAttemptProvider"];
+                /**
+                 * @description Only invocations with a call that failed with this problem, by the last part of its `type`, also if a later call
+                 *     succeeded. Together with `attempt_provider`: a call to that provider that failed so.
+                 * @example provider-rate-limited
+                 */
+                attempt_problem?: components<Other>["parameters"]["OfAttemptProblem"];
+                /**
                  * @description Only invocations of which this budget refused a call.
                  * @example nightly-batch
                  */
@@ -18374,6 +18396,17 @@ export interface operations<Other = string & {}> {
                  * @example provider-timeout
                  */
                 problem?: components<Other>["parameters"]["OfInvocationProblem"];
+                /**
+                 * @description Only invocations with a call to this provider in `attempts`, also if another provider answered in the end.
+                 * @example anthropic
+                 */
+                attempt_provider?: components<Other>["parameters"]["OfAttemptProvider"];
+                /**
+                 * @description Only invocations with a call that failed with this problem, by the last part of its `type`, also if a later call
+                 *     succeeded. Together with `attempt_provider`: a call to that provider that failed so.
+                 * @example provider-rate-limited
+                 */
+                attempt_problem?: components<Other>["parameters"]["OfAttemptProblem"];
                 /**
                  * @description Only invocations of which this budget refused a call.
                  * @example nightly-batch

@@ -24,6 +24,10 @@ import { InvocationStatus } from './invocation-status.tsx';
 import { invocationsKey, problemName } from './queries.ts';
 
 type Invocation = Schemas['Invocation'];
+interface Option {
+  value: string;
+  label: string;
+}
 
 const route = getRouteApi('/invocations');
 /** Prompts and keys that the filters offer. */
@@ -56,8 +60,10 @@ export function InvocationsScreen(): ReactNode {
     enabled: canReadKeys,
   });
   /** Of the rows that are there. */
-  const values = (of: (row: Invocation) => string | undefined): { value: string; label: string }[] =>
-    [...new Set(list.rows?.flatMap((row) => of(row) ?? []))].sort().map((value) => ({ value, label: value }));
+  const values = (of: (row: Invocation) => string | undefined): Option[] =>
+    optionsOf(list.rows?.flatMap((row) => of(row) ?? []));
+  const ofCalls = (of: (call: Invocation['attempts'][number]) => string | undefined): Option[] =>
+    optionsOf(list.rows?.flatMap(({ attempts }) => attempts.flatMap((call) => of(call) ?? [])));
   return (
     <Page title={texts.title} description={texts.description}>
       <FilterBar filters={filters}>
@@ -134,6 +140,24 @@ export function InvocationsScreen(): ReactNode {
             )}
           />
         )}
+        <SelectFilter
+          filters={filters}
+          name="attempt_provider"
+          label={texts.filters.attemptProvider}
+          options={withChosen(
+            ofCalls(({ provider }) => provider),
+            search.attempt_provider,
+          )}
+        />
+        <SelectFilter
+          filters={filters}
+          name="attempt_problem"
+          label={texts.filters.attemptProblem}
+          options={withChosen(
+            ofCalls(({ problem }) => problem && problemName(problem)),
+            search.attempt_problem,
+          )}
+        />
         <DateRangeFilter filters={filters} since="since" until="until" />
         <SearchFilter filters={filters} name="tag" label={texts.filters.tag} placeholder="team=checkout" />
         <SearchFilter filters={filters} name="refused_by" label={texts.filters.refusedBy} />
@@ -156,6 +180,10 @@ export function InvocationsScreen(): ReactNode {
       />
     </Page>
   );
+}
+
+function optionsOf(values: readonly string[] = []): Option[] {
+  return [...new Set(values)].sort().map((value) => ({ value, label: value }));
 }
 
 function useColumns(): Column<Invocation>[] {

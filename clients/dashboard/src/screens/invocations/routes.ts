@@ -10,6 +10,8 @@ export const invocationsRoutes = [
     validateSearch: searchOf({
       status: ['succeeded', 'failed', 'cancelled', 'interrupted'],
       problem: 'text',
+      attempt_provider: 'text',
+      attempt_problem: 'text',
       refused_by: 'text',
       prompt: 'text',
       version: 'text',

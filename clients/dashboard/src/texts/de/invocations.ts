@@ -20,6 +20,8 @@ export const invocations: Texts['invocations'] = {
     label: 'Label',
     provider: 'Anbieter',
     tag: 'Tag',
+    attemptProvider: 'Anfrage an',
+    attemptProblem: 'Anfrage gescheitert mit',
     refusedBy: 'Abgelehnt von Budget',
   },
   statuses: {

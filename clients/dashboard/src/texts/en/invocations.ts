@@ -17,6 +17,8 @@ export const invocations = {
     label: 'Label',
     provider: 'Provider',
     tag: 'Tag',
+    attemptProvider: 'Call to',
+    attemptProblem: 'Call failed with',
     refusedBy: 'Refused by budget',
   },
   statuses: {
