@@ -2041,6 +2041,79 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "testProvider": {
+    "method": "POST",
+    "path": "/api/v1/providers/{id}/test",
+    "scope": "providers:invoke",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "optional",
+    "bodyLimit": 1048576,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "402": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "409": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "422": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "502": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "budget-exceeded",
+      "cost-unknown",
+      "insufficient-scope",
+      "read-only",
+      "beyond-limits",
+      "provider-not-found",
+      "not-acceptable",
+      "request-timeout",
+      "idempotency-key-in-use",
+      "content-too-large",
+      "unsupported-media-type",
+      "provider-not-configured",
+      "idempotency-key-reused",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "provider-failed",
+      "provider-timeout",
+      "provider-refused-credentials",
+      "provider-rate-limited",
+      "provider-bad-answer",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
   "listPrices": {
     "method": "GET",
     "path": "/api/v1/prices",

@@ -66,6 +66,10 @@ export const problems = {
     "status": 404,
     "title": "Version not found"
   },
+  "provider-not-found": {
+    "status": 404,
+    "title": "Provider not found"
+  },
   "model-not-found": {
     "status": 404,
     "title": "Model not found"

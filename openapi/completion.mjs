@@ -63,7 +63,8 @@ const takes = ({ parameters = [] }, name) =>
 const changes = ({ 'x-changes': stated }, method) => stated ?? method !== 'get';
 
 /** Operations that are one invocation, and the answers that come before there is one. */
-const invokes = ({ operationId }) => ['invokePrompt', 'createChatCompletion', 'createResponse'].includes(operationId);
+const invokes = ({ operationId }) =>
+  ['invokePrompt', 'createChatCompletion', 'createResponse', 'testProvider'].includes(operationId);
 const beforeInvocation = ['304', '401', '406', '408', '413', '415', 'default'];
 
 /** Resources whose id is in paths; the parameter is `Path…Id`. */

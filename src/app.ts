@@ -42,6 +42,7 @@ import { integrationIndexes } from './webhooks/integrations/integration-store.ts
 import type { StoredSecrets } from './webhooks/integrations/stored-secrets.ts';
 import { feedbackIndexes } from './accounting/invocations/feedback-store.ts';
 import { createInvocationFeature, type InvocationLogTimes } from './accounting/invocations/feature.ts';
+import { providerTestOperations } from './prompts/invoke/provider-test-operations.ts';
 import { invokeOperations } from './prompts/invoke/invoke-operations.ts';
 import { createKeptBytes } from './base/limits/kept-bytes.ts';
 import { createMemoryBudget, type MemoryBudgetOptions } from './base/limits/memory-budget.ts';
@@ -67,6 +68,7 @@ import type { Sessions } from './access/sessions/sessions.ts';
 import { costsAddedUpUntil, createSpendingFeature } from './accounting/costs/feature.ts';
 import { spendingIndexes } from './accounting/costs/spending-store.ts';
 import { statisticsOperations } from './accounting/statistics/statistics-operations.ts';
+import { createProviderHealthStore, providerHealthIndexes } from './accounting/statistics/provider-health-store.ts';
 import { createStatisticsStore, statisticsIndexes } from './accounting/statistics/statistics-store.ts';
 import { createStatistics } from './accounting/statistics/statistics.ts';
 import { createTestRunDeletion, createTestRunFeature } from './prompts/test-runs/feature.ts';
@@ -145,6 +147,7 @@ export const indexes: readonly CollectionIndexes[] = [
   integrationIndexes,
   webhookIndexes,
   statisticsIndexes,
+  providerHealthIndexes,
   priceIndexes,
   budgetIndexes,
   periodIndexes,
@@ -173,9 +176,12 @@ export function createApp(dependencies: AppDependencies): App {
     webhooks: { isOn: sendsWebhooks },
   } = config;
   const statisticsStore = createStatisticsStore(database);
+  const healthStore = createProviderHealthStore(database);
+  const dropped = { write: () => Promise.resolve() };
   const statistics = createStatistics({
     // The counts of a process that changes nothing are dropped.
-    store: isReadOnly ? { ...statisticsStore, write: () => Promise.resolve() } : statisticsStore,
+    store: isReadOnly ? { ...statisticsStore, ...dropped } : statisticsStore,
+    healthStore: isReadOnly ? { ...healthStore, ...dropped } : healthStore,
     clock,
     random,
   });
@@ -219,6 +225,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...basis,
     log,
     onInterrupted: metrics.countInterrupted,
+    statistics,
     prices,
     budgets,
     retentionMs: config.limits.invocationRetentionMs,
@@ -323,9 +330,10 @@ export function createApp(dependencies: AppDependencies): App {
   const handlers: OperationHandlers = {
     ...promptFeature.operations,
     ...invokeOperations({ planner, prepare, budgets: budgets.budgets, ...config.invoke }),
+    ...providerTestOperations({ planner, providers, prepare, timeoutMs }),
     ...testRunFeature.operations,
-    ...invocationFeature.operations(prompts, statistics),
-    ...providerOperations(providers),
+    ...invocationFeature.operations(prompts),
+    ...providerOperations(providers, statistics),
     ...costs.operations,
     ...budgets.operations,
     ...spending.operations,
@@ -410,6 +418,7 @@ export function createApp(dependencies: AppDependencies): App {
         },
         createChatCompletion: { idempotencyTermMs: () => paidTermMs(config.invoke.timeoutMs, undefined) },
         createResponse: { idempotencyTermMs: () => paidTermMs(config.invoke.timeoutMs, undefined) },
+        testProvider: { idempotencyTermMs: () => paidTermMs(config.invoke.timeoutMs, undefined) },
         createOrder: { isSelfIdempotent: true },
         createIntegration: { answerBox: secrets },
         listEventTypes: { isListedFromMemory: true },

@@ -97,7 +97,11 @@ function service(): { server: Server; key: string } {
       }),
   };
   const metrics = createMetrics();
-  const statistics = createStatistics({ store: { write: unused, find: unused }, ...system });
+  const statistics = createStatistics({
+    store: { write: unused, find: unused },
+    healthStore: { write: unused, find: unused },
+    ...system,
+  });
   const log = createLogger('info', pino.destination({ fd: openSync('/dev/null', 'w'), sync: true, minLength: 4096 }));
   const application = createRouter(handlers as unknown as OperationHandlers, {
     authenticate: (caller) => authentication.authenticate(caller),

@@ -39,6 +39,7 @@ const creating: readonly OperationId[] = [
   'createChatCompletion',
   'createResponse',
   'createTestRun',
+  'testProvider',
   'createLocation',
   'createCategory',
   'createProduct',

@@ -181,6 +181,7 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     listModels: { method: 'GET', path: '/v1/models' },
     getModel: { method: 'GET', path: `/v1/models/${encodeURIComponent(`prompt/${prompt}`)}` },
     listProviders: { method: 'GET', path: '/api/v1/providers' },
+    testProvider: { method: 'POST', path: '/api/v1/providers/echo/test' },
     createApiKey: { method: 'POST', path: '/api/v1/api-keys', body: { name: 'new', scopes: ['keys:manage'] } },
     getCurrentApiKey: { method: 'GET', path: '/api/v1/whoami' },
     listApiKeys: { method: 'GET', path: '/api/v1/api-keys' },

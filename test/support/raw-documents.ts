@@ -105,6 +105,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   ],
   costs_progress: ['_id', 'until'],
   statistics: ['_id', 'minutes', 'quarters', 'expires_at'],
+  provider_health: ['_id', 'succeeded_at', 'failing_since', 'failure', 'expires_at'],
   journals: ['_id', 'seq', 'state', 'open', 'settled'],
   feedback: [...[...stamps, 'invocation_id', 'author', 'score', 'name', 'comment', 'created_at', 'expires_at']],
   /** One collection a day, as of the next. */

@@ -42,6 +42,7 @@ export interface InvocationFeatureOptions extends Basis {
   /** Called with the number of interrupted invocations whose records were stored. */
   readonly onInterrupted?: (invocations: number) => void;
   readonly prices: Pick<Prices, 'quote'>;
+  readonly statistics: Pick<Statistics, 'called' | 'rated'>;
   readonly budgets: {
     readonly budgets: Budgeting;
     readonly accounts: Accounts;
@@ -66,7 +67,7 @@ const manyActive = 8;
 const gatherMs = 2;
 
 export function createInvocationFeature(all: InvocationFeatureOptions) {
-  const { database, clock, random, log, onInterrupted = () => undefined, content, ...options } = all;
+  const { database, clock, random, log, onInterrupted = () => undefined, content, statistics, ...options } = all;
   const { beatMs, termMs, recoverEveryMs, reportMs = tickMs } = options.times ?? defaultTimes;
   const { budgets, accounts, createAllowance } = options.budgets;
   const store = createInvocationStore(database);
@@ -89,6 +90,7 @@ export function createInvocationFeature(all: InvocationFeatureOptions) {
     ...{ journals, records, clock, budgets, random },
     prices: options.prices,
     contentMode: content.mode,
+    onCalled: statistics.called,
   });
   const { monotonic } = clock;
   const recover = createRecovery({
@@ -118,7 +120,7 @@ export function createInvocationFeature(all: InvocationFeatureOptions) {
         return times.length === 0 ? undefined : Math.min(...times);
       },
     },
-    operations: (prompts: Pick<PromptIds, 'recordedId'>, statistics: Pick<Statistics, 'rated'>) =>
+    operations: (prompts: Pick<PromptIds, 'recordedId'>) =>
       invocationOperations({
         ...{ store, contents, prompts, statistics, clock, retentionMs },
         feedback: createFeedbackStore(database),

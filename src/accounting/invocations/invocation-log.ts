@@ -37,6 +37,7 @@ export interface InvocationLogDependencies {
   readonly random: Random;
   /** Of which invocations the content may be kept. */
   readonly contentMode: ContentMode;
+  readonly onCalled: InvocationRecordDependencies['onCalled'];
 }
 
 export function createInvocationLog({
@@ -47,6 +48,7 @@ export function createInvocationLog({
   budgets,
   random,
   contentMode,
+  onCalled,
 }: InvocationLogDependencies): InvocationLog & { readonly active: number } {
   let active = 0;
   const onFinal: InvocationRecordDependencies['onFinal'] = (document, { isInJournal, isNeeded, content }) => {
@@ -76,7 +78,7 @@ export function createInvocationLog({
         cached: false,
         attempts: [],
       };
-      const dependencies = { clock, prices, journals, budgets, principal, contentMode, onFinal };
+      const dependencies = { clock, prices, journals, budgets, principal, contentMode, onCalled, onFinal };
       return new InvocationRecord(document, dependencies);
     },
   };

@@ -25,6 +25,7 @@ import type { Clock } from '../../base/runtime/clock.ts';
 import { KeptContent, stricterOf, type ContentMode } from './content.ts';
 import type { CallAttemptDocument, InvocationDocument } from './invocation.ts';
 import type { Journals, Paid } from './journals.ts';
+import type { EndedCall } from '../statistics/provider-health.ts';
 
 /** What becomes known of an invocation before its end. */
 export type InvocationFact =
@@ -78,6 +79,8 @@ export interface InvocationRecordDependencies {
   readonly principal: Principal;
   /** Of which invocations the content may be kept. */
   readonly contentMode: ContentMode;
+  /** Called at the end of each call, unless it was canceled. */
+  readonly onCalled: (call: EndedCall) => void;
   /** Called once, with the record when it is final. */
   readonly onFinal: (document: InvocationDocument, final: FinalRecord) => void;
 }
@@ -297,6 +300,7 @@ export class InvocationRecord implements AttemptLog {
       end: (end) => {
         attempt.latency_ms = this.#elapsed(began);
         describe(attempt, end);
+        this.#tell(attempt.provider, end);
         if (end.isUnbilled !== true) this.#isCharged = true;
         const cost = settle(attempt, quote, ceiling, end);
         if (most !== undefined && cost !== undefined && Number(cost.amount) > most) {
@@ -311,6 +315,12 @@ export class InvocationRecord implements AttemptLog {
         if (attempt.budgets !== undefined) this.#isNeeded = true;
       },
     };
+  }
+
+  #tell(provider: string, { outcome, detail, status, code, message }: AttemptEnd): void {
+    if (outcome === 'cancelled') return;
+    const failure = outcome === 'ok' ? undefined : { problem: outcome, detail, status, code, message };
+    this.#dependencies.onCalled({ provider, failure });
   }
 
   /** In whole milliseconds. */

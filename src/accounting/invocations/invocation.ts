@@ -3,7 +3,7 @@ import type { StoredMoney } from '../../base/runtime/money.ts';
 import type { ProblemError } from '../../base/errors/problem-error.ts';
 import type { FinishReason, Usage } from '../../models/language-model.ts';
 
-export type InvocationOperation = 'invoke' | 'chat-completion' | 'response' | 'test-run';
+export type InvocationOperation = 'invoke' | 'chat-completion' | 'response' | 'test-run' | 'provider-test';
 export type InvocationStatus = 'succeeded' | 'failed' | 'cancelled' | 'interrupted';
 
 /** A call to a provider, as it is stored. */

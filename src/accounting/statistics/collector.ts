@@ -62,6 +62,7 @@ export function createCollector({ store, clock, random }: CollectorDependencies)
   const open: Record<CountedKind, Map<string, Map<number, Series>>> = {
     service: new Map(),
     integration: new Map(),
+    provider: new Map(),
     prompt: new Map(),
   };
   let openSeries = 0;

@@ -1,5 +1,5 @@
 /**
- * What is counted, by kind of subject: the service, an integration, or a version of a prompt, with the names of the
+ * What is counted, by kind of subject: the service, an integration, a provider, or a version of a prompt, with the names of the
  * contract. Counts are kept as lists of numbers in this order, so add at the end.
  */
 const counted = {
@@ -20,6 +20,7 @@ const counted = {
   ],
   /** `milliseconds` is the sum of the durations. */
   integration: ['succeeded', 'failed', 'milliseconds'],
+  provider: ['succeeded', 'failed'],
   /**
    * `milliseconds` is the sum of the latencies of the answers that did not come from the cache, `millipoints` the sum of
    * the scores of feedback in thousandths.

@@ -1,14 +1,13 @@
 import type { AnyBulkWriteOperation, Collection } from 'mongodb';
-import { isDuplicateKey } from '../../storage/db/database-errors.ts';
 import { dayMs } from '../../base/runtime/intervals.ts';
+import { upsertAll } from '../../storage/db/bulk-writes.ts';
 import { expiryIndex, type CollectionIndexes } from '../../storage/db/indexes.ts';
 import type { PagedDatabase } from '../../storage/db/pages.ts';
 import type { RetryOptions } from '../../storage/db/retry.ts';
-import { writeIdempotently } from '../../storage/db/writes.ts';
 import type { CountedKind } from './counts.ts';
 import { grains, type Grain } from './intervals.ts';
 
-/** What is counted. `id` is that of the integration or the prompt, empty for the service. */
+/** What is counted. `id` is that of the integration, the provider or the prompt, empty for the service. */
 export interface Subject {
   readonly kind: CountedKind;
   readonly id: string;
@@ -71,16 +70,7 @@ export function createStatisticsStore(database: PagedDatabase): StatisticsStore 
       const writes = [...changes].map(([_id, $set]): AnyBulkWriteOperation<StatisticsDocument> => ({
         updateOne: { filter: { _id }, update: { $set }, upsert: true },
       }));
-      const writeAll = (): Promise<unknown> => collection.bulkWrite(writes, { ordered: false });
-      await writeIdempotently(async () => {
-        try {
-          await writeAll();
-        } catch (error) {
-          // Another process has begun one of the documents at the same time, so it is there now.
-          if (!isDuplicateKey(error)) throw error;
-          await writeAll();
-        }
-      }, retry);
+      await upsertAll(collection, writes, retry);
     },
     async find(subjects, grain, from, to) {
       const days = [...new Set([dayOf(grain, from), dayOf(grain, to)])];
@@ -117,6 +107,6 @@ function documentId({ kind, id }: Subject, day: number): string {
  * that removes expired documents matches few.
  */
 function expiryOf({ id }: Subject, day: number): Date {
-  const share = Number.parseInt(id.slice(0, 4) || '0', 16) / 0x1_0000;
+  const share = (Number.parseInt(id.slice(0, 4), 16) || 0) / 0x1_0000;
   return new Date((day + 2.1 + share / 2) * dayMs);
 }

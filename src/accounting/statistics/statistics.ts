@@ -1,5 +1,5 @@
 /**
- * Statistics of the last hour and day: of the service, of integrations and of prompts. `ofIntegrations(ids)` has the
+ * Statistics of the last hour and day: of the service, of integrations, of providers and of prompts. `ofIntegrations(ids)` has the
  * attempts of the last day for up to 100 integrations with two commands; lists use it.
  *
  * The process counts in memory (`requested`, `invoked`, the observer of `observing`) and writes the counts every few
@@ -11,9 +11,12 @@ import type { Clock } from '../../base/runtime/clock.ts';
 import type { Random } from '../../base/runtime/random.ts';
 import { within } from '../../base/runtime/within.ts';
 import { waitingStatuses, type WaitingStatus, type WebhookObserver } from '../../webhooks/observer.ts';
+import type { ProviderHealth, RecentCalls } from '../../models/provider-health.ts';
 import { createCollector } from './collector.ts';
 import { sumOf, type Counts, type CountedKind } from './counts.ts';
 import { firstShown, grains, intervalAt, startOf, type Grain } from './intervals.ts';
+import { createProviderHealths, type EndedCall } from './provider-health.ts';
+import type { ProviderHealthStore } from './provider-health-store.ts';
 import type { StatisticsStore, Subject, Tally } from './statistics-store.ts';
 
 /** The last hour in minutes, or the last day in quarters of an hour. */
@@ -77,6 +80,8 @@ export interface Observer {
     answer: InvocationAnswer | undefined,
     spent?: SpentTokens,
   ): void;
+  /** One call to a provider, when it has ended. One that was canceled is not counted. */
+  called(call: EndedCall): void;
   /** Feedback on an answer of a version of a prompt. @param score from -1 to 1 */
   rated(promptId: string, version: number | undefined, score: number): void;
   /** Also counts attempts and remembers the backlog. @returns the observer to use in place of the given one */
@@ -97,6 +102,8 @@ export interface Statistics extends Observer {
   ofPrompt(id: string, span: StatisticsSpan, most: number): Promise<PromptSeries>;
   /** The attempts of the last day of each of up to 100 integrations, by their ids, with at most two commands. */
   ofIntegrations(ids: readonly string[]): Promise<ReadonlyMap<string, RecentAttempts>>;
+  /** Providers that were called in the last 30 days, with the calls of the last hour. */
+  ofProviders(ids: readonly string[]): Promise<ReadonlyMap<string, ProviderHealth & RecentCalls>>;
 }
 
 export interface PromptSeries extends Series<'prompt'> {
@@ -105,6 +112,7 @@ export interface PromptSeries extends Series<'prompt'> {
 
 export interface StatisticsDependencies {
   readonly store: StatisticsStore;
+  readonly healthStore: ProviderHealthStore;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -112,8 +120,9 @@ export interface StatisticsDependencies {
 const service = '';
 const noTokens: SpentTokens = { inputTokens: 0, outputTokens: 0 };
 
-export function createStatistics({ store, clock, random }: StatisticsDependencies): Statistics {
+export function createStatistics({ store, healthStore, clock, random }: StatisticsDependencies): Statistics {
   const { count, flush, close } = createCollector({ store, clock, random });
+  const health = createProviderHealths(healthStore, clock);
   let measured: { readonly at: Date; readonly counts: Record<WaitingStatus, number>; oldest: number } | undefined;
 
   const read = async (
@@ -151,6 +160,10 @@ export function createStatistics({ store, clock, random }: StatisticsDependencie
       count('prompt', promptId, { ...counts, errors, milliseconds }, version);
       count('service', service, { ...counts, invocation_errors: errors });
     },
+    called(call) {
+      count('provider', call.provider, call.failure === undefined ? { succeeded: 1 } : { failed: 1 });
+      health.called(call);
+    },
     rated(promptId, version, score) {
       count('prompt', promptId, { feedback: 1, millipoints: Math.round(score * 1_000) }, version);
     },
@@ -178,13 +191,13 @@ export function createStatistics({ store, clock, random }: StatisticsDependencie
       },
     }),
 
-    flush,
-    close: (timeoutMs) =>
-      within(
-        timeoutMs,
-        close().catch(() => undefined),
-        () => undefined,
-      ),
+    async flush() {
+      await Promise.all([flush(), health.flush()]);
+    },
+    async close(timeoutMs) {
+      const closed = Promise.all([close(), health.flush()]).catch(() => undefined);
+      await within<unknown, undefined>(timeoutMs, closed, () => undefined);
+    },
 
     async ofService(span) {
       const { grain, from, tallies } = await read({ kind: 'service', id: service }, span);
@@ -217,6 +230,14 @@ export function createStatistics({ store, clock, random }: StatisticsDependencie
       const tallies = await store.find(subjects, 'quarter', firstShown('quarter', at), intervalAt('quarter', at));
       const byId = Map.groupBy(tallies, ({ subject }) => subject.id);
       return new Map(ids.map((id): [string, RecentAttempts] => [id, sum('integration', byId.get(id) ?? [])]));
+    },
+    async ofProviders(ids) {
+      const found = await health.of(ids);
+      const subjects = [...found.keys()].map((id): Subject => ({ kind: 'provider', id }));
+      const at = clock.now().getTime();
+      const tallies = await store.find(subjects, 'minute', firstShown('minute', at), intervalAt('minute', at));
+      const byId = Map.groupBy(tallies, ({ subject }) => subject.id);
+      return new Map([...found].map(([id, state]) => [id, { ...state, ...sum('provider', byId.get(id) ?? []) }]));
     },
   };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   MongoBulkWriteError,
+  type AnyBulkWriteOperation,
   type Collection,
   type Document,
   type Filter,
@@ -8,7 +9,8 @@ import {
 } from 'mongodb';
 import { gatherReads } from '../../base/runtime/gathered-reads.ts';
 import { withRetry, type RetryOptions } from './retry.ts';
-import { read, type InsertResult, type StampedDocument, type Unstamped } from './writes.ts';
+import { isDuplicateKey } from './database-errors.ts';
+import { read, writeIdempotently, type InsertResult, type StampedDocument, type Unstamped } from './writes.ts';
 
 /** Documents that one command inserts. */
 const insertedAtOnce = 1_000;
@@ -50,6 +52,28 @@ async function insertChunk<T extends Document & { _id: string }>(
     if (failures.some(({ code }) => code !== duplicateKey)) throw error;
     return failures.flatMap(({ index }) => chunk[index]?._id ?? []);
   }
+}
+
+/**
+ * Runs upserts that can be repeated, in any order.
+ *
+ * @throws ProblemError `database-unavailable`; some of them may already be applied
+ */
+export async function upsertAll<T extends Document & { _id: string }>(
+  collection: Collection<T>,
+  writes: readonly AnyBulkWriteOperation<T>[],
+  retry: RetryOptions = {},
+): Promise<void> {
+  const writeAll = (): Promise<unknown> => collection.bulkWrite(writes, { ordered: false });
+  await writeIdempotently(async () => {
+    try {
+      await writeAll();
+    } catch (error) {
+      // Another process has begun one of the documents at the same time, so it is there now.
+      if (!isDuplicateKey(error)) throw error;
+      await writeAll();
+    }
+  }, retry);
 }
 
 /** Documents of several callers that one command inserts. */

@@ -217,15 +217,13 @@ it('is not answered if its reading cannot be recorded', async () => {
     database: { ...database, db },
     log: createLogger('silent'),
     prices: { quote: () => undefined },
+    statistics: { called: () => undefined, rated: () => undefined },
     budgets: createBudgetFeature({ ...system, database }),
     retentionMs: 1,
     content: { mode: 'all', retentionMs: 1, secrets },
     addedUpUntil: async () => undefined,
   });
-  const { getInvocationContent } = operations(
-    { recordedId: () => Promise.reject(new Error()) },
-    { rated: () => undefined },
-  );
+  const { getInvocationContent } = operations({ recordedId: () => Promise.reject(new Error()) });
   const context = { operationId: 'getInvocationContent', principal: { keyId: 'k', name: 'K' }, caller: {} };
   const reading = getInvocationContent({ path: { id }, context } as never);
   await expect(reading).rejects.toThrow('the audit log is away');

@@ -4,6 +4,7 @@ import type { PagedDatabase } from '../../../src/storage/db/pages.ts';
 import { createExpiry } from '../../../src/storage/db/expiry.ts';
 import { systemRandom } from '../../../src/base/runtime/random.ts';
 import { createStatistics, type Statistics } from '../../../src/accounting/statistics/statistics.ts';
+import { createProviderHealthStore } from '../../../src/accounting/statistics/provider-health-store.ts';
 import { createStatisticsStore, statisticsIndexes } from '../../../src/accounting/statistics/statistics-store.ts';
 import { createTestDatabase, testDatabaseUri, type TestDatabase } from '../../support/database.ts';
 import { silentLog } from '../../support/log.ts';
@@ -103,7 +104,12 @@ describe('over time', () => {
 
   const clock = createStandingClock('2026-11-06T12:00:00Z');
   const create = (over: PagedDatabase = database): Statistics =>
-    createStatistics({ store: createStatisticsStore(over), clock, random: systemRandom });
+    createStatistics({
+      store: createStatisticsStore(over),
+      healthStore: createProviderHealthStore(over),
+      clock,
+      random: systemRandom,
+    });
   const succeeded = { age: undefined, latencyMs: 100, result: { usage: { inputTokens: 1, outputTokens: 2 } } };
   const promptId = (): string => systemRandom.uuid();
   const shown = async (statistics: Statistics, id: string, span: 'hour' | 'day'): Promise<[string, number][]> => {

@@ -55,6 +55,7 @@ export function observe(
       database,
       log,
       prices: { quote: () => undefined },
+      statistics: { called: () => undefined, rated: () => undefined },
       budgets: createBudgetFeature({ ...system, database }),
       addedUpUntil: async () => undefined,
       retentionMs: 30 * 24 * 3_600_000,

@@ -68,6 +68,7 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
   },
   providers: {
     list: { method: 'GET', path: '/api/v1/providers' },
+    test: { method: 'POST', path: '/api/v1/providers/{id}/test', input: 'body', key: true },
   },
   prices: {
     list: { method: 'GET', path: '/api/v1/prices', input: 'query', page: true },
@@ -200,6 +201,7 @@ export type OperationName =
   | 'invocations.createFeedback'
   | 'auditLog.list'
   | 'providers.list'
+  | 'providers.test'
   | 'prices.list'
   | 'prices.get'
   | 'prices.set'

@@ -536,6 +536,8 @@ export interface ProvidersResource {
    * and providers that have one of them. If it may not use the `defaultModel` of a provider, its first model in the list
    * is the default for this key.
    *
+   * `health` says how the calls of a provider ended, of all processes, some seconds ago. Keys with limits do not get it.
+   *
    * `echo` needs no credentials and can always be called. It makes everything testable without a provider:
    * - It answers with the last user message (without one, the last message), or with the tool result that comes last. `echo-upper` answers in upper case,
    *   `echo-reverse` with the words in reverse order. `echo-fail`, which is not listed, fails like an overloaded provider.
@@ -546,6 +548,18 @@ export interface ProvidersResource {
    * - `stop` and `max_output_tokens` cut the answer. Usage counts words, and one for each image.
    */
   list(options?: CallOptions<'listProviders'>): Call<Schemas['ProviderList']>;
+
+  /**
+   * Test a provider.
+   *
+   * Sends "Reply with OK." to a model of the provider, with at most 256 output tokens, and waits up to 30 seconds for the
+   * answer. So it shows whether the credentials are accepted, and changes the `health` of the provider. **It is a call that
+   * the provider charges for**: budgets apply to it, and the invocation log has it with the operation `provider-test`.
+   *
+   * @param id Id of the provider.
+   * @throws {ProblemError} `budget-exceeded` (402), `cost-unknown` (402), `provider-not-found` (404), `idempotency-key-in-use` (409), `provider-not-configured` (422), `idempotency-key-reused` (422), `provider-failed` (502), `provider-timeout` (502), `provider-refused-credentials` (502), `provider-rate-limited` (502), `provider-bad-answer` (502)
+   */
+  test(id: string, body?: Schemas['ProviderTest'], options?: CallOptions<'testProvider'>): Call<Schemas['ProviderTestResult']>;
 }
 
 /**

@@ -634,6 +634,8 @@ export interface paths<Other = string & {}> {
          *     and providers that have one of them. If it may not use the `defaultModel` of a provider, its first model in the list
          *     is the default for this key.
          *
+         *     `health` says how the calls of a provider ended, of all processes, some seconds ago. Keys with limits do not get it.
+         *
          *     `echo` needs no credentials and can always be called. It makes everything testable without a provider:
          *     - It answers with the last user message (without one, the last message), or with the tool result that comes last. `echo-upper` answers in upper case,
          *       `echo-reverse` with the words in reverse order. `echo-fail`, which is not listed, fails like an overloaded provider.
@@ -646,6 +648,28 @@ export interface paths<Other = string & {}> {
         get: operations<Other>["listProviders"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/providers/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test a provider
+         * @description Sends "Reply with OK." to a model of the provider, with at most 256 output tokens, and waits up to 30 seconds for the
+         *     answer. So it shows whether the credentials are accepted, and changes the `health` of the provider. **It is a call that
+         *     the provider charges for**: budgets apply to it, and the invocation log has it with the operation `provider-test`.
+         */
+        post: operations<Other>["testProvider"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3730,10 +3754,10 @@ export interface components<Other = string & {}> {
             created_at: components<Other>["schemas"]["Timestamp"];
             /**
              * AnyInvocationOperation
-             * @description What was requested: `invoke` a prompt, `chat-completion` and `response` of OpenAI's API, or a call of a `test-run`.
+             * @description What was requested: `invoke` a prompt, `chat-completion` and `response` of OpenAI's API, a call of a `test-run`, or a `provider-test`.
              * @example invoke
              */
-            operation: ("invoke" | "chat-completion" | "response" | "test-run") | components<Other>["schemas"]["OtherValue"];
+            operation: ("invoke" | "chat-completion" | "response" | "test-run" | "provider-test") | components<Other>["schemas"]["OtherValue"];
             /**
              * AnyInvocationStatus
              * @description How it ended.
@@ -9024,6 +9048,60 @@ export interface components<Other = string & {}> {
             description: string;
         };
         /**
+         * ProviderFailure
+         * @description The last call that failed, except because of its request.
+         * @example {
+         *       "at": "2026-11-05T14:30:12.480Z",
+         *       "problem": "urn:prompt-gateway:problem:missing-variables"
+         *     }
+         */
+        ProviderFailure: {
+            at: components<Other>["schemas"]["Timestamp"];
+            problem: components<Other>["schemas"]["ProblemType"];
+            /**
+             * @description Why it failed, in a sentence.
+             * @example The provider limits the rate of requests (status 429).
+             */
+            detail?: string;
+            provider_status?: components<Other>["schemas"]["ProviderStatus"];
+            provider_code?: components<Other>["schemas"]["ProviderCode"];
+            provider_message?: components<Other>["schemas"]["ProviderMessage"];
+        };
+        /**
+         * ProviderHealth
+         * @description How calls to the provider ended. Absent if none has ended in the last 30 days. A call that the provider
+         *     refuses because of its request, such as one with an unknown model, counts as failed, but does not make
+         *     the provider `failing`.
+         * @example {
+         *       "status": "working",
+         *       "succeeded": 412,
+         *       "failed": 3
+         *     }
+         */
+        ProviderHealth: {
+            /**
+             * AnyProviderHealthStatus
+             * @description `failing` if no call has succeeded since one failed.
+             * @example working
+             */
+            status: ("working" | "failing") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * Format: int64
+             * @description Calls of the last hour that succeeded.
+             * @example 412
+             */
+            succeeded: number;
+            /**
+             * Format: int64
+             * @description Calls of the last hour that failed, with those that were repeated.
+             * @example 3
+             */
+            failed: number;
+            last_success_at?: components<Other>["schemas"]["Timestamp"];
+            failing_since?: components<Other>["schemas"]["Timestamp"];
+            last_failure?: components<Other>["schemas"]["ProviderFailure"];
+        };
+        /**
          * Provider
          * @description A language-model provider that the service can call.
          * @example {
@@ -9068,6 +9146,7 @@ export interface components<Other = string & {}> {
              *     ]
              */
             settings: components<Other>["schemas"]["ProviderSetting"][];
+            health?: components<Other>["schemas"]["ProviderHealth"];
         };
         /**
          * ProviderList
@@ -9086,6 +9165,50 @@ export interface components<Other = string & {}> {
          *     ]
          */
         ProviderList: components<Other>["schemas"]["Provider"][];
+        /**
+         * ProviderTest
+         * @description Options of a test of a provider.
+         * @example {
+         *       "model": "claude-haiku-4-5"
+         *     }
+         */
+        ProviderTest: {
+            /**
+             * @description The model that answers. Left out, it is `defaultModel`.
+             * @example claude-haiku-4-5
+             */
+            model?: components<Other>["schemas"]["ModelId"];
+        };
+        /**
+         * ProviderTestResult
+         * @description An answer of a provider to a test.
+         * @example {
+         *       "invocation_id": "01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71",
+         *       "model": "claude-haiku-4-5",
+         *       "text": "OK.",
+         *       "latency_ms": 611,
+         *       "usage": {
+         *         "inputTokens": 11,
+         *         "outputTokens": 5
+         *       },
+         *       "cost": {
+         *         "amount": "0.000036",
+         *         "currency": "USD"
+         *       }
+         *     }
+         */
+        ProviderTestResult: {
+            invocation_id: components<Other>["schemas"]["InvocationId"];
+            model: components<Other>["schemas"]["ModelId"];
+            /**
+             * @description What the model answered. Empty if it spent its tokens on thinking.
+             * @example OK.
+             */
+            text: string;
+            latency_ms: components<Other>["schemas"]["LatencyMs"];
+            usage: components<Other>["schemas"]["Usage"];
+            cost: components<Other>["schemas"]["CallCost"];
+        };
         /**
          * ModelPricePage
          * @description Prices of models, ordered by provider and model.
@@ -13959,6 +14082,65 @@ export interface components<Other = string & {}> {
             status: 403;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * TestProvider404Problem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:provider-not-found",
+         *       "title": "Provider not found",
+         *       "status": 404,
+         *       "detail": "There is no provider \"opnai\".",
+         *       "instance": "/api/v1/providers/opnai/test",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        TestProvider404Problem: {
+            /**
+             * AnyTestProvider404ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:provider-not-found
+             */
+            type: "urn:prompt-gateway:problem:provider-not-found" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * TestProvider422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:provider-not-configured",
+         *       "title": "Provider not configured",
+         *       "status": 422,
+         *       "detail": "The provider \"anthropic\" is not configured.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "is not configured",
+         *           "pointer": "#/provider"
+         *         }
+         *       ],
+         *       "provider": "anthropic"
+         *     }
+         */
+        TestProvider422Problem: {
+            /**
+             * AnyTestProvider422ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:provider-not-configured
+             */
+            type: ("urn:prompt-gateway:problem:provider-not-configured" | "urn:prompt-gateway:problem:idempotency-key-reused") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * PriceNotFoundProblem
          * @description Error details of an answer with status 404 (RFC 9457).
          * @example {
@@ -16425,6 +16607,11 @@ export interface components<Other = string & {}> {
         PathInvocationId: components<Other>["schemas"]["InvocationId"];
         /**
          * @description Id of the provider.
+         * @example anthropic
+         */
+        PathProviderId: components<Other>["schemas"]["ProviderId"];
+        /**
+         * @description Id of the provider.
          * @example azure
          */
         PathProvider: components<Other>["schemas"]["ProviderId"];
@@ -18784,6 +18971,91 @@ export interface operations<Other = string & {}> {
             406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    testProvider: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A unique value for each action. A repetition with the same key gets the first answer again, and the action is done once. Up to 255 visible ASCII characters, with or without double quotes.
+                 * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components<Other>["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the provider.
+                 * @example anthropic
+                 */
+                id: components<Other>["parameters"]["PathProviderId"];
+            };
+            cookie?: never;
+        };
+        /** @description Options of the test. Can be left out. */
+        requestBody?: {
+            content: {
+                "application/json": components<Other>["schemas"]["ProviderTest"];
+            };
+        };
+        responses: {
+            /** @description The provider has answered. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                    "Idempotency-Replayed": components<Other>["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["ProviderTestResult"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidRequest"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            402: components<Other>["responses"]["BeyondBudget"];
+            403: components<Other>["responses"]["BeyondLimits"];
+            /** @description There is no such provider. */
+            404: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["TestProvider404Problem"];
+                };
+            };
+            406: components<Other>["responses"]["NotAcceptable"];
+            408: components<Other>["responses"]["RequestTimeout"];
+            409: components<Other>["responses"]["IdempotencyKeyInUse"];
+            413: components<Other>["responses"]["ContentTooLarge"];
+            415: components<Other>["responses"]["UnsupportedMediaType"];
+            /** @description The provider cannot be called. No call was made. */
+            422: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["TestProvider422Problem"];
+                };
+            };
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            502: components<Other>["responses"]["ProviderFailed"];
             503: components<Other>["responses"]["ServiceUnavailable"];
             default: components<Other>["responses"]["OtherProblem"];
         };

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { StatusBadge } from '../../shared/status-badge.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
+import { ProviderBadge } from '../providers/provider-badge.tsx';
 import { useProviders } from '../providers/queries.ts';
 import { Panel, PanelList, PanelNote, PanelRow } from './panel.tsx';
 
@@ -15,9 +15,14 @@ export function ProviderStatus(): ReactNode {
   return (
     <Panel title={texts.title} all={{ label: texts.all, to: '/providers' }} query={providers}>
       <PanelList>
-        {configured.map(({ id, name, defaultModel }) => (
-          <PanelRow key={id} name={name} target={{ to: '/providers', search: { provider: id } }} text={defaultModel}>
-            <StatusBadge tone="ok">{texts.configured}</StatusBadge>
+        {configured.map((provider) => (
+          <PanelRow
+            key={provider.id}
+            name={provider.name}
+            target={{ to: '/providers', search: { provider: provider.id } }}
+            text={provider.defaultModel}
+          >
+            <ProviderBadge provider={provider} />
           </PanelRow>
         ))}
       </PanelList>

@@ -7,6 +7,7 @@ import { FactTable } from '../../shared/fact-table.tsx';
 import { StatusBadge } from '../../shared/status-badge.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { envLines } from './env-lines.ts';
+import { ProviderHealth } from './provider-health.tsx';
 import classes from './providers.module.css';
 
 /** One provider: its models, its settings, and the lines of `.env` that configure it. */
@@ -22,6 +23,7 @@ export function ProviderDetails({ provider }: { provider: Schemas['Provider'] })
           { label: texts.defaultModel, value: <CopyableId value={defaultModel} label={texts.defaultModel} /> },
         ]}
       />
+      {provider.configured && <ProviderHealth provider={provider} />}
       <Stack gap={6}>
         <Title order={4}>{texts.models}</Title>
         <ul className={classes.models}>

@@ -9,6 +9,7 @@ import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { StatusBadge } from '../../shared/status-badge.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
+import { ProviderBadge } from './provider-badge.tsx';
 import { ProviderDetails } from './provider-details.tsx';
 import classes from './providers.module.css';
 import { useProviders } from './queries.ts';
@@ -66,7 +67,6 @@ export function ProvidersScreen(): ReactNode {
 
 /** Some of the providers. The address has the one that is open. */
 function Providers({ title, providers }: { title: string; providers: readonly Provider[] }): ReactNode {
-  const { providers: texts } = useTexts();
   const search = route.useSearch();
   const filters = useFilters(search);
   if (providers.length === 0) return null;
@@ -97,9 +97,7 @@ function Providers({ title, providers }: { title: string; providers: readonly Pr
                       {provider.defaultModel}
                     </Text>
                   </div>
-                  <StatusBadge tone={provider.configured ? 'ok' : 'neutral'}>
-                    {provider.configured ? texts.configured : texts.notConfigured}
-                  </StatusBadge>
+                  <ProviderBadge provider={provider} />
                 </Group>
               </Accordion.Control>
               <Accordion.Panel>{provider.id === open && <ProviderDetails provider={provider} />}</Accordion.Panel>

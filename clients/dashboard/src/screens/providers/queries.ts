@@ -1,13 +1,16 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { Schemas } from 'prompt-gateway-client';
 import { gateway } from '../../app/gateway.ts';
+import { liveStatistics } from '../../app/query-client.ts';
 
-/** Reads all providers. They change only when the service starts. */
-export function useProviders(isEnabled = true): UseQueryResult<Schemas['Provider'][]> {
+export const providersKey = ['providers'] as const;
+
+/** Reads all providers, with their health. */
+export function useProviders(isEnabled = true): UseQueryResult<Schemas['Provider'][], unknown> {
   return useQuery({
-    queryKey: ['providers'],
+    queryKey: providersKey,
     queryFn: ({ signal }) => gateway.providers.list({ signal }),
-    staleTime: 60_000,
     enabled: isEnabled,
+    ...liveStatistics,
   });
 }

@@ -35,6 +35,7 @@ export const invocations: Texts['invocations'] = {
     'chat-completion': 'Chat-Completion',
     response: 'Response',
     'test-run': 'Aufruf eines Testlaufs',
+    'provider-test': 'Test eines Anbieters',
   },
   unknown: 'Unbekannt',
   empty: {

@@ -77,7 +77,6 @@ export const overview: Texts['overview'] = {
   providers: {
     title: 'Anbieter',
     all: 'Alle Anbieter',
-    configured: 'Konfiguriert',
     onlyEcho:
       'Nur Echo ist konfiguriert. Es wiederholt den Prompt; konfigurieren Sie einen weiteren Anbieter, um Antworten eines Modells zu erhalten.',
     more: (count) =>

@@ -32,6 +32,7 @@ export const invocations = {
     'chat-completion': 'Chat completion',
     response: 'Response',
     'test-run': 'Call of a test run',
+    'provider-test': 'Test of a provider',
   } as Readonly<Record<string, string>>,
   unknown: 'Unknown',
   empty: {

@@ -73,7 +73,6 @@ export const overview = {
   providers: {
     title: 'Providers',
     all: 'All providers',
-    configured: 'Configured',
     onlyEcho: 'Only Echo is configured. It repeats the prompt; configure another provider to get answers of a model.',
     more: (count: string) => `${count} more can be configured.`,
   },
