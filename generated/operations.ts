@@ -2006,6 +2006,41 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "getAttention": {
+    "method": "GET",
+    "path": "/api/v1/attention",
+    "scope": null,
+    "needsKey": true,
+    "parameters": [],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "beyond-limits",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
   "listProviders": {
     "method": "GET",
     "path": "/api/v1/providers",

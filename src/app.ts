@@ -47,6 +47,8 @@ import { invokeOperations } from './prompts/invoke/invoke-operations.ts';
 import { createKeptBytes } from './base/limits/kept-bytes.ts';
 import { createMemoryBudget, type MemoryBudgetOptions } from './base/limits/memory-budget.ts';
 import type { Metrics } from './observability/metrics.ts';
+import { createAttention } from './observability/attention.ts';
+import { attentionOperations } from './observability/attention-operations.ts';
 import { recordExchange } from './observability/record-exchange.ts';
 import { createCompatibleFeature } from './prompts/openai/feature.ts';
 import { createOrdersFeature, ordersIndexes } from './orders/feature.ts';
@@ -348,6 +350,14 @@ export function createApp(dependencies: AppDependencies): App {
     ...webhookOperations({ integrations, deliveries, replays, conditions: webhooks.conditions, clock }),
     ...eventOperations(),
     ...statisticsOperations({ statistics, integrations, prompts }),
+    ...attentionOperations(
+      createAttention({
+        ...{ providers, statistics, integrations, clock },
+        budgets: budgets.budgets,
+        invocations: invocationFeature,
+        receivers: webhooks,
+      }),
+    ),
     ...serviceOperations({
       version,
       metrics,

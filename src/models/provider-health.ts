@@ -15,7 +15,7 @@ export interface ProviderFailure {
 export interface ProviderHealth {
   readonly lastSuccessAt: Date | undefined;
   readonly lastFailure: ProviderFailure | undefined;
-  /** When the first call failed since the last one that succeeded; undefined if none has. */
+  /** When the invocation began whose call failed first since the last one that succeeded; undefined if none has. */
   readonly failingSince: Date | undefined;
 }
 

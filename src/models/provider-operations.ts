@@ -1,5 +1,6 @@
 import type { components } from '../../generated/types.ts';
 import { defined } from '../base/runtime/objects.ts';
+import { reachesAll } from '../base/limits/reach.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import type { ProviderRegistry } from './provider.ts';
 import type { ProviderFailure, ProviderHealth, RecentCalls } from './provider-health.ts';
@@ -21,7 +22,7 @@ export function providerOperations(
       const { reach } = context.principal;
       const providers = withinReach(registry.list(), reach);
       // What others' calls said is not for a key with limits.
-      const ids = reach === undefined ? providers.filter(({ configured }) => configured).map(({ id }) => id) : [];
+      const ids = reachesAll(reach) ? providers.filter(({ configured }) => configured).map(({ id }) => id) : [];
       const health = await calls.ofProviders(ids);
       const body = providers.map(({ id, name, models, defaultModel, configured, settings }) => {
         const found = health.get(id);

@@ -58,6 +58,8 @@ export interface Webhooks {
   condition(integration: Integration): Promise<Condition>;
   /** The condition of receivers, by the ids of their integrations, without waiting deliveries. */
   conditions(integrations: readonly Integration[]): Promise<ReadonlyMap<string, Condition>>;
+  /** Ids of integrations whose last attempt failed, some seconds ago. */
+  failing(limit: number): Promise<readonly string[]>;
   /** Reports the waiting deliveries of all integrations. */
   measureBacklog(): Promise<void>;
   start(): void;
@@ -106,9 +108,10 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
         const { health: known, activity } = engine.stateOf(id) ?? found.get(id) ?? { health: undefined, activity: {} };
         if (known?.settingsRevision !== settingsRevision) return [id, { ...soundCondition, ...activity }];
         const wait = status === 'active' ? remainingWait(known, now, timing.breaker.longestOpen) : 0;
-        const { failuresInARow: consecutiveFailures, lastFailure } = known;
+        const { failuresInARow: consecutiveFailures, lastFailure, failingSince } = known;
         const retryingUntil = wait > 0 ? new Date(now.getTime() + wait) : undefined;
-        return [id, { ...soundCondition, ...activity, consecutiveFailures, lastFailure, retryingUntil }];
+        const failing = { consecutiveFailures, lastFailure, failingSince, retryingUntil };
+        return [id, { ...soundCondition, ...activity, ...failing }];
       }),
     );
   };
@@ -126,6 +129,7 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
     replays,
     retention: createRetention({ ...common, health, replays: replayStore }),
     conditions,
+    failing: (limit) => health.failing(limit),
     async condition(integration) {
       const { id } = integration;
       const [known, waiting] = await Promise.all([conditions([integration]), waitingStore.find(id, clock.now())]);

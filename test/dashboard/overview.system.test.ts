@@ -77,12 +77,12 @@ describe('the overview', () => {
     await later(page);
     await steps.getByText('2 of 4 done').waitFor();
     expect(await steps.getByText('Done', { exact: true }).count()).toBe(2);
-    await page.getByText('The integration is healthy.').waitFor();
     await create('/v1/locations', { name: 'Harbour', timezone: 'Europe/Berlin', currency: 'EUR' });
     await create('/api/v1/api-keys', { name: 'Shop', scopes: ['prompts:invoke'] });
     await later(page);
     await steps.waitFor({ state: 'detached' });
     await page.getByRole('figure', { name: 'Prompt invocations' }).getByText('No data in this period').waitFor();
+    await page.getByText('Nothing needs attention.').waitFor();
 
     await greet(service, greeting);
     await greet(service, greeting);
@@ -102,10 +102,10 @@ describe('the overview', () => {
     await figure('Delivery attempts').getByText('50% succeeded, 1 failed').waitFor();
     await figure('Waiting deliveries').getByText('1 held').waitFor();
     await page.locator('[data-bar]').first().waitFor({ state: 'attached' });
-    const attention = page.getByRole('region', { name: 'Integrations that need attention' });
+    const attention = page.getByRole('region', { name: 'Needs attention' });
     await attention.getByText('Last answer: status 503').waitFor();
-    await attention.getByText('Waiting to retry').waitFor();
-    expect(await attention.getByRole('listitem').count()).toBe(1);
+    await attention.getByText('1 of 3 failed').waitFor();
+    expect(await attention.getByRole('listitem').count()).toBe(2);
     await expectAccessible(page);
     await takeScreenshots(page, 'overview');
 
@@ -128,6 +128,10 @@ describe('the overview', () => {
     await figure('Delivery attempts').getByText('50% succeeded, 1 failed').waitFor();
     await page.getByRole('region', { name: 'Last failed deliveries' }).getByRole('link', { name: 'TEST' }).click();
     await heading(page, 'TEST delivery').waitFor();
+    await page.goBack();
+    await attention.getByRole('link', { name: 'greeting · v1' }).click();
+    await page.waitForURL('**/invocations?*');
+    await page.getByRole('table').locator('tbody tr').waitFor();
     await page.goBack();
     await attention.getByRole('link', { name: 'Bar <i>terrace</i>' }).click();
     await heading(page, 'Bar <i>terrace</i>').waitFor();

@@ -180,6 +180,7 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     createResponse: { method: 'POST', path: '/v1/responses', body: { model: `prompt/${prompt}` } },
     listModels: { method: 'GET', path: '/v1/models' },
     getModel: { method: 'GET', path: `/v1/models/${encodeURIComponent(`prompt/${prompt}`)}` },
+    getAttention: { method: 'GET', path: '/api/v1/attention' },
     listProviders: { method: 'GET', path: '/api/v1/providers' },
     testProvider: { method: 'POST', path: '/api/v1/providers/echo/test' },
     createApiKey: { method: 'POST', path: '/api/v1/api-keys', body: { name: 'new', scopes: ['keys:manage'] } },

@@ -42,7 +42,7 @@ export interface Budgeting {
    */
   claim(charged: Charged, called: Called, most: number | undefined): Claim | undefined;
   /** A call was refused because of a budget. @param budget its name */
-  refused(budget: string): void;
+  refused(budget: string, began: Date): void;
   /** A call has cost more than the most that it could cost: its model is blocked from now on. */
   exceeded(excess: Excess): void;
   /** The limit of output tokens for a provider that would get none; undefined if no budget has one. */
@@ -93,7 +93,7 @@ export interface BudgetsOptions {
   /** Called for each excess, with the error if its model could not be blocked. */
   readonly onExcess: (excess: Excess, error?: unknown) => void;
   /** Called for each call that is refused. */
-  readonly onRefused: (budget: Budget, terms: PeriodTerms) => void;
+  readonly onRefused: (budget: Budget, terms: PeriodTerms, began: Date) => void;
 }
 
 /** How often each process reads the budgets that others have set, in milliseconds. */
@@ -203,9 +203,9 @@ export function createBudgets({ store, periods, clock, random, onExcess, onRefus
       }
       return { periods: payers.map(currentTerms), amount: most ?? 0, payer: charged.principal.family };
     },
-    refused(name) {
+    refused(name, began) {
       const current = all.find(({ budget }) => budget.name === name);
-      if (current !== undefined) onRefused(current.budget, currentTerms(current));
+      if (current !== undefined) onRefused(current.budget, currentTerms(current), began);
     },
     exceeded(excess) {
       onExcess(excess);

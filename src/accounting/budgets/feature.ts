@@ -35,9 +35,9 @@ export function createBudgetFeature(
   const uses = createBudgetUses(periods, () => budgets.known(), clock);
   const budgets = createBudgets({
     ...{ store: createBudgetStore(database), periods: store, clock, random, onExcess },
-    onRefused: (budget, terms) => {
+    onRefused: (budget, terms, began) => {
       uses.refused(budget.name);
-      refusals.add(budget, terms);
+      refusals.add(budget, terms, began);
     },
   });
   const { monotonic } = clock;

@@ -7,8 +7,8 @@ import type { PeriodStore, PeriodTerms, Refused } from './period-store.ts';
 
 /** Notes which budgets refuse calls, and announces the first refusal in a period. */
 export interface Refusals {
-  /** A budget has refused a call. */
-  add(budget: Budget, terms: PeriodTerms): void;
+  /** A budget has refused a call. @param began when its invocation did, so that a list since then has it */
+  add(budget: Budget, terms: PeriodTerms, began: Date): void;
   /** Writes what is not written yet. Call it every second. @throws {ProblemError} database-unavailable */
   report(): Promise<void>;
 }
@@ -46,11 +46,11 @@ export function createRefusals({ periods, clock, random }: RefusalsOptions): Ref
   };
 
   return {
-    add(budget, terms) {
-      const at = clock.now();
+    add(budget, terms, began) {
       const before = noted.get(terms.id);
-      const { calls = 0, since = at } = before?.terms.revision === terms.revision ? before : {};
-      noted.set(terms.id, { budget, terms, calls: calls + 1, since, last: at });
+      const { calls = 0, since = began } = before?.terms.revision === terms.revision ? before : {};
+      const first = since < began ? since : began;
+      noted.set(terms.id, { budget, terms, calls: calls + 1, since: first, last: clock.now() });
       waiting.add(terms.id);
     },
     async report() {

@@ -13,6 +13,7 @@ import type { ContentMode } from './content.ts';
 import { createContentStore } from './content-store.ts';
 import { createFeedbackStore } from './feedback-store.ts';
 import { startOfDay, timeOf } from './invocation-id.ts';
+import type { InvocationFilter } from './invocation.ts';
 import { createInvocationLog } from './invocation-log.ts';
 import { invocationOperations } from './invocation-operations.ts';
 import { createInvocationStore } from './invocation-store.ts';
@@ -109,6 +110,7 @@ export function createInvocationFeature(all: InvocationFeatureOptions) {
     invocations,
     chores,
     flush: () => records.flush(),
+    list: (filter: InvocationFilter) => store.list(filter),
     records: {
       called: (span: Required<Span>) => store.called(span),
       async firstDay(): Promise<number | undefined> {

@@ -186,7 +186,7 @@ export class InvocationRecord implements AttemptLog {
       if (paid?.isPut === true) this.#isNeeded = true;
       if (isRefusal(error) && error.extensions.budget !== undefined) {
         this.#document.refused_by = error.extensions.budget;
-        budgets.refused(error.extensions.budget);
+        budgets.refused(error.extensions.budget, this.#document.created_at);
       }
       throw error;
     }
@@ -320,7 +320,7 @@ export class InvocationRecord implements AttemptLog {
   #tell(provider: string, { outcome, detail, status, code, message }: AttemptEnd): void {
     if (outcome === 'cancelled') return;
     const failure = outcome === 'ok' ? undefined : { problem: outcome, detail, status, code, message };
-    this.#dependencies.onCalled({ provider, failure });
+    this.#dependencies.onCalled({ provider, began: this.#document.created_at, failure });
   }
 
   /** In whole milliseconds. */

@@ -7,10 +7,16 @@ import { expiryIndex, type CollectionIndexes } from '../../storage/db/indexes.ts
 import type { PagedDatabase } from '../../storage/db/pages.ts';
 import { read } from '../../storage/db/writes.ts';
 
+/** When a call failed first, and when its invocation began. They are compared in the order of the members. */
+interface FirstFailure {
+  readonly at: Date;
+  readonly began: Date;
+}
+
 /** What a process has seen of a provider since it last wrote. Failures came after the success. */
 export interface ProviderNews {
   readonly succeededAt?: Date;
-  readonly failingSince?: Date;
+  readonly failingSince?: FirstFailure;
   readonly failure?: ProviderFailure;
 }
 
@@ -25,7 +31,7 @@ export interface ProviderHealthStore {
 interface ProviderHealthDocument {
   _id: string;
   succeeded_at?: Date;
-  failing_since?: Date;
+  failing_since?: FirstFailure;
   failure?: ProviderFailure;
   expires_at: Date;
 }
@@ -73,6 +79,6 @@ function toWrite([_id, news]: readonly [string, ProviderNews]): AnyBulkWriteOper
 function fromDocument({ succeeded_at, failing_since, failure }: ProviderHealthDocument): ProviderHealth {
   const succeeded = succeeded_at ?? new Date(0);
   const isFailing = failure !== undefined && failure.at > succeeded;
-  const since = failing_since !== undefined && failing_since > succeeded ? failing_since : failure?.at;
+  const since = failing_since !== undefined && failing_since.at > succeeded ? failing_since.began : failure?.at;
   return { lastSuccessAt: succeeded_at, lastFailure: failure, failingSince: isFailing ? since : undefined };
 }

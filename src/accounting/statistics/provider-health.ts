@@ -11,6 +11,8 @@ import type { ProviderHealthStore, ProviderNews } from './provider-health-store.
 /** A call that has ended. */
 export interface EndedCall {
   readonly provider: string;
+  /** When its invocation began, so that a list since then has it. */
+  readonly began: Date;
   /** Undefined if it succeeded. */
   readonly failure: Omit<ProviderFailure, 'at'> | undefined;
 }
@@ -32,7 +34,7 @@ export function createProviderHealths(store: ProviderHealthStore, clock: Pick<Cl
     noted.set(provider, { ...old, ...newer, ...(failingSince && { failingSince }) });
   };
   return {
-    called({ provider, failure }) {
+    called({ provider, began, failure }) {
       if (failure !== undefined && isOfRequest(failure)) return;
       const at = clock.now();
       const before = noted.get(provider);
@@ -40,7 +42,7 @@ export function createProviderHealths(store: ProviderHealthStore, clock: Pick<Cl
         provider,
         failure === undefined
           ? { succeededAt: at }
-          : { ...before, failingSince: before?.failingSince ?? at, failure: { ...failure, at } },
+          : { ...before, failingSince: before?.failingSince ?? { at, began }, failure: { ...failure, at } },
       );
     },
     async flush() {

@@ -19,6 +19,11 @@ export interface KeyRate {
   readonly requestsPerMinute: number;
 }
 
+/** Whether a key may reach every prompt and every model. @param reach undefined for a key without limits */
+export function reachesAll(reach: Reach | undefined): boolean {
+  return reach?.prompts === undefined && reach?.models === undefined;
+}
+
 /** Whether a key may reach a prompt. @param reach undefined for a key without limits */
 export function mayReachPrompt(reach: Reach | undefined, promptId: string): boolean {
   return reach?.prompts === undefined || reach.prompts.has(promptId);

@@ -19,6 +19,8 @@ export interface WaitingSummary extends WaitingDeliveries {
 export interface Condition {
   /** Failed attempts since the last successful one. */
   readonly consecutiveFailures: number;
+  /** The time of the first failure after the last success. */
+  readonly failingSince: Date | undefined;
   readonly lastFailure:
     | {
         readonly at: Date;
@@ -45,6 +47,7 @@ export interface Condition {
 export const soundCondition: Condition = {
   successRate: undefined,
   consecutiveFailures: 0,
+  failingSince: undefined,
   lastFailure: undefined,
   failingDelivery: undefined,
   lastAttemptAt: undefined,

@@ -28,6 +28,8 @@ export interface HealthStore {
   save(states: readonly (LaneState & { readonly integrationId: string })[]): Promise<void>;
   /** Ends the pause of a receiver that fails, so that it gets a probe. */
   endPause(integrationId: string, at: Date): Promise<void>;
+  /** Ids of integrations whose last attempt failed, in no order. */
+  failing(limit: number): Promise<string[]>;
   /** Integrations with a stored condition, in the order of their ids, from after the given one. */
   ids(after: string, limit: number): Promise<string[]>;
   remove(integrationIds: readonly string[]): Promise<void>;
@@ -89,6 +91,16 @@ export function createHealthStore(database: Database): HealthStore {
     async endPause(integrationId, at) {
       const open = { _id: integrationId, 'health.open_until': { $gt: at } };
       await writeIdempotently(() => lanes.updateOne(open, { $set: { 'health.open_until': at } }));
+    },
+    async failing(limit) {
+      const failed = { 'health.failures_in_a_row': { $gt: 0 } };
+      const found = await read(() =>
+        lanes
+          .find(failed, { projection: { _id: 1 } })
+          .limit(limit)
+          .toArray(),
+      );
+      return found.map(({ _id }) => _id);
     },
     async ids(after, limit) {
       const found = await read(() =>

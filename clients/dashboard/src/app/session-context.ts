@@ -17,6 +17,12 @@ export function useSession(): Session {
   return session;
 }
 
+/** Whether the key reaches every prompt and every model. */
+export function useReachesAll(): boolean {
+  const { limits } = useSession().key;
+  return limits?.prompts === undefined && limits?.models === undefined;
+}
+
 /** Whether the signed-in key may do what this scope allows. The service decides; this is for what is shown. */
 export function useScope(scope: Scope): boolean {
   return useSession().key.scopes.includes(scope);

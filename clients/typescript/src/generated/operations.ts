@@ -66,6 +66,16 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
   auditLog: {
     list: { method: 'GET', path: '/api/v1/audit-log', input: 'query', page: true },
   },
+  service: {
+    getAttention: { method: 'GET', path: '/api/v1/attention' },
+    getInfo: { method: 'GET', path: '/' },
+    getLiveness: { method: 'GET', path: '/health/live' },
+    getReadiness: { method: 'GET', path: '/health/ready' },
+    getMetrics: { method: 'GET', path: '/metrics', text: true },
+    getStatistics: { method: 'GET', path: '/api/v1/statistics', input: 'query' },
+    getOpenApiDocument: { method: 'GET', path: '/openapi.json' },
+    getAsyncApiDocument: { method: 'GET', path: '/asyncapi.json' },
+  },
   providers: {
     list: { method: 'GET', path: '/api/v1/providers' },
     test: { method: 'POST', path: '/api/v1/providers/{id}/test', input: 'body', key: true },
@@ -157,15 +167,6 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     create: { method: 'POST', path: '/api/v1/session', input: 'body', repeatable: true },
     delete: { method: 'DELETE', path: '/api/v1/session' },
   },
-  service: {
-    getInfo: { method: 'GET', path: '/' },
-    getLiveness: { method: 'GET', path: '/health/live' },
-    getReadiness: { method: 'GET', path: '/health/ready' },
-    getMetrics: { method: 'GET', path: '/metrics', text: true },
-    getStatistics: { method: 'GET', path: '/api/v1/statistics', input: 'query' },
-    getOpenApiDocument: { method: 'GET', path: '/openapi.json' },
-    getAsyncApiDocument: { method: 'GET', path: '/asyncapi.json' },
-  },
 };
 
 /** A method of the client, as it is called: `prompts.invoke`. */
@@ -200,6 +201,7 @@ export type OperationName =
   | 'invocations.deleteContent'
   | 'invocations.createFeedback'
   | 'auditLog.list'
+  | 'service.getAttention'
   | 'providers.list'
   | 'providers.test'
   | 'prices.list'

@@ -525,6 +525,118 @@ export interface AuditLogResource {
 }
 
 /**
+ * Operations for the operators of the service.
+ */
+export interface ServiceResource {
+  /**
+   * List what needs attention.
+   *
+   * Returns what fails now, the most serious first: providers that do not answer, budgets that refuse calls, versions of
+   * prompts of which at least a tenth of the invocations of the last hour failed, integrations that are disabled or whose
+   * receivers fail. It is read at once from what all processes have written, which can be some seconds old.
+   *
+   * Each kind needs the scope of its own list, and is left out without it: `prompts:read` for providers, `budgets:read`,
+   * `invocations:read` for prompts, `integrations:read`. `kinds` says which were looked at. A key that is limited to some
+   * prompts or models gets 403.
+   */
+  getAttention(options?: CallOptions<'getAttention'>): Call<Schemas['Attention']>;
+
+  /**
+   * Get what runs here.
+   *
+   * Returns the name and version of the service, the schema version of its data, the progress of a migration after an
+   * upgrade, and the paths of its documents. A browser (a client that prefers `text/html`) gets a start page.
+   */
+  getInfo(options?: CallOptions<'getServiceInfo'>): Call<Schemas['ServiceInfo']>;
+
+  /**
+   * Is the process alive?.
+   *
+   * Answers while the process runs, even if the database or the storage fails. Use it for liveness probes: restart the
+   * process when this fails.
+   */
+  getLiveness(options?: CallOptions<'getLiveness'>): Call<Schemas['Liveness']>;
+
+  /**
+   * Can the process do its work?.
+   *
+   * Checks the database and the object storage. Use it for readiness probes and load balancers: send no requests while
+   * the answer is 503. Without object storage the process is still ready, because only test runs need it.
+   */
+  getReadiness(options?: CallOptions<'getReadiness'>): Call<Schemas['Readiness']>;
+
+  /**
+   * Get metrics.
+   *
+   * Returns the metrics of this process in the Prometheus text format. Every metric has a `HELP` line. Counters of
+   * problems, failures and refusals exist from the start with the value 0, so that `rate` and `increase` see the first
+   * burst.
+   *
+   * | Metrics | About |
+   * | --- | --- |
+   * | `http_request_duration_seconds`, `http_problems_total` | requests by operation and status, and problems by type |
+   * | `http_streamed_answers_total`, `http_streamed_bytes_total`, `http_stream_first_event_seconds`, `http_event_streams_active` | streamed answers |
+   * | `provider_call_duration_seconds`, `provider_attempts_total`, `provider_tokens_total`, `provider_cost_dollars_total`, `provider_calls_without_cost_total`, `provider_calls_above_ceiling_total`, `provider_calls_implausible_usage_total` | calls of providers |
+   * | `budget_limit_dollars`, `budget_spent_dollars` | budgets and their current periods; the same from every process |
+   * | `budget_calls_refused_total` | calls that this process refused because of a budget |
+   * | `invocations_interrupted_total` | invocations whose process ended before they did |
+   * | `provider_calls_active`, `provider_calls_waiting`, `provider_calls_limit` | the queue of each provider |
+   * | `provider_streams_active`, `provider_streams_waiting`, `provider_streams_limit` | the queue of streamed calls |
+   * | `invoke_cache_total`, `test_runs_active` | the cache of answers, and test runs |
+   * | `request_memory_reserved_bytes`, `request_memory_limit_bytes`, `request_memory_waiting`, `request_memory_refused_total` | the memory for requests in progress |
+   * | `database_command_duration_seconds`, `database_errors_total` | commands of the database, and failures of the connection |
+   * | `database_migration_tasks_left`, `database_migration_failures_total` | the migration to this release |
+   * | `object_storage_errors_total` | failures of the storage for results of test runs |
+   * | `database_connections`, `database_connections_limit`, `database_connection_wait_seconds`, `database_commands_waiting` | the pool of connections |
+   * | `webhook_deliveries_waiting`, `webhook_oldest_waiting_seconds`, `webhook_outboxes_waiting` | what waits in the database; the same from every process |
+   * | `webhook_attempt_duration_seconds`, `webhook_delivery_duration_seconds`, `webhook_deliveries_finished_total`, `webhook_events_relayed_total`, `webhook_relay_lag_seconds`, `webhook_partitions_held`, `webhook_circuit_breakers_opened_total`, `webhook_integrations_disabled_total` | the delivery of events by this process |
+   * | `stored_secrets` | secrets of integrations in the database, by the key that encrypts them; the same from every process |
+   * | `contract_referee_disagreements_total` | the contract referee, if it is on |
+   * | `prompt_gateway_build_info` | always 1; its labels are the versions of the service and of Node.js |
+   * | `process_*`, `nodejs_*` | memory, CPU time, event loop and garbage collection |
+   */
+  getMetrics(options?: CallOptions<'getMetrics'>): Call<operations['getMetrics']['responses'][200]['content']['text/plain']>;
+
+  /**
+   * Get statistics.
+   *
+   * Returns what the service did in the last hour or day: requests, invocations and attempts to deliver events, summed
+   * over all processes. `waiting` tells how many deliveries wait now.
+   *
+   * Processes count in memory and write their counts every few seconds, so the numbers can be some seconds old. A
+   * process that is killed loses the counts of its last seconds: use statistics to see how the service is doing, not to
+   * bill.
+   */
+  getStatistics(query?: Query<'getStatistics'>, options?: CallOptions<'getStatistics'>): Call<Schemas['Statistics']>;
+
+  /**
+   * Get this contract.
+   *
+   * Returns this contract as one OpenAPI 3.1 document.
+   */
+  getOpenApiDocument(options?: CallOptions<'getOpenApiDocument'> & { ifNoneMatch?: undefined }): Call<Schemas['OpenApiDocument']>;
+  /**
+   * Get this contract.
+   *
+   * Returns this contract as one OpenAPI 3.1 document.
+   */
+  getOpenApiDocument(options: CallOptions<'getOpenApiDocument'>): Call<Schemas['OpenApiDocument'] | undefined>;
+
+  /**
+   * Get the contract of events.
+   *
+   * Returns the [contract of events](/docs/events) as one AsyncAPI 3 document, with the schemas of all types.
+   */
+  getAsyncApiDocument(options?: CallOptions<'getAsyncApiDocument'> & { ifNoneMatch?: undefined }): Call<Schemas['AsyncApiDocument']>;
+  /**
+   * Get the contract of events.
+   *
+   * Returns the [contract of events](/docs/events) as one AsyncAPI 3 document, with the schemas of all types.
+   */
+  getAsyncApiDocument(options: CallOptions<'getAsyncApiDocument'>): Call<Schemas['AsyncApiDocument'] | undefined>;
+}
+
+/**
  * The language-model providers that the service can call.
  */
 export interface ProvidersResource {
@@ -536,7 +648,8 @@ export interface ProvidersResource {
    * and providers that have one of them. If it may not use the `defaultModel` of a provider, its first model in the list
    * is the default for this key.
    *
-   * `health` says how the calls of a provider ended, of all processes, some seconds ago. Keys with limits do not get it.
+   * `health` says how the calls of a provider ended, of all processes, some seconds ago. A key that is limited to some
+   * prompts or models does not get it.
    *
    * `echo` needs no credentials and can always be called. It makes everything testable without a provider:
    * - It answers with the last user message (without one, the last message), or with the tool result that comes last. `echo-upper` answers in upper case,
@@ -1495,105 +1608,6 @@ export interface SessionsResource {
   delete(options?: CallOptions<'deleteSession'>): Call<Schemas['Confirmation']>;
 }
 
-/**
- * Operations for the operators of the service.
- */
-export interface ServiceResource {
-  /**
-   * Get what runs here.
-   *
-   * Returns the name and version of the service, the schema version of its data, the progress of a migration after an
-   * upgrade, and the paths of its documents. A browser (a client that prefers `text/html`) gets a start page.
-   */
-  getInfo(options?: CallOptions<'getServiceInfo'>): Call<Schemas['ServiceInfo']>;
-
-  /**
-   * Is the process alive?.
-   *
-   * Answers while the process runs, even if the database or the storage fails. Use it for liveness probes: restart the
-   * process when this fails.
-   */
-  getLiveness(options?: CallOptions<'getLiveness'>): Call<Schemas['Liveness']>;
-
-  /**
-   * Can the process do its work?.
-   *
-   * Checks the database and the object storage. Use it for readiness probes and load balancers: send no requests while
-   * the answer is 503. Without object storage the process is still ready, because only test runs need it.
-   */
-  getReadiness(options?: CallOptions<'getReadiness'>): Call<Schemas['Readiness']>;
-
-  /**
-   * Get metrics.
-   *
-   * Returns the metrics of this process in the Prometheus text format. Every metric has a `HELP` line. Counters of
-   * problems, failures and refusals exist from the start with the value 0, so that `rate` and `increase` see the first
-   * burst.
-   *
-   * | Metrics | About |
-   * | --- | --- |
-   * | `http_request_duration_seconds`, `http_problems_total` | requests by operation and status, and problems by type |
-   * | `http_streamed_answers_total`, `http_streamed_bytes_total`, `http_stream_first_event_seconds`, `http_event_streams_active` | streamed answers |
-   * | `provider_call_duration_seconds`, `provider_attempts_total`, `provider_tokens_total`, `provider_cost_dollars_total`, `provider_calls_without_cost_total`, `provider_calls_above_ceiling_total`, `provider_calls_implausible_usage_total` | calls of providers |
-   * | `budget_limit_dollars`, `budget_spent_dollars` | budgets and their current periods; the same from every process |
-   * | `budget_calls_refused_total` | calls that this process refused because of a budget |
-   * | `invocations_interrupted_total` | invocations whose process ended before they did |
-   * | `provider_calls_active`, `provider_calls_waiting`, `provider_calls_limit` | the queue of each provider |
-   * | `provider_streams_active`, `provider_streams_waiting`, `provider_streams_limit` | the queue of streamed calls |
-   * | `invoke_cache_total`, `test_runs_active` | the cache of answers, and test runs |
-   * | `request_memory_reserved_bytes`, `request_memory_limit_bytes`, `request_memory_waiting`, `request_memory_refused_total` | the memory for requests in progress |
-   * | `database_command_duration_seconds`, `database_errors_total` | commands of the database, and failures of the connection |
-   * | `database_migration_tasks_left`, `database_migration_failures_total` | the migration to this release |
-   * | `object_storage_errors_total` | failures of the storage for results of test runs |
-   * | `database_connections`, `database_connections_limit`, `database_connection_wait_seconds`, `database_commands_waiting` | the pool of connections |
-   * | `webhook_deliveries_waiting`, `webhook_oldest_waiting_seconds`, `webhook_outboxes_waiting` | what waits in the database; the same from every process |
-   * | `webhook_attempt_duration_seconds`, `webhook_delivery_duration_seconds`, `webhook_deliveries_finished_total`, `webhook_events_relayed_total`, `webhook_relay_lag_seconds`, `webhook_partitions_held`, `webhook_circuit_breakers_opened_total`, `webhook_integrations_disabled_total` | the delivery of events by this process |
-   * | `stored_secrets` | secrets of integrations in the database, by the key that encrypts them; the same from every process |
-   * | `contract_referee_disagreements_total` | the contract referee, if it is on |
-   * | `prompt_gateway_build_info` | always 1; its labels are the versions of the service and of Node.js |
-   * | `process_*`, `nodejs_*` | memory, CPU time, event loop and garbage collection |
-   */
-  getMetrics(options?: CallOptions<'getMetrics'>): Call<operations['getMetrics']['responses'][200]['content']['text/plain']>;
-
-  /**
-   * Get statistics.
-   *
-   * Returns what the service did in the last hour or day: requests, invocations and attempts to deliver events, summed
-   * over all processes. `waiting` tells how many deliveries wait now.
-   *
-   * Processes count in memory and write their counts every few seconds, so the numbers can be some seconds old. A
-   * process that is killed loses the counts of its last seconds: use statistics to see how the service is doing, not to
-   * bill.
-   */
-  getStatistics(query?: Query<'getStatistics'>, options?: CallOptions<'getStatistics'>): Call<Schemas['Statistics']>;
-
-  /**
-   * Get this contract.
-   *
-   * Returns this contract as one OpenAPI 3.1 document.
-   */
-  getOpenApiDocument(options?: CallOptions<'getOpenApiDocument'> & { ifNoneMatch?: undefined }): Call<Schemas['OpenApiDocument']>;
-  /**
-   * Get this contract.
-   *
-   * Returns this contract as one OpenAPI 3.1 document.
-   */
-  getOpenApiDocument(options: CallOptions<'getOpenApiDocument'>): Call<Schemas['OpenApiDocument'] | undefined>;
-
-  /**
-   * Get the contract of events.
-   *
-   * Returns the [contract of events](/docs/events) as one AsyncAPI 3 document, with the schemas of all types.
-   */
-  getAsyncApiDocument(options?: CallOptions<'getAsyncApiDocument'> & { ifNoneMatch?: undefined }): Call<Schemas['AsyncApiDocument']>;
-  /**
-   * Get the contract of events.
-   *
-   * Returns the [contract of events](/docs/events) as one AsyncAPI 3 document, with the schemas of all types.
-   */
-  getAsyncApiDocument(options: CallOptions<'getAsyncApiDocument'>): Call<Schemas['AsyncApiDocument'] | undefined>;
-}
-
 /** The resources of the service, each with its methods. */
 export interface Resources {
   /**
@@ -1629,6 +1643,10 @@ export interface Resources {
    * key, of each reading of the content of an invocation, and of each time that someone signs in or out: who did it, when, and what was different afterwards.
    */
   readonly auditLog: AuditLogResource;
+  /**
+   * Operations for the operators of the service.
+   */
+  readonly service: ServiceResource;
   /**
    * The language-model providers that the service can call.
    */
@@ -1716,8 +1734,4 @@ export interface Resources {
    *   set `TRUSTED_PROXIES`, so that the service knows the address that the browser uses.
    */
   readonly sessions: SessionsResource;
-  /**
-   * Operations for the operators of the service.
-   */
-  readonly service: ServiceResource;
 }

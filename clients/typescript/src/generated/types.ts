@@ -620,6 +620,32 @@ export interface paths<Other = string & {}> {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/attention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what needs attention
+         * @description Returns what fails now, the most serious first: providers that do not answer, budgets that refuse calls, versions of
+         *     prompts of which at least a tenth of the invocations of the last hour failed, integrations that are disabled or whose
+         *     receivers fail. It is read at once from what all processes have written, which can be some seconds old.
+         *
+         *     Each kind needs the scope of its own list, and is left out without it: `prompts:read` for providers, `budgets:read`,
+         *     `invocations:read` for prompts, `integrations:read`. `kinds` says which were looked at. A key that is limited to some
+         *     prompts or models gets 403.
+         */
+        get: operations<Other>["getAttention"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/providers": {
         parameters: {
             query?: never;
@@ -634,7 +660,8 @@ export interface paths<Other = string & {}> {
          *     and providers that have one of them. If it may not use the `defaultModel` of a provider, its first model in the list
          *     is the default for this key.
          *
-         *     `health` says how the calls of a provider ended, of all processes, some seconds ago. Keys with limits do not get it.
+         *     `health` says how the calls of a provider ended, of all processes, some seconds ago. A key that is limited to some
+         *     prompts or models does not get it.
          *
          *     `echo` needs no credentials and can always be called. It makes everything testable without a provider:
          *     - It answers with the last user message (without one, the last message), or with the tool result that comes last. `echo-upper` answers in upper case,
@@ -3894,6 +3921,57 @@ export interface components<Other = string & {}> {
             arguments?: string;
         };
         /**
+         * DisabledReason
+         * @description - `gone`: the receiver answered 410.
+         *     - `failing`: every attempt failed for five days.
+         * @example failing
+         * @enum {string}
+         */
+        DisabledReason: "gone" | "failing";
+        /**
+         * AttemptError
+         * @description Why there was no complete answer.
+         *
+         *     - `target-refused`: events are not sent to this address; no connection was made.
+         *     - `name-not-found`: the host name has no address, or its name servers did not answer within 3 seconds.
+         *     - `connection-refused`: no server listens at this address and port.
+         *     - `unreachable`: the network or the host cannot be reached.
+         *     - `connect-timeout`: no connection was made within 5 seconds.
+         *     - `tls-failed`: the certificate is not trusted, or the TLS handshake failed.
+         *     - `connection-lost`: the connection closed before the answer was complete.
+         *     - `timeout`: no complete answer within 15 seconds.
+         *     - `not-http`: the answer is not HTTP.
+         *     - `head-too-large`: more than 16 KiB of headers, more than 128 KiB of status line and headers in all, or more than 16
+         *       informational answers.
+         *     - `aborted`: the service stopped before the answer was complete.
+         *     - `other`: another connection error.
+         * @example timeout
+         * @enum {string}
+         */
+        AttemptError: "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "head-too-large" | "aborted" | "other";
+        /**
+         * IntegrationError
+         * @description How the last attempt failed. Absent after a successful attempt or a change of the integration.
+         * @example {
+         *       "at": "2026-11-09T12:30:41.307Z",
+         *       "error": "connect-timeout"
+         *     }
+         */
+        IntegrationError: {
+            at: components<Other>["schemas"]["Timestamp"];
+            /**
+             * @description HTTP status of the answer. Absent if there was no answer.
+             * @example 503
+             */
+            status_code?: number;
+            /**
+             * AnyIntegrationErrorError
+             * @description Why there was no complete answer. Absent if there was one.
+             * @example timeout
+             */
+            error?: components<Other>["schemas"]["AttemptError"] | components<Other>["schemas"]["OtherValue"];
+        };
+        /**
          * RateAmount
          * @description Dollars for a million tokens, as decimal digits with up to nine decimals.
          * @example 2.5
@@ -5200,14 +5278,6 @@ export interface components<Other = string & {}> {
          */
         IntegrationStatus: "active" | "paused" | "disabled";
         /**
-         * DisabledReason
-         * @description - `gone`: the receiver answered 410.
-         *     - `failing`: every attempt failed for five days.
-         * @example failing
-         * @enum {string}
-         */
-        DisabledReason: "gone" | "failing";
-        /**
          * IntegrationWarning
          * @description A problem to solve before the integration stops working.
          * @example {
@@ -5265,49 +5335,6 @@ export interface components<Other = string & {}> {
          * @example 2026-11-06T12:31:13.502Z
          */
         LastSuccessAt: string;
-        /**
-         * AttemptError
-         * @description Why there was no complete answer.
-         *
-         *     - `target-refused`: events are not sent to this address; no connection was made.
-         *     - `name-not-found`: the host name has no address, or its name servers did not answer within 3 seconds.
-         *     - `connection-refused`: no server listens at this address and port.
-         *     - `unreachable`: the network or the host cannot be reached.
-         *     - `connect-timeout`: no connection was made within 5 seconds.
-         *     - `tls-failed`: the certificate is not trusted, or the TLS handshake failed.
-         *     - `connection-lost`: the connection closed before the answer was complete.
-         *     - `timeout`: no complete answer within 15 seconds.
-         *     - `not-http`: the answer is not HTTP.
-         *     - `head-too-large`: more than 16 KiB of headers, more than 128 KiB of status line and headers in all, or more than 16
-         *       informational answers.
-         *     - `aborted`: the service stopped before the answer was complete.
-         *     - `other`: another connection error.
-         * @example timeout
-         * @enum {string}
-         */
-        AttemptError: "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "head-too-large" | "aborted" | "other";
-        /**
-         * IntegrationError
-         * @description How the last attempt failed. Absent after a successful attempt or a change of the integration.
-         * @example {
-         *       "at": "2026-11-09T12:30:41.307Z",
-         *       "error": "connect-timeout"
-         *     }
-         */
-        IntegrationError: {
-            at: components<Other>["schemas"]["Timestamp"];
-            /**
-             * @description HTTP status of the answer. Absent if there was no answer.
-             * @example 503
-             */
-            status_code?: number;
-            /**
-             * AnyIntegrationErrorError
-             * @description Why there was no complete answer. Absent if there was one.
-             * @example timeout
-             */
-            error?: components<Other>["schemas"]["AttemptError"] | components<Other>["schemas"]["OtherValue"];
-        };
         /**
          * DeliveryId
          * @description Id of a delivery (one event for one integration). A replay creates new deliveries.
@@ -9013,6 +9040,153 @@ export interface components<Other = string & {}> {
             /** @description The records of this page. */
             data: components<Other>["schemas"]["AuditRecord"][];
             pagination: components<Other>["schemas"]["Pagination"];
+        };
+        /**
+         * AttentionInvocations
+         * @description Parameters of `GET /api/v1/invocations` that find the invocations. Absent for integrations, and for
+         *     providers and budgets without the scope `invocations:read`.
+         * @example {
+         *       "attempt_provider": "anthropic",
+         *       "since": "2026-11-05T07:00:02.114Z"
+         *     }
+         */
+        AttentionInvocations: {
+            [key: string]: string;
+        };
+        /**
+         * AttentionItem
+         * @description Something that fails.
+         * @example {
+         *       "kind": "provider",
+         *       "id": "anthropic",
+         *       "name": "Anthropic",
+         *       "state": "failing",
+         *       "since": "2026-11-05T07:00:02.114Z",
+         *       "count": 38,
+         *       "problem": "urn:prompt-gateway:problem:provider-refused-credentials",
+         *       "detail": "The provider does not accept the configured credentials (status 401). Check ANTHROPIC_API_KEY.",
+         *       "provider_status": 401,
+         *       "invocations": {
+         *         "attempt_provider": "anthropic",
+         *         "since": "2026-11-05T07:00:02.114Z"
+         *       }
+         *     }
+         */
+        AttentionItem: {
+            /**
+             * AnyAttentionItemKind
+             * @description What it is.
+             * @example provider
+             */
+            kind: ("provider" | "budget" | "prompt" | "integration") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description Its id. The id of a budget is its name.
+             * @example anthropic
+             */
+            id: string;
+            /**
+             * @description Its name; the slug of a prompt.
+             * @example Anthropic
+             */
+            name: string;
+            /**
+             * AnyAttentionItemState
+             * @description `failing`: calls, invocations or deliveries fail. `refusing`: the budget has no room for calls.
+             *     `disabled`: nothing is sent to the integration any more.
+             * @example failing
+             */
+            state: ("failing" | "refusing" | "disabled") | components<Other>["schemas"]["OtherValue"];
+            since: components<Other>["schemas"]["Timestamp"];
+            version?: components<Other>["schemas"]["VersionNumber"];
+            /**
+             * Format: int64
+             * @description How many: the invocations that `invocations` finds; of an integration, the attempts that failed one
+             *     after the other.
+             * @example 38
+             */
+            count?: number;
+            /**
+             * @description True if only a part was counted. Absent if `count` is exact.
+             * @example true
+             */
+            count_is_minimum?: boolean;
+            /**
+             * Format: int64
+             * @description Of a prompt, all invocations of this version in the last hour.
+             * @example 41
+             */
+            of?: number;
+            problem?: components<Other>["schemas"]["ProblemType"];
+            /**
+             * @description Why the last one failed, in a sentence.
+             * @example The provider does not accept the configured credentials (status 401). Check ANTHROPIC_API_KEY.
+             */
+            detail?: string;
+            provider_status?: components<Other>["schemas"]["ProviderStatus"];
+            provider_message?: components<Other>["schemas"]["ProviderMessage"];
+            /**
+             * AnyAttentionItemDisabledReason
+             * @description Why the service disabled the integration. Absent unless `state` is `disabled`.
+             * @example failing
+             */
+            disabled_reason?: components<Other>["schemas"]["DisabledReason"] | components<Other>["schemas"]["OtherValue"];
+            last_error?: components<Other>["schemas"]["IntegrationError"];
+            invocations?: components<Other>["schemas"]["AttentionInvocations"];
+        };
+        /**
+         * Attention
+         * @description What needs attention.
+         * @example {
+         *       "kinds": [
+         *         "provider",
+         *         "budget",
+         *         "prompt",
+         *         "integration"
+         *       ],
+         *       "data": [
+         *         {
+         *           "kind": "provider",
+         *           "id": "anthropic",
+         *           "name": "Anthropic",
+         *           "state": "failing",
+         *           "since": "2026-11-05T07:00:02.114Z",
+         *           "count": 38,
+         *           "problem": "urn:prompt-gateway:problem:provider-refused-credentials",
+         *           "detail": "The provider does not accept the configured credentials (status 401). Check ANTHROPIC_API_KEY.",
+         *           "provider_status": 401,
+         *           "invocations": {
+         *             "attempt_provider": "anthropic",
+         *             "since": "2026-11-05T07:00:02.114Z"
+         *           }
+         *         },
+         *         {
+         *           "kind": "budget",
+         *           "id": "nightly-batch",
+         *           "name": "nightly-batch",
+         *           "state": "refusing",
+         *           "since": "2026-11-05T02:27:00.000Z",
+         *           "count": 103,
+         *           "invocations": {
+         *             "refused_by": "nightly-batch",
+         *             "since": "2026-11-05T02:27:00.000Z"
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        Attention: {
+            /**
+             * @description What the key may see.
+             * @example [
+             *       "provider",
+             *       "budget",
+             *       "prompt",
+             *       "integration"
+             *     ]
+             */
+            kinds: (("provider" | "budget" | "prompt" | "integration") | components<Other>["schemas"]["OtherValue"])[];
+            /** @description At most 50 of each kind. */
+            data: components<Other>["schemas"]["AttentionItem"][];
         };
         /**
          * ProviderSetting
@@ -14082,6 +14256,32 @@ export interface components<Other = string & {}> {
             status: 403;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * GetAttention403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:beyond-limits",
+         *       "title": "Beyond the limits of the key",
+         *       "status": 403,
+         *       "detail": "This key is limited to some prompts or models, so it cannot read what needs attention.",
+         *       "instance": "/api/v1/attention",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        GetAttention403Problem: {
+            /**
+             * AnyGetAttention403ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:beyond-limits
+             */
+            type: "urn:prompt-gateway:problem:beyond-limits" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * TestProvider404Problem
          * @description Error details of an answer with status 404 (RFC 9457).
          * @example {
@@ -18934,6 +19134,51 @@ export interface operations<Other = string & {}> {
                 };
                 content: {
                     "application/problem+json": components<Other>["schemas"]["ListAuditLog403Problem"];
+                };
+            };
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    getAttention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What needs attention. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Attention"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            /** @description The key is limited to some prompts or models. */
+            403: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["GetAttention403Problem"];
                 };
             };
             406: components<Other>["responses"]["NotAcceptable"];

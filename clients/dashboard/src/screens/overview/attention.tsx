@@ -1,67 +1,73 @@
+import type { LinkProps } from '@tanstack/react-router';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import type { Texts } from '../../texts/en.ts';
+import type { Format } from '../../shared/format.ts';
+import { StatusBadge } from '../../shared/status-badge.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
-import { IntegrationStatus } from '../integrations/integration-status.tsx';
+import { problemName } from '../invocations/queries.ts';
 import { Panel, PanelList, PanelNote, PanelRow } from './panel.tsx';
-import { useIntegrations } from './queries.ts';
+import { useAttention } from './queries.ts';
 
-type Integration = Schemas['Integration'];
+type Item = Schemas['AttentionItem'];
+type Words = Texts['overview']['attention'];
 
-const mostShown = 5;
+const mostShown = 8;
 
-/** Integrations that are disabled, or whose receivers fail: the most serious first. Nothing without integrations. */
+/** What fails now, the most serious first: what it is, why, since when, how often, with a link to exactly these. */
 export function Attention(): ReactNode {
   const { attention: texts } = useTexts().overview;
   const format = useFormat();
-  const integrations = useIntegrations();
-  const all = integrations.data ?? [];
-  if (integrations.data?.length === 0) return null;
-  const affected = all
-    .filter((integration) => seriousness(integration) > 0)
-    .sort((one, other) => seriousness(other) - seriousness(one));
+  const attention = useAttention();
+  if (attention.data?.kinds.length === 0) return null;
+  const items = attention.data?.data ?? [];
   return (
-    <Panel title={texts.title} all={{ label: texts.all, to: '/integrations' }} query={integrations}>
-      {affected.length === 0 ? (
-        <PanelNote isGood>{texts.healthy(format.number(all.length))}</PanelNote>
+    <Panel title={texts.title} query={attention}>
+      {items.length === 0 ? (
+        <PanelNote isGood>{texts.none}</PanelNote>
       ) : (
         <PanelList>
-          {affected.slice(0, mostShown).map((integration) => (
+          {items.slice(0, mostShown).map((item) => (
             <PanelRow
-              key={integration.id}
-              name={integration.name}
-              target={{ to: '/integrations/$id', params: { id: integration.id } }}
-              text={reason(integration, texts, format.number)}
+              key={`${item.kind} ${item.id} ${item.version ?? ''}`}
+              name={item.version === undefined ? item.name : `${item.name} · v${item.version}`}
+              target={targetOf(item)}
+              text={[...reasonOf(item, texts), texts.since(format.moment(item.since))].join(' · ')}
             >
-              <IntegrationStatus integration={integration} />
-              {integration.waiting !== undefined && texts.waiting(format.number(integration.waiting.count))}
+              <StatusBadge tone="danger">{texts.states[`${item.kind}-${item.state}`] ?? item.state}</StatusBadge>
+              {countOf(item, texts, format)}
             </PanelRow>
           ))}
         </PanelList>
       )}
-      {affected.length > mostShown && <PanelNote>{texts.more(format.number(affected.length - mostShown))}</PanelNote>}
+      {items.length > mostShown && <PanelNote>{texts.more(format.number(items.length - mostShown))}</PanelNote>}
     </Panel>
   );
 }
 
-/** 0 for an integration that works, or that someone paused. */
-function seriousness({ status, retrying_until, consecutive_failures }: Integration): number {
-  if (status === 'disabled') return 3;
-  if (status !== 'active') return 0;
-  if (retrying_until !== undefined) return 2;
-  return consecutive_failures > 0 ? 1 : 0;
+/** What the number counts; without invocations the thing itself. */
+function targetOf({ kind, id, invocations }: Item): Pick<LinkProps, 'to' | 'params' | 'search'> {
+  if (invocations !== undefined) return { to: '/invocations', search: invocations };
+  if (kind === 'integration') return { to: '/integrations/$id', params: { id } };
+  if (kind === 'budget') return { to: '/costs/budgets/$name', params: { name: id } };
+  return { to: '/providers', search: { provider: id } };
 }
 
-function reason(
-  { status, disabled_reason, last_error, consecutive_failures }: Integration,
-  texts: Texts['overview']['attention'],
-  number: (value: number) => string,
-): string {
-  if (status === 'disabled') {
-    if (disabled_reason === 'gone') return texts.gone;
-    return disabled_reason === 'failing' ? texts.failing : texts.disabled;
+function reasonOf(item: Item, texts: Words): string[] {
+  const { kind, state, detail, problem, provider_message: words, disabled_reason, last_error: error } = item;
+  if (kind === 'budget') return [texts.refuses];
+  if (state === 'disabled') return [texts.disabled[disabled_reason ?? ''] ?? texts.disabledOtherwise];
+  if (kind === 'integration') {
+    const status = error?.status_code;
+    return [error?.error ?? (status === undefined ? [] : texts.status(String(status)))].flat();
   }
-  const error =
-    last_error?.error ?? (last_error?.status_code === undefined ? [] : texts.status(String(last_error.status_code)));
-  return [error, texts.inARow(number(consecutive_failures))].flat().join(' · ');
+  const why = detail ?? (problem && problemName(problem));
+  return [...(why === undefined ? [] : [why]), ...(words === undefined ? [] : [`“${words}”`])];
+}
+
+function countOf({ kind, count, count_is_minimum: isMinimum, of }: Item, texts: Words, format: Format): string {
+  if (count === undefined) return '';
+  const number = isMinimum === true ? texts.atLeast(format.number(count)) : format.number(count);
+  if (kind === 'integration') return texts.inARow(number);
+  return of === undefined ? texts.invocations(number) : texts.ofAll(number, format.number(of));
 }

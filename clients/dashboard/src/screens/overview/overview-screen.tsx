@@ -1,13 +1,12 @@
 import { SimpleGrid, Skeleton, Stack } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useScope } from '../../app/session-context.ts';
+import { useReachesAll, useScope } from '../../app/session-context.ts';
 import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { SpanSwitch } from '../../shared/span-switch.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { Attention } from './attention.tsx';
-import { CallAttention } from './call-attention.tsx';
 import { Charts } from './charts.tsx';
 import { FailedDeliveries } from './failed-deliveries.tsx';
 import { Figures } from './figures.tsx';
@@ -25,8 +24,8 @@ export function OverviewScreen(): ReactNode {
   const span = search.span ?? 'hour';
   const statistics = useStatistics(span);
   const day = useStatistics('day', span === 'hour');
+  const reachesAll = useReachesAll();
   const canSeeIntegrations = useScope('integrations:read');
-  const canSeeCalls = useScope('invocations:read');
   const canSeeProviders = useScope('prompts:read');
   const { data } = statistics;
   const isQuiet = data !== undefined && isWithoutWork(data);
@@ -36,6 +35,7 @@ export function OverviewScreen(): ReactNode {
     <Page title={texts.title} description={texts.description} actions={<SpanSwitch search={search} />}>
       {statistics.isError && <ProblemAlert error={statistics.error} onRetry={() => void statistics.refetch()} />}
       <Stack gap="sm">
+        {data !== undefined && !isNew && reachesAll && <Attention />}
         {data === undefined ? (
           !statistics.isError && <Loading />
         ) : (
@@ -44,8 +44,6 @@ export function OverviewScreen(): ReactNode {
             <Figures span={span} statistics={data} day={day.data} />
           </>
         )}
-        {canSeeCalls && !isNew && <CallAttention />}
-        {canSeeIntegrations && <Attention />}
         {data !== undefined && !isNew && <Charts points={data.points} />}
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="sm" style={{ alignItems: 'start' }}>
           {canSeeIntegrations && <FailedDeliveries />}

@@ -16,22 +16,23 @@ export function Panel({
   children,
 }: {
   title: string;
-  all: Target & { label: string };
+  all?: Target & { label: string };
   /** What the panel reads: a problem and a skeleton are shown in place of the list. */
   query: { data: unknown; error: unknown; refetch: () => unknown };
   children: ReactNode;
 }): ReactNode {
   const id = useId();
-  const { label, ...target } = all;
   return (
     <Paper withBorder component="section" aria-labelledby={id}>
       <div className={classes.head}>
         <Title order={2} size="h4" id={id}>
           {title}
         </Title>
-        <TextLink {...target} size="sm" ta="end">
-          {label}
-        </TextLink>
+        {all !== undefined && (
+          <TextLink {...all} size="sm" ta="end">
+            {all.label}
+          </TextLink>
+        )}
       </div>
       {query.data !== undefined ? (
         children

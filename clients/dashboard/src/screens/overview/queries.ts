@@ -13,8 +13,6 @@ export type Counts = Schemas['ServiceCounts'];
 
 const overviewKey = ['overview'] as const;
 
-/** Integrations that are read. With more, the health of the rest is on the list of integrations only. */
-const mostIntegrations = 500;
 const mostFailures = 5;
 
 export function useStatistics(span: Span, isEnabled = true): UseQueryResult<Statistics, unknown> {
@@ -26,41 +24,11 @@ export function useStatistics(span: Span, isEnabled = true): UseQueryResult<Stat
   });
 }
 
-/** The integrations with their health; none is read for a key that may not. */
-export function useIntegrations(): UseQueryResult<Schemas['Integration'][], unknown> {
+/** What fails now. */
+export function useAttention(): UseQueryResult<Schemas['Attention'], unknown> {
   return useQuery({
-    queryKey: [...overviewKey, 'integrations'],
-    queryFn: ({ signal }) => gateway.integrations.list({ limit: 100 }, { signal }).toArray({ limit: mostIntegrations }),
-    enabled: useScope('integrations:read'),
-    ...liveStatistics,
-  });
-}
-
-/** Invocations that failed in the last hour, at most this number; none is read for a key that may not. */
-export const mostFailedCalls = 100;
-
-export function useFailedCalls(): UseQueryResult<{ since: string; failed: Schemas['Invocation'][] }, unknown> {
-  return useQuery({
-    queryKey: [...overviewKey, 'failed-calls'],
-    queryFn: async ({ signal }) => {
-      const since = new Date(Date.now() - 3_600_000).toISOString();
-      const { data } = await gateway.invocations.list({ status: 'failed', since, limit: mostFailedCalls }, { signal });
-      return { since, failed: data };
-    },
-    enabled: useScope('invocations:read'),
-    ...liveStatistics,
-  });
-}
-
-/** The budgets that refuse calls; none is read for a key that may not. */
-export function useRefusingBudgets(): UseQueryResult<Schemas['Budget'][], unknown> {
-  return useQuery({
-    queryKey: [...overviewKey, 'refusing-budgets'],
-    queryFn: async ({ signal }) => {
-      const found = await gateway.budgets.list({ limit: 100 }, { signal }).toArray({ limit: 1_000 });
-      return found.filter(({ current }) => current.refusing !== undefined);
-    },
-    enabled: useScope('budgets:read'),
+    queryKey: [...overviewKey, 'attention'],
+    queryFn: ({ signal }) => gateway.service.getAttention({ signal }),
     ...liveStatistics,
   });
 }

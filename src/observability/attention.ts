@@ -1,0 +1,179 @@
+/**
+ * What fails now. Nothing is kept for it: providers, budgets, the invocation log and lanes know it already, and each
+ * number is the total of a list that a reader can open.
+ */
+import type { Budgets } from '../accounting/budgets/budgets.ts';
+import type { InvocationDocument, InvocationFilter } from '../accounting/invocations/invocation.ts';
+import type { Statistics } from '../accounting/statistics/statistics.ts';
+import type { Clock } from '../base/runtime/clock.ts';
+import type { Listing, Total } from '../base/lists/listing.ts';
+import type { ProviderFailure } from '../models/provider-health.ts';
+import type { ProviderRegistry } from '../models/provider.ts';
+import { soundCondition, type Condition } from '../webhooks/integrations/condition.ts';
+import type { Integration } from '../webhooks/integrations/integration.ts';
+
+/** Parameters of the list of invocations that finds some. */
+export type Found = Readonly<Record<string, string>>;
+
+interface Item {
+  readonly id: string;
+  readonly name: string;
+  readonly since: Date;
+}
+
+/** Invocations, and the parameters that find them; undefined if the reader may not see them. */
+interface Counted {
+  readonly invocations: { readonly found: Found; readonly total: Total } | undefined;
+}
+
+export interface FailingProvider extends Item, Counted {
+  readonly failure: ProviderFailure | undefined;
+}
+export type RefusingBudget = Item & Counted;
+export interface FailingPrompt extends Item, Counted {
+  readonly version: number;
+  /** All invocations of the version in the last hour. */
+  readonly of: number;
+  /** The last invocation that failed. */
+  readonly last: InvocationDocument;
+}
+export interface FailingIntegration extends Item {
+  readonly disabledReason: NonNullable<Integration['disabled']>['reason'] | undefined;
+  readonly isDisabled: boolean;
+  readonly consecutiveFailures: number;
+  readonly lastFailure: Condition['lastFailure'];
+}
+
+export interface Attention {
+  /** @param seesCalls whether their invocations are counted */
+  providers(seesCalls: boolean): Promise<FailingProvider[]>;
+  budgets(seesCalls: boolean): Promise<RefusingBudget[]>;
+  prompts(): Promise<FailingPrompt[]>;
+  integrations(): Promise<FailingIntegration[]>;
+}
+
+export interface AttentionDependencies {
+  readonly providers: Pick<ProviderRegistry, 'list'>;
+  readonly statistics: Pick<Statistics, 'ofProviders' | 'ofService' | 'ofPrompt'>;
+  readonly budgets: Pick<Budgets, 'list'>;
+  readonly invocations: { list(filter: InvocationFilter): Listing<InvocationDocument> };
+  readonly integrations: {
+    list(status: 'disabled'): Listing<Integration>;
+    findMany(ids: readonly string[]): Promise<ReadonlyMap<string, Integration>>;
+  };
+  readonly receivers: {
+    /** Ids of integrations whose last attempt failed. */
+    failing(most: number): Promise<readonly string[]>;
+    conditions(integrations: readonly Integration[]): Promise<ReadonlyMap<string, Condition>>;
+  };
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** Of each kind. */
+const most = 50;
+const mostBudgets = 1_000;
+/** Failed invocations that are read to find the prompts, the latest first. */
+const mostRead = 200;
+/** Of the invocations of a version. */
+const worthShare = 0.1;
+const hourMs = 3_600_000;
+
+export function createAttention(dependencies: AttentionDependencies): Attention {
+  const { providers, statistics, budgets, invocations, integrations, receivers, clock } = dependencies;
+  const counted = async (isSeen: boolean, filter: InvocationFilter, found: Found): Promise<Counted> => ({
+    invocations: isSeen ? { found, total: await invocations.list(filter).total() } : undefined,
+  });
+
+  const failingProviders = async () => {
+    const configured = providers.list().filter((provider) => provider.configured);
+    const health = await statistics.ofProviders(configured.map(({ id }) => id));
+    return configured.flatMap(({ id, name }) => {
+      const { failingSince: since, lastFailure: failure } = health.get(id) ?? {};
+      return since === undefined ? [] : [{ id, name, since, failure }];
+    });
+  };
+
+  return {
+    async providers(seesCalls) {
+      const failing = await failingProviders();
+      return await Promise.all(
+        failing.slice(0, most).map(async (provider) => {
+          const { id: attemptProvider, since } = provider;
+          const found = { attempt_provider: attemptProvider, since: since.toISOString() };
+          return { ...provider, ...(await counted(seesCalls, { attemptProvider, since }, found)) };
+        }),
+      );
+    },
+    async budgets(seesCalls) {
+      const all = await itemsOf(await budgets.list(), mostBudgets);
+      const refusing = all.flatMap(({ budget: { name }, refused }) =>
+        refused === undefined ? [] : [{ id: name, name, since: refused.since }],
+      );
+      return await Promise.all(
+        refusing.slice(0, most).map(async (budget) => {
+          const { name: refusedBy, since } = budget;
+          const found = { refused_by: refusedBy, since: since.toISOString() };
+          return { ...budget, ...(await counted(seesCalls, { refusedBy, since }, found)) };
+        }),
+      );
+    },
+    async prompts() {
+      const { total } = await statistics.ofService('hour');
+      // The log is only searched for what is there.
+      if (total.counts.invocation_errors === 0) return [];
+      const since = new Date(clock.now().getTime() - hourMs);
+      const failed = await itemsOf(invocations.list({ status: 'failed', since }), mostRead);
+      const failing = new Set((await failingProviders()).map(({ id }) => id));
+      /** Whether a budget or a provider that needs attention is the cause. */
+      const isExplained = ({ refused_by, problem, provider }: InvocationDocument): boolean =>
+        refused_by !== undefined || (problem?.startsWith('provider-') === true && failing.has(provider ?? ''));
+      const groups = Map.groupBy(
+        failed.filter(({ prompt_version: version }) => version !== undefined),
+        ({ prompt_id: id, prompt_version: version }) => `${id}/${version}`,
+      );
+      const found = [...groups.values()].slice(0, most).map(async (group): Promise<FailingPrompt[]> => {
+        const [last] = group;
+        const { prompt_id: promptId = '', prompt_version: version = 0, prompt_slug: name = '' } = last ?? {};
+        const { versions } = await statistics.ofPrompt(promptId, 'hour', Infinity);
+        const of = versions.find((other) => other.version === version)?.total.counts.invocations ?? 0;
+        const filter = { status: 'failed', promptId, version, since } as const;
+        const parameters = { status: 'failed', prompt: promptId, version: String(version), since: since.toISOString() };
+        const calls = await counted(true, filter, parameters);
+        const count = leastOf(calls.invocations?.total ?? 0);
+        if (last === undefined || group.every(isExplained) || count < of * worthShare) return [];
+        const first = group.at(-1) ?? last;
+        return [{ id: promptId, name, since: first.created_at, version, of: Math.max(of, count), last, ...calls }];
+      });
+      return (await Promise.all(found))
+        .flat()
+        .sort((one, other) => leastOf(other.invocations?.total ?? 0) - leastOf(one.invocations?.total ?? 0));
+    },
+    async integrations() {
+      const [disabled, failing] = await Promise.all([
+        itemsOf(integrations.list('disabled'), most),
+        receivers.failing(most).then((ids) => integrations.findMany(ids)),
+      ]);
+      const active = [...failing.values()].filter(({ status }) => status === 'active');
+      const conditions = await receivers.conditions([...disabled, ...active]);
+      const show = (integration: Integration): FailingIntegration => {
+        const { id, name, status, disabled: why, updatedAt } = integration;
+        const { consecutiveFailures, lastFailure, failingSince } = conditions.get(id) ?? soundCondition;
+        const since = (status === 'disabled' ? why?.at : failingSince) ?? lastFailure?.at ?? updatedAt;
+        const isDisabled = status === 'disabled';
+        return { id, name, since, isDisabled, disabledReason: why?.reason, consecutiveFailures, lastFailure };
+      };
+      const found = active.map(show).filter(({ consecutiveFailures }) => consecutiveFailures > 0);
+      found.sort((one, other) => other.consecutiveFailures - one.consecutiveFailures);
+      return [...disabled.map(show), ...found].slice(0, most);
+    },
+  };
+}
+
+async function itemsOf<Thing>(listing: Listing<Thing>, limit: number): Promise<Thing[]> {
+  const entries = await Array.fromAsync(listing.entries({ offset: 0 }, limit));
+  return entries.flatMap(([, item]) => item ?? []);
+}
+
+export function leastOf(total: Total): number {
+  return typeof total === 'number' ? total : total.atLeast;
+}
