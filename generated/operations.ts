@@ -798,6 +798,7 @@ export const operationTable = {
       "not-acceptable",
       "request-timeout",
       "too-many-labels",
+      "warnings-not-accepted",
       "edit-conflict",
       "precondition-failed",
       "content-too-large",

@@ -190,6 +190,10 @@ export const problems = {
     "status": 409,
     "title": "Too many labels"
   },
+  "warnings-not-accepted": {
+    "status": 409,
+    "title": "Warnings not accepted"
+  },
   "order-not-open": {
     "status": 409,
     "title": "Order not open"

@@ -117,6 +117,30 @@ describe('labels', () => {
     expect(stored.labels).toEqual({ staging: 2 });
   });
 
+  it('name a version with text that looks like a placeholder only if this is accepted', async () => {
+    const id = await createVersions('Flawed');
+    const body = { messages: [{ role: 'user', content: 'Dear {{user name}}' }] };
+    await service.call('PUT', `/api/v1/prompts/${id}`, { body });
+    const page = await openSignedIn(browser, service, `/prompts/${id}/history`);
+    await press(page.getByRole('button', { name: 'Set a label on version 4' }));
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('combobox', { name: 'Label' }).fill('production');
+    await dialog.getByText('"{{user name}}" is not a placeholder').waitFor();
+    const accept = dialog.getByRole('checkbox', { name: 'The text of version 4 is intended as it is.' });
+    const submit = dialog.getByRole('button', { name: /^Create production/ });
+    expect(await submit.isDisabled()).toBe(true);
+    // Accepting one version accepts no other.
+    await accept.check();
+    await dialog.getByLabel('Version', { exact: true }).selectOption('3');
+    await accept.waitFor({ state: 'detached' });
+    await dialog.getByLabel('Version', { exact: true }).selectOption('4');
+    await accept.waitFor();
+    expect([await accept.isChecked(), await submit.isDisabled()]).toEqual([true, false]);
+    await expectAccessible(page);
+    await press(submit);
+    await page.getByText('production → v4').waitFor();
+  });
+
   it('choose what runs in the playground, in code, and in test runs', async () => {
     const id = await createVersions('Chosen');
     await setLabel(id, 'production', 1);

@@ -22,15 +22,17 @@ export function labelOperations(labels: Labels): LabelOperations {
     },
     async setLabel({ path: { slugOrId, label: name }, headers, body, context }) {
       context.note({ prompt: slugOrId, label: name, version: body.version });
-      const { version, ...others } = body;
+      const { version, accept_warnings: acceptsWarnings = false, warnings: _, ...others } = body;
       const isExpected = expectation(name, headers);
       const precondition: LabelPrecondition = (present) => {
         isExpected(present);
         requireUnchanged(others, present === undefined ? { name } : showLabel(present.label));
       };
-      const { isNew, ...found } = await labels.set(slugOrId, { name, version }, precondition, context);
+      const target = { name, version, acceptsWarnings };
+      const { isNew, warnings, ...found } = await labels.set(slugOrId, target, precondition, context);
       context.note({ prompt: found.promptId });
-      const answer = { headers: { ETag: tagOf(found) }, body: showLabel(found.label) };
+      const shown = { ...showLabel(found.label), ...(warnings.length > 0 && { warnings: [...warnings] }) };
+      const answer = { headers: { ETag: tagOf(found) }, body: shown };
       if (!isNew) return { status: 200, ...answer };
       const Location = `/api/v1/prompts/${found.promptId}/labels/${name}`;
       return { status: 201, ...answer, headers: { ...answer.headers, Location } };

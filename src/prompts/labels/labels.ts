@@ -8,8 +8,9 @@ import type { Clock } from '../../base/runtime/clock.ts';
 import type { Random } from '../../base/runtime/random.ts';
 import { removeOrphans } from '../prompt-deletion.ts';
 import type { PromptStore } from '../prompt-store.ts';
-import type { Prompt } from '../prompt.ts';
+import type { Prompt, PromptContent } from '../prompt.ts';
 import { promptNotFound, versionNotFound, type Prompts } from '../prompts.ts';
+import { contentWarnings, type ContentWarning } from '../templates/warnings.ts';
 import type { LabelMoveStore } from './label-store.ts';
 import { findLabel, labelList, type Label, type LabelMove } from './label.ts';
 
@@ -17,6 +18,21 @@ import { findLabel, labelList, type Label, type LabelMove } from './label.ts';
 export interface FoundLabel {
   readonly promptId: string;
   readonly label: Label;
+}
+
+/** What a label shall name. */
+export interface LabelTarget {
+  readonly name: string;
+  readonly version: number;
+  /** Whether the version may have text that looks like a placeholder and is none. */
+  readonly acceptsWarnings: boolean;
+}
+
+/** A label after it was set. */
+export interface SetLabel extends FoundLabel {
+  readonly isNew: boolean;
+  /** Of the content of the version. */
+  readonly warnings: readonly ContentWarning[];
 }
 
 /**
@@ -39,14 +55,10 @@ export interface Labels {
   get(slugOrId: string, name: string): Promise<FoundLabel>;
   /**
    * Makes a label name a version: creates or moves it, unless it already names this version.
-   * @throws {ProblemError} version-not-found, too-many-labels, edit-conflict, and what the precondition throws
+   * @throws {ProblemError} version-not-found, too-many-labels, warnings-not-accepted, edit-conflict, and what the
+   * precondition throws
    */
-  set(
-    slugOrId: string,
-    target: { readonly name: string; readonly version: number },
-    precondition: LabelPrecondition,
-    author: Author,
-  ): Promise<FoundLabel & { isNew: boolean }>;
+  set(slugOrId: string, target: LabelTarget, precondition: LabelPrecondition, author: Author): Promise<SetLabel>;
   /** @throws {ProblemError} label-not-found, edit-conflict, and what the precondition throws */
   remove(slugOrId: string, name: string, precondition: LabelPrecondition, author: Author): Promise<void>;
   /**
@@ -59,7 +71,7 @@ export interface Labels {
 }
 
 export interface LabelsOptions {
-  readonly prompts: Pick<Prompts, 'get'>;
+  readonly prompts: Pick<Prompts, 'get' | 'getVersion'>;
   readonly store: PromptStore;
   readonly moves: LabelMoveStore;
   readonly clock: Pick<Clock, 'now'>;
@@ -131,6 +143,9 @@ export function createLabels({
     return findLabel(labels, name) ?? (deletedLabel?.name === name ? deletedLabel : await moves.findLast(id, name));
   };
 
+  const contentOf = async (prompt: Prompt, version: number): Promise<PromptContent> =>
+    version === prompt.version ? prompt : (await prompts.getVersion(prompt.id, version)).version.content;
+
   const nextMove = (name: string, last: LabelMove | undefined, author: Author): Omit<Label, 'version'> => ({
     name,
     sequence: (last?.sequence ?? 0) + 1,
@@ -149,22 +164,24 @@ export function createLabels({
       if (label === undefined) throw notFound(slugOrId, name);
       return { promptId, label };
     },
-    set: (slugOrId, { name, version }, precondition, author) =>
+    set: (slugOrId, { name, version, acceptsWarnings }, precondition, author) =>
       edit(slugOrId, author, async (prompt) => {
         if (version > prompt.version) throw versionNotFound(slugOrId, version);
         const { id: promptId, labels = [] } = prompt;
         const present = findLabel(labels, name);
         precondition(present && { promptId, label: present });
+        const warnings = contentWarnings(await contentOf(prompt, version));
         if (present?.version === version) {
-          return { labels: prompt.labels, result: { promptId, label: present, isNew: false } };
+          return { labels: prompt.labels, result: { promptId, label: present, isNew: false, warnings } };
         }
         if (present === undefined && labels.length >= maxLabels) throw tooMany(slugOrId);
+        if (!acceptsWarnings) requireNone(warnings, slugOrId, version);
         const label = { ...nextMove(name, await lastMove(prompt, name), author), version };
         const others = labels.filter((one) => one !== present);
         return {
           labels: [...others, label].sort((one, other) => (one.name < other.name ? -1 : 1)),
           replaced: present,
-          result: { promptId, label, isNew: present === undefined },
+          result: { promptId, label, isNew: present === undefined, warnings },
         };
       }),
     remove: (slugOrId, name, precondition, author) =>
@@ -196,6 +213,19 @@ interface Edit<Result> {
   /** The move that the edit replaces. */
   readonly replaced?: LabelMove | undefined;
   readonly result: Result;
+}
+
+/** @throws {ProblemError} warnings-not-accepted if a placeholder would be sent as text */
+function requireNone(warnings: readonly ContentWarning[], slugOrId: string, version: number): void {
+  const texts = warnings.filter(({ code }) => code === 'not-a-placeholder');
+  if (texts.length === 0) return;
+  throw new ProblemError('warnings-not-accepted', {
+    detail: `Version ${version} of the prompt "${slugOrId}" has text that looks like a placeholder and is none.`,
+    errors: texts.map(({ detail, pointer: place }) => ({
+      detail: `names a version where ${place} has text: ${detail}`,
+      pointer: '#/version',
+    })),
+  });
 }
 
 function notFound(slugOrId: string, name: string): ProblemError {

@@ -263,7 +263,8 @@ export function createImports({ store, prompts, labels, random }: ImportsDepende
     }
     for (const label of steps.labels) {
       signal.throwIfAborted();
-      await labels.set(prompt.id, label, () => undefined, author);
+      // What is imported was released where it comes from.
+      await labels.set(prompt.id, { ...label, acceptsWarnings: true }, () => undefined, author);
     }
     return { ...one, stored: prompt };
   };

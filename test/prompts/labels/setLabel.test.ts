@@ -134,6 +134,62 @@ describe('200', () => {
   });
 });
 
+describe('a version with placeholders that are none', () => {
+  const accepted = { accept_warnings: true };
+  const put = (id: string, body: object, headers = {}) =>
+    setup.service.call('PUT', labelPath(id, 'production'), { body, headers });
+  const flawed = 'Dear {{user name}}';
+  const warning = {
+    code: 'not-a-placeholder',
+    detail: '"{{user name}}" is not a placeholder; it is sent unchanged',
+    pointer: '#/messages/0/content',
+  };
+
+  it.each([
+    ['current', [flawed]],
+    ['earlier', [flawed, 'Dear {{name}}']],
+  ])('gets a label only with accept_warnings: the %s version', async (_, [first = '', ...later]) => {
+    const { id } = await create(setup.service, saying(first));
+    for (const text of later) await setup.service.call('PUT', `${promptsPath}/${id}`, { body: saying(text) });
+    for (const body of [{ version: 1 }, { version: 1, accept_warnings: false }]) {
+      const refused = await put(id, body);
+      expect([refused.status, refused.body.type]).toEqual([409, problem('warnings-not-accepted')]);
+      expect(refused.body.errors).toEqual([
+        { detail: `names a version where ${warning.pointer} has text: ${warning.detail}`, pointer: '#/version' },
+      ]);
+    }
+    expect((await setup.service.call('GET', labelPath(id, 'production'))).status).toBe(404);
+    const created = await put(id, { version: 1, ...accepted });
+    expect([created.status, created.body.warnings]).toEqual([201, [warning]]);
+  });
+
+  it('keeps its label without it, also when the answer is sent back', async () => {
+    const { id } = await create(setup.service, saying(flawed));
+    const { body, headers } = await put(id, { version: 1, ...accepted });
+    for (const same of [{ version: 1 }, body]) {
+      const again = await put(id, same, { 'If-Match': headers['etag'] });
+      expect([again.status, again.body]).toEqual([200, body]);
+    }
+  });
+
+  it('is refused after the precondition', async () => {
+    const { id } = await create(setup.service, saying('v1'));
+    await put(id, { version: 1 });
+    await setup.service.call('PUT', `${promptsPath}/${id}`, { body: saying(flawed) });
+    expect((await put(id, { version: 2 })).status).toBe(428);
+    const any = { 'If-Match': '*' };
+    expect((await put(id, { version: 2 }, any)).status).toBe(409);
+    expect((await put(id, { version: 2, ...accepted }, any)).body).toMatchObject({ version: 2, warnings: [warning] });
+    expect((await put(id, { version: 1 }, any)).body).not.toHaveProperty('warnings');
+  });
+
+  it('does not matter if only a variable is unused', async () => {
+    const { id } = await create(setup.service, { ...saying('v1'), variables: { tone: {} } });
+    const { status, body } = await put(id, { version: 1 });
+    expect([status, body.warnings]).toEqual([201, [expect.objectContaining({ code: 'unused-variable' })]]);
+  });
+});
+
 describe('400', () => {
   it.each([
     ['latest', 'must not be latest'],

@@ -264,7 +264,8 @@ export interface PromptVersionsResource {
 /**
  * A label names a version of a prompt, for example `production` or `staging`. Applications invoke by label, and a
  * release moves the label. The next invocation in every process runs the new version. Each label has a history: who
- * moved it, when, and to which version.
+ * moved it, when, and to which version. A version with text such as `{{user name}}`, which looks like a placeholder
+ * and is none, gets a label only with `"accept_warnings": true`.
  */
 export interface LabelsResource {
   /**
@@ -308,6 +309,10 @@ export interface LabelsResource {
    * Without `If-Match`, only a new label is created; if the label exists, the answer is 428 `precondition-required`.
    * `If-None-Match: *` says that the label must be new; if it exists, the answer is 412.
    *
+   * The answer has the `warnings` of the version. If one of them is `not-a-placeholder`, models would get a placeholder
+   * as text. Such a version needs `"accept_warnings": true`; without it, the answer is 409 `warnings-not-accepted` and
+   * nothing changes.
+   *
    * The move is added to the history of the label, with its time and the API key. It changes neither `updated_at` nor
    * the version of the prompt, and an `If-Match` with an earlier `ETag` of the prompt still matches. So a release
    * disturbs nobody who edits the prompt.
@@ -317,7 +322,7 @@ export interface LabelsResource {
    *
    * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @param label Name of the label.
-   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `too-many-labels` (409), `edit-conflict` (409), `precondition-failed` (412), `read-only-field` (422), `precondition-required` (428)
+   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `too-many-labels` (409), `warnings-not-accepted` (409), `edit-conflict` (409), `precondition-failed` (412), `read-only-field` (422), `precondition-required` (428)
    */
   set(slugOrId: string, label: string, body: Schemas['LabelTarget'], options?: CallOptions<'setLabel'>): Call<Schemas['Label']>;
 
@@ -1624,7 +1629,8 @@ export interface Resources {
   /**
    * A label names a version of a prompt, for example `production` or `staging`. Applications invoke by label, and a
    * release moves the label. The next invocation in every process runs the new version. Each label has a history: who
-   * moved it, when, and to which version.
+   * moved it, when, and to which version. A version with text such as `{{user name}}`, which looks like a placeholder
+   * and is none, gets a label only with `"accept_warnings": true`.
    */
   readonly labels: LabelsResource;
   /**

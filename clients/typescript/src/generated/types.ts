@@ -247,6 +247,10 @@ export interface paths<Other = string & {}> {
          *     Without `If-Match`, only a new label is created; if the label exists, the answer is 428 `precondition-required`.
          *     `If-None-Match: *` says that the label must be new; if it exists, the answer is 412.
          *
+         *     The answer has the `warnings` of the version. If one of them is `not-a-placeholder`, models would get a placeholder
+         *     as text. Such a version needs `"accept_warnings": true`; without it, the answer is 409 `warnings-not-accepted` and
+         *     nothing changes.
+         *
          *     The move is added to the history of the label, with its time and the API key. It changes neither `updated_at` nor
          *     the version of the prompt, and an `If-Match` with an earlier `ETag` of the prompt still matches. So a release
          *     disturbs nobody who edits the prompt.
@@ -3227,6 +3231,7 @@ export interface components<Other = string & {}> {
             sequence: components<Other>["schemas"]["LabelSequence"];
             moved_at: components<Other>["schemas"]["Timestamp"];
             author: components<Other>["schemas"]["Author"];
+            warnings?: components<Other>["schemas"]["Warnings"];
         };
         /**
          * VariableValues
@@ -8129,6 +8134,13 @@ export interface components<Other = string & {}> {
             sequence?: components<Other>["schemas"]["LabelSequence"];
             moved_at?: components<Other>["schemas"]["DateTimeInput"];
             author?: components<Other>["schemas"]["IgnoredObject"];
+            /** @description Warnings about the version, as an answer had them. Any value is accepted and ignored. */
+            warnings?: components<Other>["schemas"]["IgnoredObject"][];
+            /**
+             * @description Whether the label may name a version with `not-a-placeholder` warnings. Default: false.
+             * @example true
+             */
+            accept_warnings?: boolean;
         };
         /**
          * LabelMove
@@ -13701,7 +13713,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:too-many-labels
              */
-            type: ("urn:prompt-gateway:problem:too-many-labels" | "urn:prompt-gateway:problem:edit-conflict") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:too-many-labels" | "urn:prompt-gateway:problem:warnings-not-accepted" | "urn:prompt-gateway:problem:edit-conflict") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 409
@@ -17812,7 +17824,7 @@ export interface operations<Other = string & {}> {
             404: components<Other>["responses"]["PromptOrVersionNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
-            /** @description The prompt already has 20 labels, or other requests kept changing the prompt. */
+            /** @description The prompt already has 20 labels, its version has warnings that are not accepted, or other requests kept changing the prompt. */
             409: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];

@@ -31,6 +31,7 @@ export const labels: Texts['labels'] = {
     creates: (name, version) => `${name} ist ein neues Label. Aufrufe darüber führen Version ${version} aus.`,
     same: (name, version) => `${name} nennt schon Version ${version}.`,
     effect: 'Der nächste Aufruf über dieses Label führt die neue Version aus.',
+    acceptWarnings: (version) => `Der Text von Version ${version} ist so gewollt.`,
     createSubmit: (name, version) => `${name} → v${version} anlegen`,
     moveSubmit: (name, version) => `${name} auf v${version} verschieben`,
     done: (name, version) => `${name} nennt jetzt Version ${version}.`,

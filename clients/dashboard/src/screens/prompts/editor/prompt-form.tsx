@@ -1,24 +1,13 @@
-import {
-  Alert,
-  Button,
-  Collapse,
-  Group,
-  List,
-  NativeSelect,
-  Stack,
-  Switch,
-  Text,
-  Textarea,
-  TextInput,
-} from '@mantine/core';
+import { Button, Collapse, Group, NativeSelect, Stack, Switch, Text, Textarea, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconAlertTriangle, IconChevronDown, IconChevronRight } from '@tabler/icons-react';
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { contentWarnings, listVariables } from 'prompt-gateway-client/template';
 import { useCallback, useDeferredValue, useId, useMemo, type ReactNode } from 'react';
 import { promptDescription, promptName, slug } from '../../../generated/limits.ts';
 import { useTexts } from '../../../shared/texts.tsx';
 import { CodeEditor } from '../code/lazy-code.tsx';
 import type { KnownVariable } from '../code/template-marks.ts';
+import { ContentWarnings } from '../content/content-warnings.tsx';
 import { Preview } from '../content/preview.tsx';
 import { definitionsOf, type DraftMistakes, type PromptDraft } from '../content/prompt-draft.ts';
 import { TargetSelect } from '../content/target-select.tsx';
@@ -125,17 +114,7 @@ export function PromptForm(props: PromptFormProps): ReactNode {
 
         <Section title={texts.messages} description={texts.messagesDescription}>
           <MessageList messages={messages} variables={known} isReadOnly={isReadOnly} onChange={setMessages} />
-          {warnings.length > 0 && (
-            <Alert color="yellow" icon={<IconAlertTriangle />} title={texts.warnings(warnings.length)}>
-              <List size="sm">
-                {warnings.slice(0, 20).map(({ pointer, detail }, index) => (
-                  <List.Item key={index} style={{ overflowWrap: 'anywhere' }}>
-                    {warningPlace(pointer, prompts)}: {detail}
-                  </List.Item>
-                ))}
-              </List>
-            </Alert>
-          )}
+          <ContentWarnings warnings={warnings} />
         </Section>
 
         <Section title={texts.variables} description={texts.variablesDescription}>
@@ -275,10 +254,4 @@ function knownVariable(
     description?.slice(0, 80) ?? '',
   ];
   return { name, isDeclared: definition !== undefined, detail: parts.filter((part) => part !== '').join(' · ') };
-}
-
-/** Where a warning is, for people: its JSON Pointer names a message or a variable. */
-function warningPlace(pointer: string, texts: { messages: { label: (position: number) => string } }): string {
-  const [, kind, which = ''] = pointer.replace(/^#/, '').split('/');
-  return kind === 'messages' ? texts.messages.label(Number(which) + 1) : which;
 }

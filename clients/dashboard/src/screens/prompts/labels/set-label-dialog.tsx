@@ -2,6 +2,7 @@ import {
   Alert,
   Autocomplete,
   Button,
+  Checkbox,
   Group,
   Modal,
   NativeSelect,
@@ -12,6 +13,7 @@ import {
 } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { Schemas } from 'prompt-gateway-client';
+import { contentWarnings } from 'prompt-gateway-client/template';
 import { useState, type ReactNode } from 'react';
 import { gateway } from '../../../app/gateway.ts';
 import { labelName } from '../../../generated/limits.ts';
@@ -19,6 +21,7 @@ import { fits } from '../../../shared/limits.ts';
 import { useNotify } from '../../../shared/notify.ts';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
+import { ContentWarnings } from '../content/content-warnings.tsx';
 import { versionNumber, versionOptions } from '../content/version-options.ts';
 import { Comparison } from '../history/comparison.tsx';
 import { useProviders, useVersion } from '../prompt-queries.ts';
@@ -64,6 +67,11 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
   const [name, setName] = useState(target.name ?? '');
   const [version, setVersion] = useState(target.version);
   const [isChecked, setChecked] = useState(false);
+  const [accepted, setAccepted] = useState<number>();
+  const { data: content } = useVersion(promptId, version);
+  const warnings = content === undefined ? [] : contentWarnings(content);
+  const mustAccept = warnings.some(({ code }) => code === 'not-a-placeholder');
+  const isAccepted = mustAccept && accepted === version;
   const isValid = fits(name, labelName);
   const change = useLabelChange({
     promptId,
@@ -73,7 +81,7 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
       gateway.labels.set(
         promptId,
         name,
-        { version },
+        { version, ...(isAccepted && { accept_warnings: true }) },
         current === undefined ? { ifNoneMatch: '*' } : { ifMatch: current.etag },
       ),
     onDone: () => {
@@ -83,6 +91,7 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
   });
   const from = change.current?.data.version;
   const isSame = from === version;
+  const isBlocked = isSame || change.isReading || (mustAccept && !isAccepted);
   const cannotRun = useReasonNotToRun(promptId, version);
 
   return (
@@ -91,7 +100,7 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
       onSubmit={(event) => {
         event.preventDefault();
         setChecked(true);
-        if (isValid && !isSame && !change.isReading && !change.isPending) change.submit();
+        if (isValid && !isBlocked && !change.isPending) change.submit();
       }}
     >
       <SimpleGrid cols={{ base: 1, xs: target.name === undefined ? 2 : 1 }} spacing="sm">
@@ -130,6 +139,16 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
           {cannotRun}
         </Alert>
       )}
+      <ContentWarnings warnings={warnings} />
+      {mustAccept && !isSame && (
+        <Checkbox
+          label={texts.acceptWarnings(version)}
+          checked={isAccepted}
+          onChange={(event) => {
+            setAccepted(event.currentTarget.checked ? version : undefined);
+          }}
+        />
+      )}
       {change.isReading ? (
         <Skeleton h={160} />
       ) : (
@@ -158,7 +177,7 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
         <Button variant="default" onClick={onClose} disabled={change.isPending}>
           {shared.cancel}
         </Button>
-        <Button type="submit" loading={change.isPending} disabled={isSame || change.isReading}>
+        <Button type="submit" loading={change.isPending} disabled={isBlocked}>
           {!isValid
             ? texts.newTitle
             : from === undefined
