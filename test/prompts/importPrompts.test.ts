@@ -84,6 +84,72 @@ describe('200', () => {
     });
   });
 
+  describe('if-current', () => {
+    const one = (slug: string, version: number, text: string): unknown => ({
+      ...{ slug, name: 'Imported' },
+      versions: [{ version, ...saying(text) }],
+    });
+    const guarded = async (prompts: readonly unknown[], key?: string): Promise<Answer> =>
+      await setup.service.call('POST', `${promptsPath}/import`, {
+        body: { prompts, conflicts: 'if-current' },
+        ...(key !== undefined && { key }),
+      });
+
+    it('makes a version of one that is current, or that only this key has changed since', async () => {
+      const key = await setup.service.createKey('prompts:read', 'prompts:write');
+      const { slug } = await createVersions(setup.service, 2);
+      for (const [version, text, expected] of [
+        [2, 'x', 3],
+        [2, 'y', 4],
+        [3, 'z', 5],
+        [9, 'z', 5],
+      ] as const) {
+        expect((await guarded([one(slug, version, text)], key)).body).toMatchObject({
+          results: [{ status: version === 9 ? 'unchanged' : 'updated', version: expected }],
+        });
+      }
+      expect((await guarded([one(sent([]).slug, 7, 'new')], key)).body).toMatchObject({
+        results: [{ status: 'created', version: 1 }],
+      });
+    });
+
+    it.each([
+      [
+        'is before one of another key',
+        'admin',
+        2,
+        'is not the current version: since then, others have made versions up to 3',
+      ],
+      ['is before one of this key and one of another', 'key', 1, 'is not the current version'],
+      ['is not stored', 'key', 4, 'is not a stored version: the current one is version 3'],
+    ])('refuses a version that %s, and judges the others', async (_, by, version, detail) => {
+      const key = await setup.service.createKey('prompts:write', 'prompts:release');
+      const { slug } = await createVersions(setup.service, 2);
+      await setup.service.call('PUT', `${promptsPath}/${slug}`, { body: saying('v3'), key });
+      const other = sent(['x'], { labels: { production: 4 } });
+      const { status, body } = await guarded([other, one(slug, version, 'mine')], by === 'key' ? key : undefined);
+      expect([status, body.type]).toEqual([422, problem('import-refused')]);
+      expect(body.errors).toEqual([
+        { detail: 'names a version that is not sent', pointer: '#/prompts/0/labels/production' },
+        { detail: expect.stringContaining(detail), pointer: '#/prompts/1/versions/0/version' },
+      ]);
+      expect(await textsOf(slug)).toEqual(['v1', 'v2', 'v3']);
+    });
+
+    it('continues several versions that begin with the stored ones, also under a new name, and replaces no others', async () => {
+      const whole = sent(['a', 'b', 'c']);
+      await send([{ ...whole, versions: whole.versions.slice(0, 2) }]);
+      const renamed = { ...whole, name: 'Renamed' };
+      expect((await guarded([renamed])).body).toMatchObject({ results: [{ status: 'updated', version: 3 }] });
+      expect((await get(whole.slug)).body).toMatchObject({ name: 'Renamed' });
+      const { status, body } = await guarded([sent(['a', 'B', 'c', 'd'], { slug: whole.slug })]);
+      expect([status, body.errors]).toEqual([
+        422,
+        [{ detail: 'do not begin with those that are stored', pointer: '#/prompts/0/versions' }],
+      ]);
+    });
+  });
+
   it('takes over which content may be kept, and does not lift the limit if nothing is sent', async () => {
     const whole = sent(['a']);
     const modeOf = async (): Promise<unknown> => (await get(whole.slug)).body['invocation_content'];

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { components } from '../../../generated/types.ts';
 import type { Author } from '../../access/audit/author.ts';
+import { authorOf } from '../../base/limits/principal.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Random } from '../../base/runtime/random.ts';
 import { createTurns } from '../../base/runtime/turns.ts';
@@ -44,7 +45,7 @@ export interface Import {
 /** Stores prompts of an export. */
 export interface Imports {
   /** Finds out what an import would do. Nothing is stored. */
-  preview(wanted: Import): Promise<readonly ImportedPrompt[]>;
+  preview(wanted: Import, author: Author): Promise<readonly ImportedPrompt[]>;
   /**
    * Stores the prompts, or none of them if one is refused. A repetition changes nothing, and continues what was
    * interrupted.
@@ -54,7 +55,7 @@ export interface Imports {
 }
 
 export interface ImportsDependencies {
-  readonly store: Pick<PromptStore, 'find' | 'archivedVersions'>;
+  readonly store: Pick<PromptStore, 'find' | 'archivedVersions' | 'fetchArchived'>;
   readonly prompts: Pick<Prompts, 'check' | 'create' | 'update'>;
   readonly labels: Pick<Labels, 'set'>;
   readonly random: Pick<Random, 'uuid'>;
@@ -154,7 +155,20 @@ export function createImports({ store, prompts, labels, random }: ImportsDepende
     return true;
   };
 
-  const plan = async (sent: Sent, place: string, conflicts: OnConflict): Promise<Plan> => {
+  /** Why a version that is sent is not the base of a next one, if it is not: others have gone on from it. */
+  const overtaken = async (existing: Prompt, base: number, author: Author): Promise<string | undefined> => {
+    if (base > existing.version) return `is not a stored version: the current one is version ${existing.version}`;
+    const caller = authorOf(author.principal);
+    const since = Array.from({ length: existing.version - base }, (_, index) => base + 1 + index).slice(0, -1);
+    const authors = base === existing.version ? [] : [existing.versionAuthor];
+    for await (const version of store.fetchArchived(since.map((version) => ({ promptId: existing.id, version })))) {
+      if (version !== undefined) authors.push(version.author);
+    }
+    if (authors.every(({ type, id }) => type === caller.type && id === caller.id)) return undefined;
+    return `is not the current version: since then, others have made versions up to ${existing.version}`;
+  };
+
+  const plan = async (sent: Sent, place: string, conflicts: OnConflict, author: Author): Promise<Plan> => {
     const { slug } = sent;
     const existing = await store.find(slug);
     const of = { slug, existing, stored: existing, steps: noSteps };
@@ -187,12 +201,20 @@ export function createImports({ store, prompts, labels, random }: ImportsDepende
 
     const metadata = metadataOf(last, existing);
     const isSame = isDeepStrictEqual(metadata, metadataOf(existing));
-    const continues = isSame && (await isBeginning(existing, versions));
+    const continues = (isSame || conflicts === 'if-current') && (await isBeginning(existing, versions));
     if (!continues && !(isSame && sameContent(existing, last))) {
       if (conflicts === 'refuse') {
         return refuse([{ detail: 'is the slug of a stored prompt that is different', pointer: `${place}/slug` }]);
       }
       if (conflicts === 'skip') return { ...of, status: 'skipped', notes, errors: [] };
+      if (conflicts === 'if-current') {
+        const [base] = sent.versions;
+        if (base === undefined || sent.versions.length > 1) {
+          return refuse([{ detail: 'do not begin with those that are stored', pointer: `${place}/versions` }]);
+        }
+        const detail = await overtaken(existing, base.version, author);
+        if (detail !== undefined) return refuse([{ detail, pointer: `${place}/versions/0/version` }]);
+      }
     }
     const others = sameContent(existing, last) ? [] : [last];
     const changes = (continues ? versions.slice(existing.version) : others).map(toChange);
@@ -226,7 +248,7 @@ export function createImports({ store, prompts, labels, random }: ImportsDepende
     );
   };
 
-  const planAll = async ({ prompts: all, conflicts }: Import): Promise<Plan[]> => {
+  const planAll = async ({ prompts: all, conflicts }: Import, author: Author): Promise<Plan[]> => {
     if (all.reduce((sum, { versions }) => sum + versions.length, 0) > mostVersions) {
       throw new ProblemError('import-refused', {
         detail: 'The request has too many versions. Nothing was stored.',
@@ -236,7 +258,7 @@ export function createImports({ store, prompts, labels, random }: ImportsDepende
     const repeated = repeatedNames(all);
     const plans: Plan[] = [];
     const planOne = async (sent: Sent, index: number): Promise<Plan> => {
-      const one = await plan(sent, `#/prompts/${index}`, conflicts);
+      const one = await plan(sent, `#/prompts/${index}`, conflicts, author);
       const errors = [...(repeated.get(index) ?? []), ...one.errors];
       return errors.length === 0 ? one : { ...one, status: 'refused', errors, steps: noSteps };
     };
@@ -291,7 +313,7 @@ export function createImports({ store, prompts, labels, random }: ImportsDepende
   return {
     preview: planAll,
     async store(wanted, author) {
-      const plans = await planAll(wanted);
+      const plans = await planAll(wanted, author);
       const errors = plans.flatMap((one) => one.errors);
       if (errors.length > 0) {
         throw new ProblemError('import-refused', {

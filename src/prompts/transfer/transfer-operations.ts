@@ -28,7 +28,7 @@ export function transferOperations(
       const hasLabels = prompts.some(({ labels = {} }) => Object.keys(labels).length > 0);
       if (hasLabels && !scopes.has('prompts:release')) throw insufficientScope('prompts:release');
       const wanted = { prompts, conflicts };
-      const results = isDryRun ? await imports.preview(wanted) : await imports.store(wanted, context);
+      const results = isDryRun ? await imports.preview(wanted, context) : await imports.store(wanted, context);
       return { status: 200, body: { dry_run: isDryRun, results: results.map(showImported) } };
     },
   };

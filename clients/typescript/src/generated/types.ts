@@ -7940,11 +7940,11 @@ export interface components<Other = string & {}> {
             prompts: components<Other>["schemas"]["PromptExport"][];
             /**
              * ImportConflicts
-             * @description What becomes of a stored prompt of the same slug that is different. `refuse`, the default: nothing is imported. `skip`: it stays as it is. `new-version`: it gets the last content that is sent as a new version, and its name, description, test settings and `invocation_content`.
+             * @description What becomes of a stored prompt of the same slug that is different. `refuse`, the default: nothing is imported. `skip`: it stays as it is. `new-version`: it gets the last content that is sent as a new version, and its name, description, test settings and `invocation_content`. `if-current`: the same, if nobody else has made a version since the one that is sent; otherwise the prompt is refused. Versions that this API key made since do not count. Of several versions, the first must be those that are stored. Changes of name, description and labels make no version, so they are not noticed.
              * @example new-version
              * @enum {string}
              */
-            conflicts?: "refuse" | "skip" | "new-version";
+            conflicts?: "refuse" | "skip" | "new-version" | "if-current";
             /**
              * @description Whether nothing is stored. Default: false.
              * @example true
