@@ -80,7 +80,7 @@ interface Incoming {
   readonly versions: readonly (NewPrompt & { readonly note: string | undefined })[];
   /** The numbers that the versions get, by those that were sent. */
   readonly numbers: ReadonlyMap<number, number>;
-  readonly notes: readonly ImportFinding[];
+  readonly notes: ImportFinding[];
 }
 
 /** What is written for a prompt. */
@@ -130,12 +130,6 @@ export function createImports({ store, prompts, labels, random }: ImportsDepende
         errors.push(...placed(error, here, place));
       }
     }
-    const moved = [...numbers].filter(([from, to]) => from !== to);
-    const [first] = moved;
-    if (first !== undefined) {
-      const detail = `get other numbers: the versions here are numbered from 1, so version ${first[0]} becomes version ${first[1]}`;
-      notes.unshift({ detail, pointer: `${place}/versions` });
-    }
     for (const [label, version] of Object.entries(named)) {
       if (!all.some((one) => one.version === version)) {
         errors.push({ detail: 'names a version that is not sent', pointer: `${place}/labels/${label}` });
@@ -175,7 +169,7 @@ export function createImports({ store, prompts, labels, random }: ImportsDepende
     const refuse = (errors: ImportFinding[]): Plan => ({ ...of, status: 'refused', notes: [], errors });
     const incoming = await read(sent, place);
     if ('errors' in incoming) return refuse(incoming.errors);
-    const { versions, numbers } = incoming;
+    const { versions, numbers, notes } = incoming;
     const [first, last] = [versions[0], versions.at(-1)];
     if (first === undefined || last === undefined) throw new Error('The contract requires a version.');
     const taken = await takenAliases(last, existing, place);
@@ -186,7 +180,6 @@ export function createImports({ store, prompts, labels, random }: ImportsDepende
     if (existing?.deleting === true) {
       return refuse([{ detail: 'is the slug of a prompt that is being deleted', pointer: `${place}/slug` }]);
     }
-    const notes = [...incoming.notes];
     const aliases = [...new Set([...(existing?.aliases ?? []), ...(last.aliases ?? [])])];
     const wanted = Object.entries(sent.labels ?? {}).map(([name, from]) => ({ name, version: numbers.get(from) ?? 0 }));
 
@@ -196,6 +189,7 @@ export function createImports({ store, prompts, labels, random }: ImportsDepende
       // A prompt answers under its aliases when all of its versions are stored.
       const changes = end === undefined ? [] : [...rest, { ...end, change: { ...end.change, aliases: last.aliases } }];
       const create = end === undefined ? first : { ...first, aliases: undefined };
+      notes.unshift(...renumbered(numbers, place));
       return { ...of, status: 'created', notes, errors: [], steps: { create, changes, labels: wanted } };
     }
 
@@ -216,6 +210,7 @@ export function createImports({ store, prompts, labels, random }: ImportsDepende
         if (detail !== undefined) return refuse([{ detail, pointer: `${place}/versions/0/version` }]);
       }
     }
+    if (continues) notes.unshift(...renumbered(numbers, place));
     const others = sameContent(existing, last) ? [] : [last];
     const changes = (continues ? versions.slice(existing.version) : others).map(toChange);
     const end = changes.pop() ?? { change: {}, note: undefined };
@@ -336,6 +331,14 @@ export function createImports({ store, prompts, labels, random }: ImportsDepende
       return stored;
     },
   };
+}
+
+/** Says that versions get other numbers. */
+function renumbered(numbers: ReadonlyMap<number, number>, place: string): ImportFinding[] {
+  const [first] = [...numbers].filter(([from, to]) => from !== to);
+  if (first === undefined) return [];
+  const detail = `get other numbers: the versions here are numbered from 1, so version ${first[0]} becomes version ${first[1]}`;
+  return [{ detail, pointer: `${place}/versions` }];
 }
 
 function toChange({ note, ...version }: Incoming['versions'][number]): Steps['changes'][number] {

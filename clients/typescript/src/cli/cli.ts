@@ -1,15 +1,26 @@
 import { parseArgs } from 'node:util';
-import { AnswerError, ConnectionError, systemCode, TimeoutError, UnexpectedAnswerError } from '../errors.ts';
+import {
+  AnswerError,
+  ConnectionError,
+  ProblemError,
+  systemCode,
+  TimeoutError,
+  UnexpectedAnswerError,
+} from '../errors.ts';
 import { PromptGateway } from '../prompt-gateway.ts';
 import { FormatError } from '../transfer/converted.ts';
 import { converters, type ForeignFormat } from '../transfer.ts';
 import { convertFiles } from './convert-files.ts';
-import { FileError, pull, push } from './prompt-files.ts';
+import { diff } from './diff.ts';
+import { FileError, pull } from './prompt-files.ts';
+import { push } from './push.ts';
+import { escapeInvisible } from './quote.ts';
 import { NoServiceError, readPrompts } from './read-prompts.ts';
 import { renderPromptTypes } from './render-prompt-types.ts';
 
 const help = `Usage: prompt-gateway-client types [options] > prompts.d.ts
        prompt-gateway-client pull [options]
+       prompt-gateway-client diff [options]
        prompt-gateway-client push [options]
        prompt-gateway-client convert --from <format> <file>...
 
@@ -17,9 +28,13 @@ types   Writes TypeScript types of the stored prompts: their variables, and \`ob
         With this file in your program, a call with a missing or misspelt variable does not compile. Write it again
         when prompts change.
 pull    Writes each stored prompt into a file of its own, <slug>.json, for version control. Equal prompts give equal
-        files.
-push    Stores the prompts of these files. A file that differs from the stored prompt makes a new version. Labels
-        stay where they are: releasing a version is a step of its own. Nothing is stored if one file is refused.
+        files. A file has the number of the version that it comes from.
+diff    Prints what a push of these files would change.
+push    Stores the prompts of these files. A file that differs from the stored prompt makes a new version, and then has
+        its number. A file is refused if somebody else has made a version since the one that it comes from; versions
+        that this API key made do not count. Mistakes and warnings of all files are printed, each with its place as
+        <file>#<JSON Pointer>. Nothing is stored if one file is refused. Labels stay where they are: releasing a version
+        is a step of its own.
 convert Writes such files from those of another tool, and names what does not map. Push stores them.
 
 Options:
@@ -28,16 +43,19 @@ Options:
                     Other users of the computer can see the options of a running program, so prefer the environment.
   --only-known      types: the compiler refuses all other prompts, and ids; by default it accepts them with any
                     variables
-  --folder <path>   pull, push, convert: where the files are; default: prompts
+  --folder <path>   pull, diff, push, convert: where the files are; default: prompts
   --all-versions    pull: also earlier versions, and labels; by default the files have only the current content
   --dry-run         push: stores nothing, and prints what would change
+  --strict          push: warnings, such as of text that looks like a placeholder, are mistakes
+  --note <text>     push: a note about the new versions
+  --overwrite       push: also replaces what others have changed
   --labels          push: also sets labels of the files where there is none of this name; needs prompts:release
   --from <format>   convert: langfuse, helicone, promptlayer (JSON as exported, or as their APIs answer), promptfoo, or
                     markdown (Prompty, Dotprompt, and other texts with front matter). The last two need the package yaml.
   --provider <id>   convert: the provider of models that are named without one
   --help            this text
 
-Exit codes: 0 done, 1 the prompts cannot be read or stored, 2 wrong options.
+Exit codes: 0 done, 1 the prompts cannot be read or stored, 2 wrong options, 3 diff found differences.
 `;
 
 /** Environment variables by name, as in `process.env`. */
@@ -57,7 +75,7 @@ class UsageError extends Error {}
  * Runs the command line program.
  *
  * @param args without the names of Node and of the program
- * @returns the exit code. Standard output stays empty unless it is 0. No message contains the API key.
+ * @returns the exit code. No message contains the API key.
  */
 export async function runCli(
   args: readonly string[],
@@ -73,7 +91,7 @@ export async function runCli(
     const [first, ...files] = positionals;
     const command = commands.find(({ name }) => name === first);
     if (command === undefined || (files.length > 0 && command.takesFiles !== true)) {
-      throw new UsageError('The commands are types, pull, push and convert.');
+      throw new UsageError('The commands are types, pull, diff, push and convert.');
     }
     const foreign = Object.keys(values).find((name) => !['url', 'api-key', ...command.options].includes(name));
     if (foreign !== undefined) throw new UsageError(`${command.name} has no option --${foreign}.`);
@@ -83,7 +101,7 @@ export async function runCli(
         values['api-key'] ?? environment['PROMPT_GATEWAY_API_KEY'],
         maxRetries,
       );
-    return (await command.run(open, { ...values, files }, { write, writeError })) ? 0 : 1;
+    return await command.run(open, { ...values, files }, { write, writeError });
   } catch (error) {
     if (error instanceof UsageError) {
       writeError(`${error.message}\nSee prompt-gateway-client --help.\n`);
@@ -105,12 +123,12 @@ interface Command {
   readonly name: string;
   /** Those that only some commands have. */
   readonly options: readonly (keyof Options)[];
-  /** @returns whether it did what it was asked for */
+  /** @returns the exit code */
   readonly run: (
     open: () => PromptGateway,
     options: Options & { readonly files: readonly string[] },
     world: CliWorld,
-  ) => Promise<boolean>;
+  ) => Promise<number>;
   readonly takesFiles?: true;
 }
 
@@ -120,29 +138,51 @@ const commands: readonly Command[] = [
     options: ['only-known'],
     async run(open, options, { write }) {
       write(renderPromptTypes(await readPrompts(open()), options['only-known'] === true));
-      return true;
+      return 0;
     },
   },
   {
     name: 'pull',
     options: ['folder', 'all-versions'],
-    run: (open, { folder = 'prompts', 'all-versions': all = false }, { write }) => pull(open(), { folder, all }, write),
+    async run(open, { folder = 'prompts', 'all-versions': all = false }, { write }) {
+      await pull(open(), { folder, all }, write);
+      return 0;
+    },
+  },
+  {
+    name: 'diff',
+    options: ['folder'],
+    run: (open, { folder = 'prompts' }, world) => diff(open(), folder, world),
   },
   {
     name: 'push',
-    options: ['folder', 'dry-run', 'labels'],
-    run: (open, { folder = 'prompts', 'dry-run': isDryRun = false, labels = false }, world) =>
-      push(open(), { folder, isDryRun, setsLabels: labels }, world),
+    options: ['folder', 'dry-run', 'labels', 'overwrite', 'strict', 'note'],
+    async run(open, { folder = 'prompts', note, ...options }, world) {
+      const isDone = await push(
+        open(),
+        {
+          folder,
+          isDryRun: options['dry-run'] === true,
+          setsLabels: options.labels === true,
+          overwrites: options.overwrite === true,
+          isStrict: options.strict === true,
+          note,
+        },
+        world,
+      );
+      return isDone ? 0 : 1;
+    },
   },
   {
     name: 'convert',
     options: ['folder', 'from', 'provider'],
     takesFiles: true,
-    run: (_open, { folder = 'prompts', from = '', provider, files }, world) => {
+    async run(_open, { folder = 'prompts', from = '', provider, files }, world) {
       const convert = Object.hasOwn(converters, from) ? converters[from as ForeignFormat] : undefined;
       if (convert === undefined) throw new UsageError(`--from must be one of ${Object.keys(converters).join(', ')}.`);
       if (files.length === 0) throw new UsageError('No files to convert.');
-      return convertFiles({ convert, files, folder, provider }, world);
+      await convertFiles({ convert, files, folder, provider }, world);
+      return 0;
     },
   },
 ];
@@ -160,6 +200,9 @@ function parse(args: readonly string[]) {
         'all-versions': { type: 'boolean' },
         'dry-run': { type: 'boolean' },
         labels: { type: 'boolean' },
+        overwrite: { type: 'boolean' },
+        strict: { type: 'boolean' },
+        note: { type: 'string' },
         from: { type: 'string' },
         provider: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
@@ -182,7 +225,10 @@ function openGateway(url = '', apiKey = '', maxRetries?: number): PromptGateway 
   }
 }
 
-/** The reason why the prompts cannot be read or stored, in fixed words, because the text of a server could contain anything. */
+/**
+ * The reason why the prompts cannot be read or stored, in fixed words, because the text of a server could contain
+ * anything. Only that of a push says which of them the service refuses.
+ */
 function describe(error: unknown, command: string | undefined): string {
   if (error instanceof FileError || error instanceof FormatError) return error.message;
   if (error instanceof ConnectionError) {
@@ -194,8 +240,9 @@ function describe(error: unknown, command: string | undefined): string {
     return 'The answer is not a list of prompts. Is the address right?';
   }
   if (error instanceof AnswerError && error.status === 401) return 'The service does not accept the API key (401).';
+  if (error instanceof ProblemError && command === 'push') return `${escapeInvisible(error.detail)} (${error.status})`;
   if (error instanceof AnswerError && error.status === 403) {
-    return `The API key does not have the scope prompts:${command === 'push' ? 'write' : 'read'} (403).`;
+    return 'The API key does not have the scope prompts:read (403).';
   }
   if (error instanceof AnswerError) return `The service answers with status ${error.status}.`;
   throw error;

@@ -21,7 +21,7 @@ export interface ConvertedFiles {
 export async function convertFiles(
   { convert, files, folder, provider }: ConvertedFiles,
   { write, writeError }: { readonly write: (text: string) => void; readonly writeError: (text: string) => void },
-): Promise<true> {
+): Promise<void> {
   const parseYaml = inYaml.has(convert) ? await loadYaml() : JSON.parse;
   const sources = await Promise.all(files.map(read));
   const { prompts, notes } = convert(sources, { provider, parseYaml });
@@ -29,7 +29,6 @@ export async function convertFiles(
   for (const prompt of prompts) await writePrompt(folder, prompt);
   for (const { prompt, detail } of notes) writeError(`${prompt}: ${detail}\n`);
   write(`${prompts.length} prompts written to ${folder}.\n`);
-  return true;
 }
 
 async function read(file: string): Promise<Source> {
