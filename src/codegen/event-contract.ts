@@ -83,8 +83,8 @@ function enumOf(document: OpenApiDocument, name: string): string[] {
   return schema.enum;
 }
 
-/** A copy of a schema in which each `$ref` is replaced by its target. No schema of an event contains itself. */
-function withoutReferences(value: unknown, schemas: Record<string, Schema>): unknown {
+/** A copy of a schema in which each `$ref` is replaced by its target. No schema that it is used for contains itself. */
+export function withoutReferences(value: unknown, schemas: Record<string, Schema>): unknown {
   if (Array.isArray(value)) return value.map((member) => withoutReferences(member, schemas));
   if (typeof value !== 'object' || value === null) return value;
   const { $ref } = value as Partial<Reference>;

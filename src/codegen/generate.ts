@@ -7,7 +7,7 @@ import { completeContract } from './complete-contract.ts';
 import { bundleContract, readCompatibleError, readProblems, type ProblemEntry } from './contract.ts';
 import type { OpenApiDocument } from './contract-document.ts';
 import { renderEnvExample } from './env-example.ts';
-import { bundleEventContract, listEvents } from './event-contract.ts';
+import { bundleEventContract, listEvents, withoutReferences } from './event-contract.ts';
 import { publishedSchema, renderClientEvents, renderEventTypes } from './event-files.ts';
 import { readGuides } from './guides.ts';
 import { renderOperationTable } from './operation-table.ts';
@@ -68,7 +68,19 @@ async function renderClient(
   problems: Record<string, ProblemEntry>,
 ): Promise<[string, string][]> {
   const files = { 'types.ts': await renderClientTypes(document), ...renderClientFiles(document, problems) };
-  return Object.entries(files).map(([name, content]) => [`${clientFolder}/${name}`, banner('openapi') + content]);
+  return [
+    ...Object.entries(files).map(([name, content]): [string, string] => [
+      `${clientFolder}/${name}`,
+      banner('openapi') + content,
+    ]),
+    [`${clientSchemas}/prompt-file.v1.json`, json(promptFileSchema(document))],
+  ];
+}
+
+/** Of the files that the client's program writes and stores. */
+function promptFileSchema({ components: { schemas } }: OpenApiDocument): object {
+  const $schema = 'https://json-schema.org/draft/2020-12/schema';
+  return { $schema, ...Object(withoutReferences(schemas['PromptExport'], schemas)) };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -23,7 +23,7 @@ interface Run {
 /** Converts fixtures: real prompts in the documented forms, cut down. */
 async function convert(from: string, ...names: string[]): Promise<Run> {
   let [output, errors] = ['', ''];
-  const files = names.map((name) => path.join(import.meta.dirname, 'foreign', name));
+  const files = names.map((name) => path.resolve(import.meta.dirname, 'foreign', name));
   const code = await runCli(
     ['convert', '--from', from, '--folder', folder, ...files],
     {},
@@ -43,14 +43,22 @@ async function written(): Promise<Record<string, unknown>> {
   );
   const { body } = await importPrompts(setup.service, prompts, { dry_run: true });
   expect(body).toMatchObject({ results: prompts.map(() => ({ status: 'created' })) });
-  expect(body.results).not.toContainEqual(expect.objectContaining({ notes: expect.anything() }));
+  const stored = body.results as { notes?: { detail: string }[] }[];
+  expect(stored.flatMap(({ notes = [] }) => notes)).toEqual(
+    stored.flatMap(({ notes = [] }) =>
+      notes.map(() => ({ detail: expect.stringContaining('get other numbers'), pointer: expect.anything() })),
+    ),
+  );
   return Object.fromEntries(prompts.map((prompt) => [prompt.slug, prompt]));
 }
 
 describe('convert', () => {
   it('takes prompts of Langfuse, and names placeholders, composed prompts and other members', async () => {
-    const { code, notes } = await convert('langfuse', 'langfuse.json');
-    expect(code).toBe(0);
+    const { code, output, notes } = await convert('langfuse', 'langfuse.json');
+    expect({ code, output }).toEqual({
+      code: 1,
+      output: `2 prompts written to ${folder}. Correct the mistakes before you store them.\n`,
+    });
     expect(await written()).toEqual({
       'movie-critic': {
         slug: 'movie-critic',
@@ -76,7 +84,7 @@ describe('convert', () => {
         name: 'support/Event Planner',
         versions: [
           {
-            version: 1,
+            version: 4,
             messages: [{ role: 'user', content: expect.stringContaining('{{Event_Description}}') }],
             selected_provider: 'anthropic',
             selected_model: 'claude-sonnet-4-5',
@@ -96,12 +104,13 @@ describe('convert', () => {
     expect(notes).toEqual([
       'movie-critic: tags are left out: movies',
       'movie-critic: the placeholder "chat_history" is left out: send its messages as `messages`, which follow the prompt\'s',
-      'movie-critic: contains the prompt "house-rules": composed prompts do not exist here. Export it resolved.',
+      'movie-critic: mistake: contains the prompt "house-rules": composed prompts do not exist here. Export it resolved.',
       'movie-critic: supported_languages: not taken over',
       'support/Event Planner: a text prompt becomes a message of the user',
-      'support/Event Planner: {{Event Name}} is not a variable here',
       'movie-critic: the label "Team_A" becomes team-a',
       'support/Event Planner: gets the slug support-event-planner',
+      'support/Event Planner: versions get other numbers when they are stored: 4 becomes 1',
+      'support/Event Planner: mistake: "{{Event Name}}" is not a placeholder; it is sent unchanged',
     ]);
   });
 
@@ -146,10 +155,12 @@ describe('convert', () => {
       },
     });
     expect(notes).toEqual([
-      'Course helper: contains a message of the prompt "rAb12C": composed prompts do not exist here',
+      'Course helper: mistake: contains a message of the prompt "rAb12C": composed prompts do not exist here',
       'Course helper: the variable age has no type here; it was number',
       'Course helper: cache_control: not taken over',
       'Course helper: gets the slug course-helper',
+      'Course helper: versions get other numbers when they are stored: 1.1 becomes 2',
+      'Course helper: mistake: "{{hcp:rAb12C:0:production}}" is not a placeholder; it is sent unchanged',
     ]);
   });
 
@@ -187,8 +198,9 @@ describe('convert', () => {
       expect.stringContaining('ai_poet: the placeholder "fill_in_message" is left out'),
       'ai_poet: logit_bias: not taken over',
       'summary: a completion becomes a message of the user',
-      'summary: statements and comments (`{% … %}`) have no meaning here',
+      'summary: mistake: statements and comments (`{% … %}`) have no meaning here',
       'ai_poet: gets the slug ai-poet',
+      'ai_poet: versions get other numbers when they are stored: 3 becomes 1',
     ]);
   });
 
@@ -222,8 +234,8 @@ describe('convert', () => {
       },
       shout: {},
     });
-    expect(notes).toContain('shout: statements and comments (`{% … %}`) have no meaning here');
-    expect(notes).toContain('shout: {{ line | upper }} is not a variable here');
+    expect(notes).toContain('shout: mistake: statements and comments (`{% … %}`) have no meaning here');
+    expect(notes).toContain('shout: mistake: {{ line | upper }} is a variable with a default here, not a filter');
     expect(notes).toContain(
       'missing: file://prompts/missing.txt is left out: the file is not among those that are converted',
     );
@@ -293,12 +305,85 @@ describe('convert', () => {
     });
     expect(notes).toEqual([
       'Basic Prompt: sample: not taken over',
-      'greeting: {{#if style}} is not a variable here',
-      'greeting: {{/if}} is not a variable here',
       'greeting: version: not taken over',
       'greeting: output.schema is no JSON Schema, so the answer is any JSON',
       'Basic Prompt: gets the slug basic-prompt',
+      'greeting: mistake: "{{#if style}}" is not a placeholder; it is sent unchanged',
+      'greeting: mistake: "{{/if}}" is not a placeholder; it is sent unchanged',
     ]);
+  });
+
+  /** Converts a prompt as the API of the tool answers. */
+  async function convertOne(from: string, name: string, prompt: unknown): Promise<Run> {
+    const file = path.join(folder, name);
+    await writeFile(file, typeof prompt === 'string' ? prompt : JSON.stringify(prompt));
+    const run = await convert(from, file);
+    await rm(file);
+    return run;
+  }
+  const langfuse = (text: string, members = {}): unknown => ({ name: 'one', version: 1, prompt: text, ...members });
+  const layer = (content: string): unknown => ({
+    prompt_name: 'one',
+    prompt_template: { messages: [{ role: 'user', content }] },
+  });
+
+  it.each<[string, string, unknown]>([
+    ['langfuse', 'a.json', langfuse('Dear {{name}}, 1 {2} {"a": 1}')],
+    ['promptlayer', 'a.json', layer('Dear {name}, {{"a": 1}}')],
+    ['markdown', 'a.prompt', 'Dear {{{name}}}'],
+  ])('finds no mistake in a text of %s that means the same here', async (from, name, prompt) => {
+    const { code } = await convertOne(from, name, prompt);
+    expect(code).toBe(0);
+    const [written_] = Object.values(await written());
+    expect(JSON.stringify(written_)).toContain('Dear {{name}}');
+  });
+
+  it.each<[string, string, unknown, string]>([
+    ['langfuse', 'a.json', langfuse('{{user name}}'), '"{{user name}}" is not a placeholder'],
+    ['langfuse', 'a.json', langfuse('{% if x %}'), 'statements and comments'],
+    ['langfuse', 'a.json', langfuse('@@@langfusePrompt:name=rules|label=production@@@'), 'contains the prompt "rules"'],
+    ['promptlayer', 'a.json', layer('@@@rules@@@'), 'contains the prompt "rules"'],
+    ['promptlayer', 'a.json', layer('{price:.2f}'), '{price:.2f} is not a variable here'],
+    ['markdown', 'a.prompt', '{{history}}', '{{history}} is a variable here, not the conversation'],
+    ['markdown', 'a.prompt', '{{#each items}}', '"{{#each items}}" is not a placeholder'],
+    ['markdown', 'a.prompty', '{{ name | upper }}', '{{ name | upper }} is a variable with a default here'],
+  ])('exits with 1 for a text of %s that means something else here: %s %j', async (from, name, prompt, mistake) => {
+    const { code, notes } = await convertOne(from, name, prompt);
+    expect(code).toBe(1);
+    expect(notes).toContainEqual(expect.stringContaining(`: mistake: ${mistake}`));
+    expect(await readdir(folder)).toHaveLength(1);
+  });
+
+  it('exits with 1 for what the service would refuse, at the same places', async () => {
+    const config = {
+      temperature: 7,
+      top_p: '1',
+      max_tokens: 0,
+      stop: ['a', 'b', 'c', 'd', 'e'],
+      tools: [{ name: 'a b' }],
+    };
+    const { code, notes } = await convertOne('langfuse', 'a.json', langfuse('x', { config }));
+    expect(code).toBe(1);
+    const places = notes.flatMap((note) => /^one\.json(#\S+): mistake: /.exec(note)?.[1] ?? []);
+    const file = JSON.parse(await readFile(path.join(folder, 'one.json'), 'utf8')) as unknown;
+    const { status, body } = await importPrompts(setup.service, [file], { dry_run: true });
+    expect(status).toBe(400);
+    const refused = (body.errors as { pointer: string }[]).map(({ pointer }) => pointer.replace('/prompts/0', ''));
+    expect(new Set(places)).toEqual(new Set(refused));
+    expect(notes).toContain('one.json#/versions/0/parameters/temperature: mistake: must be <= 2');
+  });
+
+  it('keeps the numbers of versions, and names those that change when they are stored', async () => {
+    const versions = [3, 7].map((version) => langfuse(`v${version}`, { version, labels: [`v-${version}`] }));
+    const { notes } = await convertOne('langfuse', 'a.json', versions);
+    expect(notes).toContain('one: versions get other numbers when they are stored: 3 becomes 1, 7 becomes 2');
+    expect(await written()).toMatchObject({
+      one: { versions: [{ version: 3 }, { version: 7 }], labels: { 'v-3': 3, 'v-7': 7 } },
+    });
+    const whole = [1, 2].map((version) => langfuse(`v${version}`, { version }));
+    expect((await convertOne('langfuse', 'a.json', whole)).notes).not.toContainEqual(
+      expect.stringContaining('numbers'),
+    );
   });
 
   it.each([

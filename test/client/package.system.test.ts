@@ -91,7 +91,7 @@ describe('the package', () => {
 
   it('contains the event schemas that the service serves', async () => {
     const folder = path.join(stranger.folder, 'node_modules/prompt-gateway-client/schemas');
-    const names = await readdir(folder);
+    const names = (await readdir(folder)).filter((name) => name !== 'prompt-file.v1.json');
     expect(names.length).toBeGreaterThan(5);
     for (const name of names) {
       const [, type = ''] = /^(\w+)\.v1\.json$/.exec(name) ?? [];

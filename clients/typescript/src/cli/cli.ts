@@ -35,7 +35,8 @@ push    Stores the prompts of these files. A file that differs from the stored p
         that this API key made do not count. Mistakes and warnings of all files are printed, each with its place as
         <file>#<JSON Pointer>. Nothing is stored if one file is refused. Labels stay where they are: releasing a version
         is a step of its own.
-convert Writes such files from those of another tool, and names what does not map. Push stores them.
+convert Writes such files from those of another tool, and names what does not map. Push stores them. What would give
+        models another text, such as a composed prompt, and what the service refuses, is a mistake.
 
 Options:
   --url <url>       address of the service; default: PROMPT_GATEWAY_URL
@@ -55,7 +56,7 @@ Options:
   --provider <id>   convert: the provider of models that are named without one
   --help            this text
 
-Exit codes: 0 done, 1 the prompts cannot be read or stored, 2 wrong options, 3 diff found differences.
+Exit codes: 0 done, 1 the prompts cannot be read or stored, or convert found mistakes, 2 wrong options, 3 diff found differences.
 `;
 
 /** Environment variables by name, as in `process.env`. */
@@ -181,8 +182,7 @@ const commands: readonly Command[] = [
       const convert = Object.hasOwn(converters, from) ? converters[from as ForeignFormat] : undefined;
       if (convert === undefined) throw new UsageError(`--from must be one of ${Object.keys(converters).join(', ')}.`);
       if (files.length === 0) throw new UsageError('No files to convert.');
-      await convertFiles({ convert, files, folder, provider }, world);
-      return 0;
+      return (await convertFiles({ convert, files, folder, provider }, world)) ? 0 : 1;
     },
   },
 ];

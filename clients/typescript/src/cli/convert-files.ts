@@ -1,8 +1,12 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { FileError, writePrompt } from './prompt-files.ts';
+import { schemaMistakes } from './schema-mistakes.ts';
 import type { Convert, ConvertOptions, Source } from '../transfer/converted.ts';
 import { converters } from '../transfer.ts';
+
+/** Of this module, and of the one that is built from it. */
+const promptFileSchema = new URL('../../schemas/prompt-file.v1.json', import.meta.url);
 
 /** The formats that contain YAML. */
 const inYaml: ReadonlySet<Convert> = new Set([converters.promptfoo, converters.markdown]);
@@ -16,19 +20,31 @@ export interface ConvertedFiles {
 
 /**
  * Writes the prompts of other tools as files of this one, and prints what does not map.
+ * @returns whether they can be stored as they are, and give models the same text
  * @throws {FileError} @throws {FormatError}
  */
 export async function convertFiles(
   { convert, files, folder, provider }: ConvertedFiles,
   { write, writeError }: { readonly write: (text: string) => void; readonly writeError: (text: string) => void },
-): Promise<void> {
+): Promise<boolean> {
   const parseYaml = inYaml.has(convert) ? await loadYaml() : JSON.parse;
   const sources = await Promise.all(files.map(read));
   const { prompts, notes } = convert(sources, { provider, parseYaml });
   await mkdir(folder, { recursive: true });
   for (const prompt of prompts) await writePrompt(folder, prompt);
-  for (const { prompt, detail } of notes) writeError(`${prompt}: ${detail}\n`);
-  write(`${prompts.length} prompts written to ${folder}.\n`);
+  for (const { prompt, detail, isMistake } of notes) {
+    writeError(`${prompt}: ${isMistake === true ? 'mistake: ' : ''}${detail}\n`);
+  }
+  const schema: unknown = JSON.parse(await readFile(promptFileSchema, 'utf8'));
+  const mistakes = prompts.map((prompt) => ({ name: `${prompt.slug}.json`, all: schemaMistakes(schema, prompt) }));
+  for (const { name, all } of mistakes) {
+    for (const { pointer, detail } of all) writeError(`${name}${pointer}: mistake: ${detail}\n`);
+  }
+  const isRight = !notes.some(({ isMistake }) => isMistake) && mistakes.every(({ all }) => all.length === 0);
+  write(
+    `${prompts.length} prompts written to ${folder}.${isRight ? '' : ' Correct the mistakes before you store them.'}\n`,
+  );
+  return isRight;
 }
 
 async function read(file: string): Promise<Source> {

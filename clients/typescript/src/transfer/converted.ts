@@ -1,3 +1,4 @@
+import { contentWarnings } from '../template.ts';
 import type { components } from '../generated/types.ts';
 
 export type PromptFile = components['schemas']['PromptExport'];
@@ -17,6 +18,8 @@ export interface Source {
 export interface Note {
   readonly prompt: string;
   readonly detail: string;
+  /** Whether models get another text than there, until this is corrected. */
+  readonly isMistake?: true;
 }
 
 /** Prompts in the form of an import. */
@@ -42,7 +45,11 @@ export interface ConvertOptions {
 export type Convert = (sources: readonly Source[], options: ConvertOptions) => Converted;
 
 /** Says that something does not map. */
-export type Notify = (detail: string) => void;
+export interface Notify {
+  (detail: string): void;
+  /** Says that models would get another text than there. */
+  mistake(detail: string): void;
+}
 
 /** A version in another tool. */
 export interface ForeignVersion {
@@ -63,11 +70,20 @@ export function createCollector(): {
 } {
   const notes: Note[] = [];
   const byPrompt = new Map<string, ForeignVersion[]>();
-  const notify =
-    (prompt: string): Notify =>
-    (detail) => {
-      if (!notes.some((note) => note.prompt === prompt && note.detail === detail)) notes.push({ prompt, detail });
-    };
+  const add = (added: Note): void => {
+    if (!notes.some(({ prompt, detail }) => prompt === added.prompt && detail === added.detail)) notes.push(added);
+  };
+  const notify = (prompt: string): Notify =>
+    Object.assign(
+      (detail: string) => {
+        add({ prompt, detail });
+      },
+      {
+        mistake: (detail: string) => {
+          add({ prompt, detail, isMistake: true });
+        },
+      },
+    );
   return {
     notify,
     add(version) {
@@ -79,7 +95,11 @@ export function createCollector(): {
         const slug = freeSlug(name, taken);
         if (slug !== name) notify(name)(`gets the slug ${slug}`);
         const ordered = versions.toSorted(({ order: one }, { order: other }) => compare(one, other));
-        const labels = labelsOf(ordered, notify(name));
+        const numbers = numbersOf(ordered, notify(name));
+        const labels = labelsOf(ordered, numbers, notify(name));
+        for (const { code, detail } of ordered.flatMap(({ content }) => contentWarnings(content))) {
+          if (code === 'not-a-placeholder') notify(name).mistake(detail);
+        }
         const description = ordered.at(-1)?.description?.slice(0, 4_000);
         return {
           slug,
@@ -87,7 +107,7 @@ export function createCollector(): {
           ...(description !== undefined && description !== '' && { description }),
           ...(Object.keys(labels).length > 0 && { labels }),
           versions: ordered.map(({ note, content }, index) => ({
-            version: index + 1,
+            version: numbers[index] ?? 0,
             ...(note !== undefined && note !== '' && { note: note.slice(0, 500) }),
             ...content,
           })),
@@ -134,9 +154,34 @@ function compare(one: readonly number[], other: readonly number[]): number {
   return at === -1 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
 }
 
+/** The most versions that a note names. */
+const mostNamed = 10;
 const labelForm = /^[a-z][a-z0-9-]{0,31}$/;
 
-function labelsOf(versions: readonly ForeignVersion[], notify: Notify): Record<string, number> {
+/** The numbers that the versions have there, if they are such numbers. Otherwise they are counted. */
+function numbersOf(versions: readonly ForeignVersion[], notify: Notify): readonly number[] {
+  const given = versions.map(({ order: [number = 0] }) => number);
+  const areKept = versions.every(
+    ({ order }, index) =>
+      order.length === 1 && Number.isInteger(order[0]) && (given[index] ?? 0) > (given[index - 1] ?? 0),
+  );
+  const changed = versions.flatMap(({ order }, index) =>
+    order[0] === index + 1 && order.slice(1).every((part) => part === 0)
+      ? []
+      : [`${order.join('.')} becomes ${index + 1}`],
+  );
+  if (changed.length > 0) {
+    const more = changed.length > mostNamed ? ` and ${changed.length - mostNamed} more` : '';
+    notify(`versions get other numbers when they are stored: ${changed.slice(0, mostNamed).join(', ')}${more}`);
+  }
+  return areKept ? given : versions.map((_, index) => index + 1);
+}
+
+function labelsOf(
+  versions: readonly ForeignVersion[],
+  numbers: readonly number[],
+  notify: Notify,
+): Record<string, number> {
   const labels = new Map<string, number>();
   for (const [index, version] of versions.entries()) {
     for (const label of version.labels) {
@@ -145,7 +190,7 @@ function labelsOf(versions: readonly ForeignVersion[], notify: Notify): Record<s
       const name = label.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
       if (!labelForm.test(name))
         notify(`the label ${JSON.stringify(label)} is left out: its name is not possible here`);
-      else labels.set(name, index + 1);
+      else labels.set(name, numbers[index] ?? 0);
       if (name !== label && labelForm.test(name)) notify(`the label ${JSON.stringify(label)} becomes ${name}`);
     }
   }
@@ -201,13 +246,23 @@ export function baseName({ name }: Pick<Source, 'name'>): string {
   return name.replace(/\.[^.]+$/, '');
 }
 
-/** `{{ name }}` of Jinja and Nunjucks means the same here. Everything else of them is named. */
+/** Names what Jinja and Nunjucks do with a text, and the service does not. What is no placeholder here is found later. */
 export function noteStatements(text: string, notify: Notify): string {
-  if (/\{%|\{#/.test(text)) notify('statements and comments (`{% … %}`) have no meaning here');
-  for (const [whole, inside = ''] of text.matchAll(/\{\{(.*?)\}\}/gs)) {
-    if (!/^\s*[A-Za-z_][\w.-]*\s*$/.test(inside)) notify(`${whole} is not a variable here`);
+  if (/\{%|\{#/.test(text)) notify.mistake('statements and comments (`{% … %}`) have no meaning here');
+  for (const [whole] of text.matchAll(/\{\{\s*[\w.-]+\s*\|.*?\}\}/gs)) {
+    notify.mistake(`${whole} is a variable with a default here, not a filter`);
   }
   return text;
+}
+
+/** Names the prompts that a text includes: `@@@langfusePrompt:name=…|label=…@@@`, or `@@@name@@@` of PromptLayer. */
+export function noteReferences(messages: readonly Message[], notify: Notify): void {
+  for (const [, reference = ''] of JSON.stringify(messages).matchAll(/@@@(.*?)@@@/g)) {
+    const name = /name=([^|]+)/.exec(reference)?.[1] ?? reference;
+    notify.mistake(
+      `contains the prompt ${JSON.stringify(name)}: composed prompts do not exist here. Export it resolved.`,
+    );
+  }
 }
 
 const roles: Readonly<Record<string, Message['role']>> = {

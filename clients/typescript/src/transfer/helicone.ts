@@ -23,7 +23,7 @@ export const convertHelicone: Convert = convertEntries('data', (one, { source, p
   const notify = notifyOf(name);
   const toText = (text: string): string => {
     for (const [, id = ''] of text.matchAll(partial)) {
-      notify(`contains a message of the prompt ${JSON.stringify(id)}: composed prompts do not exist here`);
+      notify.mistake(`contains a message of the prompt ${JSON.stringify(id)}: composed prompts do not exist here`);
     }
     return text.replaceAll(variable, (_, named: string, type: string) => {
       if (type !== 'string') notify(`the variable ${named} has no type here; it was ${type}`);

@@ -5,9 +5,11 @@ import {
   isObject,
   listIn,
   messagesIn,
+  noteReferences,
   noteStatements,
   textIn,
 } from './converted.ts';
+import { textsOf } from '../generated/template/render.ts';
 import type { Convert, Message, Notify } from './converted.ts';
 
 /**
@@ -26,7 +28,7 @@ export const convertLangfuse: Convert = convertEntries('data', (one, { source, p
   if (tags.length > 0) notify(`tags are left out: ${tags.join(', ')}`);
   const messages = messagesOf(one['prompt'], notify);
   noteReferences(messages, notify);
-  for (const { content } of messages) if (typeof content === 'string') noteStatements(content, notify);
+  for (const text of messages.flatMap(({ content }) => textsOf(content))) noteStatements(text, notify);
   return {
     prompt: name,
     order: [Number(one['version'] ?? 1)],
@@ -49,12 +51,4 @@ function messagesOf(prompt: unknown, notify: Notify): Message[] {
     return false;
   });
   return messagesIn(entries, notify);
-}
-
-/** `@@@langfusePrompt:name=…|label=…@@@` */
-function noteReferences(messages: readonly Message[], notify: Notify): void {
-  for (const [, reference = ''] of JSON.stringify(messages).matchAll(/@@@langfusePrompt:(.*?)@@@/g)) {
-    const name = /name=([^|]+)/.exec(reference)?.[1] ?? reference;
-    notify(`contains the prompt ${JSON.stringify(name)}: composed prompts do not exist here. Export it resolved.`);
-  }
 }

@@ -83,15 +83,13 @@ function fromDotprompt({ front, body, notify, provider }: Document): Content {
   for (const [name, value] of Object.entries(defaults))
     variables[name] = { ...variables[name], default: toText(value) };
   const text = body.replaceAll(/\{\{!--.*?--\}\}|\{\{![^}]*\}\}/gs, '');
-  for (const [whole, inside = ''] of text.matchAll(/\{\{\{?(.*?)\}\}/gs)) {
-    if (!/^\s*([A-Za-z_][\w.-]*|role\s+['"]\w+['"])\s*$/.test(inside) || /^\s*history\s*$/.test(inside)) {
-      notify(`${whole} is not a variable here`);
-    }
-  }
+  // A third brace means that nothing is escaped.
+  const plain = text.replaceAll(/\{\{\{(\s*[A-Za-z_][\w.-]*\s*)\}\}\}/g, '{{$1}}');
+  if (/\{\{\s*history\s*\}\}/.test(plain)) notify.mistake('{{history}} is a variable here, not the conversation');
   const marks = /\{\{\s*role\s+['"](\w+)['"]\s*\}\}/g;
   const config = { ...membersOf(front['config']), model: front['model'] };
   return {
-    messages: split(text, marks, 'user'),
+    messages: split(plain, marks, 'user'),
     ...variablesOf(variables),
     ...generationIn(config, provider, notify),
     ...formatOf(membersOf(output), notify),

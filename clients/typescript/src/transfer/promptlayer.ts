@@ -5,6 +5,7 @@ import {
   isObject,
   listIn,
   messagesIn,
+  noteReferences,
   noteStatements,
   textIn,
 } from './converted.ts';
@@ -32,12 +33,14 @@ export const convertPromptLayer: Convert = convertEntries('items', (one, { sourc
     model: model['name'],
     provider: model['provider'],
   };
+  const messages = messagesOf(template, notify);
+  noteReferences(messages, notify);
   return {
     prompt: name,
     order: [Number(one['version'] ?? 1)],
     labels: listIn(one['labels']).map(String),
     note: textIn(one['commit_message']),
-    content: { messages: messagesOf(template, notify), ...generationIn(config, provider, notify) },
+    content: { messages, ...generationIn(config, provider, notify) },
   };
 });
 
@@ -67,12 +70,15 @@ function messagesOf(template: Readonly<Record<string, unknown>>, notify: Notify)
 }
 
 function reader(format: unknown, notify: Notify): (text: string) => string {
-  return format === 'jinja2' ? (text) => noteStatements(text, notify) : fromFString;
+  return format === 'jinja2' ? (text) => noteStatements(text, notify) : (text) => fromFString(text, notify);
 }
 
 /** `{name}` is a variable, and a doubled brace one brace. */
-function fromFString(text: string): string {
-  return text.replaceAll(/\{\{|\}\}|\{([A-Za-z_][\w.-]*)\}/g, (found, name: string | undefined) =>
-    name === undefined ? (found[0] ?? '') : `{{${name}}}`,
-  );
+function fromFString(text: string, notify: Notify): string {
+  return text.replaceAll(/\{\{|\}\}|\{([^{}]*)\}/g, (found, name: string | undefined) => {
+    if (name === undefined) return found[0] ?? '';
+    if (/^[A-Za-z_][\w.-]*$/.test(name)) return `{{${name}}}`;
+    notify.mistake(`${found} is not a variable here`);
+    return found;
+  });
 }
