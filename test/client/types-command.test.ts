@@ -38,11 +38,11 @@ afterEach(() => {
 });
 
 /** Starts a server in place of the service, and runs the program on it. */
-async function runOn(listener: RequestListener): Promise<Run> {
+async function runOn(listener: RequestListener, ...options: string[]): Promise<Run> {
   server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return await run(['types'], { PROMPT_GATEWAY_URL: url, PROMPT_GATEWAY_API_KEY: apiKey });
+  return await run(['types', ...options], { PROMPT_GATEWAY_URL: url, PROMPT_GATEWAY_API_KEY: apiKey });
 }
 
 function answering(status: number, body: string, type = 'application/json'): RequestListener {
@@ -177,6 +177,63 @@ describe('the file', () => {
     });
     expect(code).toBe(0);
     expect(members(output).map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+  });
+
+  describe('with --label', () => {
+    const latest = { ...prompt(), version: 3 };
+    const schema = { type: 'object', properties: { rank: { type: 'number' } }, required: ['rank'] };
+    const first = { messages: [{ content: 'Dear {{title}}' }], response_format: { type: 'json', schema } };
+    const versions = new Map([['/api/v1/prompts/greeter/versions/1', first]]);
+    const labelled =
+      (labels: object): RequestListener =>
+      (request, response) => {
+        const { pathname } = new URL(request.url ?? '', 'http://x');
+        const page = { data: [{ ...latest, labels }, prompt({ slug: 'other' })], pagination: { next: null } };
+        answering(200, JSON.stringify(versions.get(pathname) ?? page))(request, response);
+      };
+
+    it('has the variables and objects of the versions that labels name', async () => {
+      const listener = labelled({ production: 1, staging: 3 });
+      const { code, output } = await runOn(listener, '--label', 'production', '--label', 'staging');
+      expect(code).toBe(0);
+      expect(output).toContain(`  }
+  interface LabelledPrompts {
+    "production": {
+      /** "Greeter" */
+      "greeter": {
+        "title": VariableValue;
+      };
+    };
+    "staging": {
+      /** "Greeter" */
+      "greeter": {
+        /** "Whom to greet" */
+        "name": VariableValue;
+        "greeting": VariableValue;
+        /** Default: "warm" */
+        "tone"?: VariableValue | null | undefined;
+      };
+    };
+  }
+  interface LabelledObjects {
+    "production": {
+      "greeter": {
+        "rank": number;
+      };
+    };
+  }
+}
+`);
+    });
+
+    it.each<[string, object, string]>([
+      ['that no prompt has', { toString: 3 }, 'No prompt has the label "production".'],
+      ['of a version that is none', { production: 2 }, 'The answer is not a list of prompts. Is the address right?'],
+      ['that is no number', { production: '1' }, 'The answer is not a list of prompts. Is the address right?'],
+    ])('exits with 1 for a label %s', async (_, labels, message) => {
+      const answer = await runOn(labelled(labels), '--label', 'production');
+      expect(answer).toEqual({ code: 1, output: '', errors: `${message}\n` });
+    });
   });
 
   it('is a readable declaration', () => {

@@ -6,13 +6,20 @@ declare module '../../clients/typescript/src/index.ts' {
     'types-of-the-client': { name: string; tone?: string };
     'nothing-required': { tone?: string };
   }
+  interface LabelledPrompts {
+    'labelled-here': { 'types-of-the-client': { title: string }; 'nothing-required': { tone?: string } };
+    'labelled-too': { 'types-of-the-client': { title?: string } };
+  }
+  interface LabelledObjects {
+    'labelled-here': { 'types-of-the-client': { rank: number } };
+  }
 }
 
 /** Lines that the compiler must refuse. `tsc` fails when it accepts one of them. */
 describe('types of the client', () => {
   it('are checked by the compiler', () => {
     // This function is never called. It only has to compile.
-    expect([calls, streams, answers, errors]).toEqual(expect.arrayContaining([expect.any(Function)]));
+    expect([calls, labels, streams, answers, errors]).toEqual(expect.arrayContaining([expect.any(Function)]));
   });
 });
 
@@ -75,6 +82,43 @@ function calls(gateway: PromptGateway): void {
   // @ts-expect-error the raw client knows the paths of the contract
   void gateway.raw.GET('/api/v1/prompt');
   void gateway.raw.GET('/api/v1/prompts/{slugOrId}', { params: { path: { slugOrId: 'greeter' } } });
+}
+
+async function labels(gateway: PromptGateway, other: string, chosen: boolean): Promise<void> {
+  const label = 'labelled-here';
+  const variables = { title: 'Countess' };
+  const { object } = await gateway.prompts.invoke('types-of-the-client', { label, variables });
+  const rank: number | undefined = object?.rank;
+  const streamed = await gateway.prompts.stream('types-of-the-client', { label, variables }).final();
+  void [rank, streamed.object?.rank];
+  void gateway.prompts.render('types-of-the-client', { label, variables });
+  void gateway.prompts.invoke('nothing-required', { label });
+  void gateway.prompts.invoke('types-of-the-client', { label: 'labelled-too', variables: {} });
+  // @ts-expect-error a variable of the version with the label is missing
+  void gateway.prompts.invoke('types-of-the-client', { label, variables: { name: 'Ada' } });
+  // @ts-expect-error a variable of the version with the label is missing
+  void gateway.prompts.stream('types-of-the-client', { label, variables: { name: 'Ada' } });
+  // @ts-expect-error a variable of the version with the label is missing
+  void gateway.prompts.render('types-of-the-client', { label, variables: { name: 'Ada' } });
+  // @ts-expect-error a variable of the version with the label is misspelt
+  void gateway.prompts.invoke('types-of-the-client', { label: 'labelled-too', variables: { tilte: 'Countess' } });
+  // @ts-expect-error the version with the label needs variables
+  void gateway.prompts.invoke('types-of-the-client', { label });
+  // @ts-expect-error a label and a version name two versions
+  void gateway.prompts.invoke('types-of-the-client', { label, version: 1, variables });
+  const format = { type: 'json' } as const;
+  const { object: mine } = await gateway.prompts.invoke('types-of-the-client', {
+    label,
+    variables,
+    response_format: format,
+  });
+  // @ts-expect-error another format has other objects
+  void mine?.rank;
+  // A label that is in no file, or another prompt, can have different variables.
+  void gateway.prompts.invoke('types-of-the-client', { label: other, variables: { any: 1 } });
+  void gateway.prompts.invoke('another-prompt', { label, variables: { any: 1 } });
+  const selection = chosen ? { version: 1 } : { label: other };
+  void gateway.prompts.invoke('types-of-the-client', { ...selection, variables: { any: 1 } });
 }
 
 async function streams(gateway: PromptGateway): Promise<void> {

@@ -20,6 +20,17 @@ export interface StoredPrompts {}
 export interface StoredObjects {}
 
 /**
+ * The variables of the versions that labels name, by label and slug. It is empty, and
+ * `npx prompt-gateway-client types --label <name>` fills it.
+ */
+// oxlint-disable-next-line typescript/no-empty-object-type -- it is extended by declaration merging
+export interface LabelledPrompts {}
+
+/** The type of `object` in the answers of the versions that labels name, by label and slug. */
+// oxlint-disable-next-line typescript/no-empty-object-type -- it is extended by declaration merging
+export interface LabelledObjects {}
+
+/**
  * The rule for prompts that are not in `StoredPrompts`. The compiler accepts them with any variables, unless `npx
  * prompt-gateway-client types --only-known` added `onlyKnown: true`.
  */
@@ -34,16 +45,37 @@ type SlugOrId = StoredPromptSettings extends { onlyKnown: true }
   ? keyof StoredPrompts & string
   : (keyof StoredPrompts & string) | (string & {});
 
-/** The request for the latest version, with the variables of the prompt instead of any variables. */
+/** A request with the variables of a prompt instead of any variables. */
 type WithVariables<Request, Variables> = Omit<Request, 'variables' | 'version' | 'label'> & {
   version?: undefined;
-  label?: undefined;
 } & (Record<never, never> extends Variables ? { variables?: Variables } : { variables: Variables });
 
-/** A request for the prompt with this slug. A prompt that is not in `StoredPrompts` accepts any variables. */
+/** A request for the latest version of the prompt with this slug. A prompt that is not in `StoredPrompts` accepts any variables. */
 type RequestFor<Slug extends string, Request> = Slug extends keyof StoredPrompts
-  ? WithVariables<Request, StoredPrompts[Slug]>
+  ? WithVariables<Request, StoredPrompts[Slug]> & { label?: undefined }
   : Request;
+
+/** What an interface has for a label and a slug. */
+type OfLabel<All, Slug, Label, Otherwise> = Label extends keyof All
+  ? Slug extends keyof All[Label]
+    ? All[Label][Slug]
+    : Otherwise
+  : Otherwise;
+
+/** A request for the version that a label names. One that is not in `LabelledPrompts` accepts any variables. */
+type LabelRequest<Slug extends string, Label extends string, Request> = { label: Label } & (OfLabel<
+  LabelledPrompts,
+  Slug,
+  Label,
+  undefined
+> extends undefined
+  ? Request
+  : WithVariables<Request, OfLabel<LabelledPrompts, Slug, Label, undefined>>);
+
+/** A request for a version. Another one can have other variables, so a request with its number accepts any. */
+type OtherRequest<Slug extends string, Label extends string, Request> =
+  | (Request & { version: number; label?: undefined })
+  | LabelRequest<Slug, Label, Request>;
 
 /** The body can be left out if no member of it is required. */
 type BodyAndOptions<Body, Options> =
@@ -52,8 +84,11 @@ type BodyAndOptions<Body, Options> =
 /** A method of a prompt. */
 interface PromptMethod<Request, Options, Answered> {
   <Slug extends SlugOrId>(slugOrId: Slug, ...rest: BodyAndOptions<RequestFor<Slug, Request>, Options>): Answered;
-  /** Other versions can have other variables, so a request that names a version or a label accepts any. */
-  (slugOrId: SlugOrId, request: Request & ({ version: number } | { label: string }), options?: Options): Answered;
+  <Slug extends SlugOrId, Label extends string>(
+    slugOrId: Slug,
+    request: OtherRequest<Slug, Label, Request>,
+    options?: Options,
+  ): Answered;
 }
 
 /** The method decides whether the answer is a stream. */
@@ -61,7 +96,6 @@ type InvokeRequest = Omit<Schemas['InvokeRequest'], 'stream'>;
 
 /** Another version, or another format, has other objects. */
 type OwnFormat = Omit<InvokeRequest, 'response_format'> & { response_format?: undefined };
-type OtherVersion = InvokeRequest & ({ version: number } | { label: string });
 
 type ObjectOf<Slug extends string> = Slug extends keyof StoredObjects ? StoredObjects[Slug] : unknown;
 
@@ -81,8 +115,16 @@ export interface InvokeMethod {
     request: RequestFor<Slug, InvokeRequest>,
     options?: CallOptions<'invokePrompt'>,
   ): Call<Schemas['InvocationResult']>;
-  /** Other versions can have other variables, so a request that names a version or a label accepts any. */
-  (slugOrId: SlugOrId, request: OtherVersion, options?: CallOptions<'invokePrompt'>): Call<Schemas['InvocationResult']>;
+  <Slug extends SlugOrId, Label extends string>(
+    slugOrId: Slug,
+    request: LabelRequest<Slug, Label, OwnFormat>,
+    options?: CallOptions<'invokePrompt'>,
+  ): Call<InvocationResult<OfLabel<LabelledObjects, Slug, Label, unknown>>>;
+  <Slug extends SlugOrId, Label extends string>(
+    slugOrId: Slug,
+    request: OtherRequest<Slug, Label, InvokeRequest>,
+    options?: CallOptions<'invokePrompt'>,
+  ): Call<Schemas['InvocationResult']>;
 }
 
 export type RenderMethod = PromptMethod<
@@ -101,8 +143,16 @@ export interface StreamMethod {
     request: RequestFor<Slug, InvokeRequest>,
     options?: StreamOptions<'invokePrompt'>,
   ): InvocationStream;
-  /** Other versions can have other variables, so a request that names a version or a label accepts any. */
-  (slugOrId: SlugOrId, request: OtherVersion, options?: StreamOptions<'invokePrompt'>): InvocationStream;
+  <Slug extends SlugOrId, Label extends string>(
+    slugOrId: Slug,
+    request: LabelRequest<Slug, Label, OwnFormat>,
+    options?: StreamOptions<'invokePrompt'>,
+  ): InvocationStream<OfLabel<LabelledObjects, Slug, Label, unknown>>;
+  <Slug extends SlugOrId, Label extends string>(
+    slugOrId: Slug,
+    request: OtherRequest<Slug, Label, InvokeRequest>,
+    options?: StreamOptions<'invokePrompt'>,
+  ): InvocationStream;
 }
 
 type TestRunRequest<Slug extends string> = RequestFor<Slug, Schemas['TestRunCreate']>;

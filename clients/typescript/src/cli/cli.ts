@@ -15,7 +15,7 @@ import { diff } from './diff.ts';
 import { FileError, pull } from './prompt-files.ts';
 import { push } from './push.ts';
 import { escapeInvisible } from './quote.ts';
-import { NoServiceError, readPrompts } from './read-prompts.ts';
+import { NoLabelError, NoServiceError, readPrompts } from './read-prompts.ts';
 import { renderPromptTypes } from './render-prompt-types.ts';
 
 const help = `Usage: prompt-gateway-client types [options] > prompts.d.ts
@@ -44,6 +44,7 @@ Options:
                     Other users of the computer can see the options of a running program, so prefer the environment.
   --only-known      types: the compiler refuses all other prompts, and ids; by default it accepts them with any
                     variables
+  --label <name>    types: also types calls with this label, by the versions that it names now; can be repeated
   --folder <path>   pull, diff, push, convert: where the files are; default: prompts
   --all-versions    pull: also earlier versions, and labels; by default the files have only the current content
   --dry-run         push: stores nothing, and prints what would change
@@ -136,9 +137,10 @@ interface Command {
 const commands: readonly Command[] = [
   {
     name: 'types',
-    options: ['only-known'],
-    async run(open, options, { write }) {
-      write(renderPromptTypes(await readPrompts(open()), options['only-known'] === true));
+    options: ['only-known', 'label'],
+    async run(open, { label: labels, ...options }, { write }) {
+      const { prompts, labelled } = await readPrompts(open(), labels);
+      write(renderPromptTypes(prompts, options['only-known'] === true, labelled));
       return 0;
     },
   },
@@ -196,6 +198,7 @@ function parse(args: readonly string[]) {
         url: { type: 'string' },
         'api-key': { type: 'string' },
         'only-known': { type: 'boolean' },
+        label: { type: 'string', multiple: true },
         folder: { type: 'string' },
         'all-versions': { type: 'boolean' },
         'dry-run': { type: 'boolean' },
@@ -230,7 +233,7 @@ function openGateway(url = '', apiKey = '', maxRetries?: number): PromptGateway 
  * anything. Only that of a push says which of them the service refuses.
  */
 function describe(error: unknown, command: string | undefined): string {
-  if (error instanceof FileError || error instanceof FormatError) return error.message;
+  if (error instanceof FileError || error instanceof FormatError || error instanceof NoLabelError) return error.message;
   if (error instanceof ConnectionError) {
     const code = systemCode(error.cause);
     return `The service cannot be reached${code === undefined ? '' : ` (${code})`}. Is the address right?`;
