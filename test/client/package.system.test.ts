@@ -195,6 +195,8 @@ async function writeSnippets(name: string): Promise<Snippet[]> {
     programs.map(async ({ code, shown }, index) => {
       const continues = index > 0 && /\b(gateway|PromptGateway)\b/.test(code);
       const isServer = code.includes('.listen(9000)');
+      // Node.js 22 runs these programs, and knows no `using`.
+      expect(code).not.toMatch(/\busing \w+ =/);
       const program = `${continues ? beginning : ''}${code}${isServer ? 'server.close();\n' : ''}export {};\n`;
       const file = `${name.replace(/\W+/g, '-')}-${index + 1}.ts`;
       const here = program.replaceAll(documentedUrl, service.url).replace('.listen(9000)', '.listen(0)');
