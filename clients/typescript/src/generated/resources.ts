@@ -76,8 +76,8 @@ export interface PromptsResource {
    * - otherwise treated as `conflicts` says.
    *
    * Versions are numbered from 1 in the order in which they are sent. Labels are set where there is none of this name; a
-   * label that exists is never moved. To set labels, the key also needs the scope `prompts:release`. Aliases are added. A
-   * stored prompt keeps its `invocation_content` if the prompt that is sent has none.
+   * label that exists is never moved. To set labels, the key also needs the scope `prompts:release`; warnings about their
+   * versions are accepted, because they were released where they come from. Aliases are added. A stored prompt keeps its `invocation_content` if the prompt that is sent has none.
    *
    * @throws {ProblemError} `edit-conflict` (409), `import-refused` (422)
    */
