@@ -10,6 +10,7 @@ import type { BlobStore } from './storage/blobs/blob-store.ts';
 import { budgetIndexes } from './accounting/budgets/budget-store.ts';
 import { createBudgetFeature } from './accounting/budgets/feature.ts';
 import { periodIndexes } from './accounting/budgets/period-store.ts';
+import { requireLocation } from './orders/catalog/locations/locations.ts';
 import { catalogIndexes, createCatalog, createLocationFeature } from './orders/catalog/feature.ts';
 import type { Config } from './config/config.ts';
 import { createCostFeature } from './accounting/prices/feature.ts';
@@ -28,6 +29,7 @@ import { createGeneration } from './prompts/generation/feature.ts';
 import { corsFor } from './http/cors.ts';
 import { createEventStreams, type StreamTimes } from './http/event-streams.ts';
 import type { Exchange } from './http/exchange.ts';
+import { limitPaths, type LimitRules } from './http/limited-paths.ts';
 import { createListQueue } from './http/list-queue.ts';
 import type { OperationHandlers } from './http/operation.ts';
 import { createDashboard } from './http/pages/dashboard.ts';
@@ -55,7 +57,6 @@ import { createOrdersFeature, ordersIndexes } from './orders/feature.ts';
 import { createAddressRule, parseNetwork } from './base/outbound/address-rules.ts';
 import type { LookUp } from './base/outbound/look-up.ts';
 import { createPromptFeature, promptsIndexes } from './prompts/feature.ts';
-import { limitToReach } from './prompts/limited-operations.ts';
 import { providerOperations } from './models/provider-operations.ts';
 import type { ProviderRegistry } from './models/provider.ts';
 import type { Clock } from './base/runtime/clock.ts';
@@ -377,6 +378,43 @@ export function createApp(dependencies: AppDependencies): App {
     }),
   };
 
+  const limitRules: LimitRules = {
+    prompts: [
+      { on: /^POST \/api\/v1\/prompts$/, cannot: 'create others' },
+      { on: /^POST \/api\/v1\/prompts\/import$/, cannot: 'import others' },
+      { on: /^(PUT|DELETE) \/api\/v1\/prices\//, cannot: 'change prices' },
+      { on: /^GET \/api\/v1\/budgets/, cannot: 'read budgets' },
+      { on: /^(PUT|DELETE) \/api\/v1\/budgets/, cannot: 'change budgets' },
+      { on: / \/api\/v1\/audit-log$/, cannot: 'read who changed others' },
+      // The planner decides for these, together with what else a key may reach.
+      { on: /\{slugOrId\}\/(invoke|render|test)$/, isKept: true },
+      { on: /\{slugOrId\}/, names: 'slugOrId', find: prompts.get },
+      { on: /./, isKept: true },
+    ],
+    locations: [
+      { on: /^POST \/v1\/locations$/, cannot: 'create others' },
+      { on: /^GET \/api\/v1\/api-keys/, cannot: 'read other keys' },
+      { on: / \/api\/v1\/audit-log$/, cannot: 'read who changed others' },
+      { on: / (\/metrics|\/api\/v1\/(statistics|attention))$/, cannot: 'read what is counted for all' },
+      {
+        on: /^POST \/v1\/(categories|products|orders)$/,
+        names: 'location_id',
+        find: (id, reach) => requireLocation(locations, id, reach),
+      },
+      { on: / \/v1\/locations\/\{id\}/, names: 'id', find: locations.get },
+      { on: / \/v1\/categories\/\{id\}/, names: 'id', find: categories.get },
+      { on: / \/v1\/products\/\{id\}/, names: 'id', find: products.get },
+      { on: / \/v1\/orders\/\{id\}/, names: 'id', find: orders.orders.get },
+      { on: / \/api\/v1\/integrations\/\{id\}/, names: 'id', find: integrations.get },
+      { on: / \/v1\/(locations|categories|products|orders)$/, isKept: true },
+      { on: / \/api\/v1\/(integrations|deliveries|replays)/, isKept: true },
+      // What no location has.
+      { on: / \/api\/v1\/(prompts|test-runs|invocations|providers|prices|budgets|costs|event-types)/, isKept: true },
+      { on: / \/v1\/(chat|responses|models)/, isKept: true },
+      { on: / \/api\/v1\/(whoami|session|api-keys)/, isKept: true },
+    ],
+  };
+
   const idempotency = createIdempotency({
     clock,
     random,
@@ -405,7 +443,7 @@ export function createApp(dependencies: AppDependencies): App {
       })
     : undefined;
   const application = createRouter(
-    limitToReach(handlers, prompts),
+    limitPaths(handlers, limitRules),
     {
       authenticate: (caller) => sessions.authenticate(caller),
       rateLimiter: createRateLimiter(config.http.rateLimit),

@@ -99,6 +99,22 @@ describe('the guide "Limits of keys"', () => {
   });
 });
 
+describe('the guide "Keys for partners"', () => {
+  it('creates a key that reaches one location', async () => {
+    const blocks = readBlocks(await readGuide('62-keys-for-partners.md'));
+    const service = await startTestService();
+    const place = (name: string): ReturnType<typeof service.call> =>
+      service.call('POST', '/v1/locations', { body: { name, currency: 'EUR', timezone: 'Europe/Amsterdam' } });
+    const other = await place('Other');
+    const own = await place('Own');
+    const key = keyIn(await perform(findBlock(blocks, 'sh', '"locations"'), service.url, service.adminKey));
+    const { body } = await service.call('GET', '/v1/locations', { key });
+    expect(body.data.map(({ id }: { id: string }) => id)).toEqual([own.body.id]);
+    expect((await service.call('GET', `/v1/locations/${other.body.id}`, { key })).status).toBe(404);
+    await service.close();
+  });
+});
+
 describe('the guide "Deploy"', () => {
   it('makes every password that compose.yaml requires', async () => {
     const blocks = readBlocks(await readGuide('2-deploy.md'));

@@ -290,7 +290,10 @@ function createSteps(
     if (key !== undefined && isSelfIdempotent !== true) {
       const scope = `${id} ${operationId} ${request.path}`;
       const termMs = idempotencyTermMs?.(headers) ?? writeTermMs;
-      return keyedAnswer({ family, key, scope, body, termMs, box: answerBox }, row, idempotency, handle);
+      // What was answered may be beyond a limit that the key got since then.
+      const locations = principal.reach?.locations;
+      const asked = locations === undefined ? body : { body, locations: [...locations].sort() };
+      return keyedAnswer({ family, key, scope, body: asked, termMs, box: answerBox }, row, idempotency, handle);
     }
     const result = await handle();
     if (result.prepared !== undefined) return prepared(request, result.prepared);

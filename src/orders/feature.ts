@@ -20,6 +20,7 @@ export function createOrdersFeature({ database, installation, ...rest }: OrderDe
   const orders = createOrders({ ...rest, store });
   const fiscalDays = createFiscalDays({ ...rest, store: createFiscalDayStore(database), orders: store });
   return {
+    orders,
     operations: { ...orderOperations(orders, createOrderIds(installation)), ...fiscalDayOperations(fiscalDays) },
     chores: [{ name: 'fiscal days', everyMs: 5_000, run: () => fiscalDays.tick() }],
   };

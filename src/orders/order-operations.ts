@@ -1,5 +1,6 @@
 import { ifMatch } from '../http/conditional.ts';
 import { idempotencyKey } from '../http/idempotency-key.ts';
+import { locationsInReach } from '../base/limits/reach.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { answerPage } from '../http/list-answer.ts';
 import { fingerprintOf } from '../http/idempotency/idempotency.ts';
@@ -48,7 +49,8 @@ export function orderOperations(orders: Orders, derivedId: ReturnType<typeof cre
     },
     listOrders(input) {
       const { status, location_id: locationId, reference_id: referenceId, since, until } = input.query;
-      const filter = { status, locationId, referenceId, since: toInstant(since), until: toInstant(until) };
+      const locationIds = locationsInReach(input.context.principal.reach, locationId);
+      const filter = { status, locationIds, referenceId, since: toInstant(since), until: toInstant(until) };
       return answerPage(input, () => orders.list(filter), summaryFields.show);
     },
     async getOrder({ path, context }) {

@@ -5,6 +5,7 @@ import type { PagedDatabase, Source } from '../storage/db/pages.ts';
 import { compareAndSet, read, writeIdempotently, type StampedDocument } from '../storage/db/writes.ts';
 import type { OutboxEntry } from '../webhooks/events/event.ts';
 import { outboxIndex, pushEvents, toOutboxDocuments, type WithOutbox } from '../webhooks/events/outbox.ts';
+import { atLocations } from './catalog/at-locations.ts';
 import type { Document } from '../base/fields/fields.ts';
 import type { Listing } from '../base/lists/listing.ts';
 import { orderFields, summaryFields, type Order, type OrderStatus, type OrderSummary } from './order.ts';
@@ -12,7 +13,8 @@ import { orderFields, summaryFields, type Order, type OrderStatus, type OrderSum
 /** Filters of a list of orders. */
 export interface OrderFilter {
   readonly status: OrderStatus | undefined;
-  readonly locationId: string | undefined;
+  /** Undefined for all. */
+  readonly locationIds: readonly string[] | undefined;
   /** Created at this time or later. */
   readonly since: Date | undefined;
   /** Created before this time. */
@@ -81,16 +83,16 @@ export const orderIndexes: CollectionIndexes = {
 
 export function listSource(
   collection: Collection<OrderDocument>,
-  { status, locationId, since, until, referenceId }: OrderFilter,
+  { status, locationIds, since, until, referenceId }: OrderFilter,
 ): Source<OrderDocument> {
-  const matched = {
-    ...(locationId === undefined ? {} : { location_id: locationId }),
-    ...(status === undefined ? {} : { status }),
-  };
+  const { where, rest } = atLocations(locationIds);
+  const matched = { ...where, ...(status === undefined ? {} : { status }) };
   // Few orders have the same reference, so the rest of the filter reads few.
-  const where =
-    referenceId === undefined ? { where: matched } : { where: { reference_id: referenceId }, rest: matched };
-  return { collection, ...where, time: 'created_at', span: { since, until } };
+  const conditions =
+    referenceId === undefined
+      ? { where: matched, rest }
+      : { where: { reference_id: referenceId }, rest: { ...matched, ...rest } };
+  return { collection, ...conditions, time: 'created_at', span: { since, until } };
 }
 
 /** Orders that one command marks. Few, so that no command takes long on a slow server. */

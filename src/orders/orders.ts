@@ -9,6 +9,7 @@ import type { OutboxEntry } from '../webhooks/events/event.ts';
 import type { Relay } from '../webhooks/events/outbox.ts';
 import { idempotencyKeyReused } from '../http/idempotency/idempotency.ts';
 import { createEditQueue } from '../base/editing/edit-queue.ts';
+import { mayReachLocation, type Reach } from '../base/limits/reach.ts';
 import type { Listing } from '../base/lists/listing.ts';
 import { asPlaced, type NewOrder, type Order, type OrderSummary } from './order.ts';
 import { priceOrder, type OrderTotals } from './pricing.ts';
@@ -35,7 +36,7 @@ export interface Reservation {
   readonly repeatable: boolean;
 }
 
-/** Orders. Every method that takes an id throws `order-not-found`. */
+/** Orders. Every method that takes an id throws `order-not-found`, also for one beyond the reach of the caller. */
 export interface Orders {
   /**
    * Prices an order from the catalog and stores it with its event in one write. If an order with the id exists, it is
@@ -44,7 +45,7 @@ export interface Orders {
    *   idempotency-key-reused when another request created the order of this id
    */
   create(request: RequestedOrder, reservation: Reservation): Promise<{ order: Order; replayed: boolean }>;
-  get(id: string): Promise<Order>;
+  get(id: string, reach?: Reach): Promise<Order>;
   /** The newest first. */
   list(filter: OrderFilter): Listing<OrderSummary>;
   /**
@@ -73,10 +74,10 @@ const largestTotal = 1_000_000_000_000;
 
 export function createOrders({ store, locations, products, categories, relay, clock, random }: OrdersOptions): Orders {
   const editQueue = createEditQueue();
-  const get = async (id: string): Promise<Order> => {
+  const get = async (id: string, reach?: Reach): Promise<Order> => {
     const order = await store.find(id);
-    if (order === undefined) throw new ProblemError('order-not-found', { detail: `No order has the id ${id}.` });
-    return order;
+    if (order !== undefined && mayReachLocation(reach, order.locationId)) return order;
+    throw new ProblemError('order-not-found', { detail: `No order has the id ${id}.` });
   };
 
   const findPlaced = async (id: string, fingerprint: string): Promise<Order | undefined> => {

@@ -31,7 +31,6 @@ const defaultLimit = 1_000;
 export function promptOperations(prompts: Prompts): PromptOperations {
   return {
     async createPrompt({ body: { note, ...body }, context }) {
-      requireEveryPrompt(context.principal.reach, 'create others');
       const prompt = await prompts.create(promptFields.readNew(body), context.resourceId, context, note);
       context.note({ prompt: prompt.id, version: prompt.version });
       return {

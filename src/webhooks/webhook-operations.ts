@@ -1,6 +1,7 @@
 import { ProblemError } from '../base/errors/problem-error.ts';
 import { revisionTag } from '../http/conditional.ts';
-import type { OperationHandlers, OperationInput } from '../http/operation.ts';
+import { mayReachLocations } from '../base/limits/reach.ts';
+import type { OperationHandlers, OperationInput, RequestContext } from '../http/operation.ts';
 import { answerPage } from '../http/list-answer.ts';
 import type { Condition } from './integrations/condition.ts';
 import type { Integration } from './integrations/integration.ts';
@@ -37,7 +38,10 @@ type WebhookOperations = Pick<
 >;
 
 export interface WebhookOperationsOptions {
-  readonly integrations: Pick<Integrations, 'get' | 'find' | 'findMany' | 'inactiveIds' | 'requireReadable'>;
+  readonly integrations: Pick<
+    Integrations,
+    'get' | 'find' | 'findMany' | 'idsWithin' | 'inactiveIds' | 'requireReadable'
+  >;
   readonly deliveries: Deliveries;
   readonly replays: Replays;
   /** The condition of receivers, by the ids of their integrations. */
@@ -61,11 +65,21 @@ export function webhookOperations({
   conditions,
   clock,
 }: WebhookOperationsOptions): WebhookOperations {
-  /** A delivery of an existing integration. Other deliveries will be deleted by a sweep. */
-  const getDelivery = async (id: string): Promise<{ delivery: DeliveryWithBody; integration: Integration }> => {
+  /**
+   * A delivery of an existing integration, within the reach of the caller. Deliveries of others will be deleted by a
+   * sweep.
+   */
+  const getDelivery = async (
+    id: string,
+    { principal: { reach } }: RequestContext,
+  ): Promise<{ delivery: DeliveryWithBody; integration: Integration }> => {
     const delivery = await deliveries.get(id);
     const integration = await integrations.find(delivery.integrationId);
-    if (integration !== undefined) return { delivery, integration };
+    // An integration keeps its deliveries when it gets other locations.
+    const isReached = delivery.eventType === 'TEST' || mayReachLocations(reach, toList(delivery.locationId));
+    if (integration !== undefined && isReached && mayReachLocations(reach, integration.locationIds)) {
+      return { delivery, integration };
+    }
     throw new ProblemError('delivery-not-found', { detail: `No delivery has the id ${id}.` });
   };
 
@@ -107,7 +121,7 @@ export function webhookOperations({
       return accepted(delivery, integration);
     },
     async resendDelivery({ path, body, context }) {
-      const { integration } = await getDelivery(path.id);
+      const { integration } = await getDelivery(path.id, context);
       const isUrgent = body?.now === true;
       const delivery = await deliveries.resend(path.id, context.resourceId, isUrgent);
       return accepted(delivery, integration, isUrgent ? undefined : await pauseEnd(integration));
@@ -133,10 +147,15 @@ export function webhookOperations({
       };
       return answerPage(input, find, representReplay);
     },
-    async getReplay({ path }) {
+    async getReplay({ path, context }) {
       const replay = await replays.find(path.id);
+      const integration = replay && (await integrations.find(replay.integrationId));
       // Replays of a deleted integration will be deleted by a sweep.
-      if (replay === undefined || (await integrations.find(replay.integrationId)) === undefined) {
+      if (
+        replay === undefined ||
+        integration === undefined ||
+        !mayReachLocations(context.principal.reach, integration.locationIds)
+      ) {
         throw new ProblemError('replay-not-found', { detail: `No replay has the id ${path.id}.` });
       }
       return { status: 200, headers: { ETag: revisionTag(replay) }, body: representReplay(replay) };
@@ -144,10 +163,19 @@ export function webhookOperations({
 
     listAllDeliveries(input) {
       const { integration_id: integrationId, ...query } = input.query;
+      const { locations } = input.context.principal.reach ?? {};
       const find = async (): Promise<Listing<Listed>> => {
         const stored = await statusFilter(query.status, integrationId);
-        if (stored === undefined) return emptyListing;
-        const listing = await deliveries.list({ ...filterOf(query), ...stored, integrationId });
+        const reached = locations && (await integrations.idsWithin(locations));
+        const among = stored && idsAmong(reached, integrationId, stored.integrations);
+        if (stored === undefined || among?.length === 0) return emptyListing;
+        const listing = await deliveries.list({
+          ...filterOf(query),
+          ...stored,
+          ...(among && { integrations: { among } }),
+          integrationId: among?.length === 1 ? among[0] : integrationId,
+          locations,
+        });
         return withLookUp(listing, async (found) => {
           const known = await integrations.findMany(found.map((delivery) => delivery.integrationId));
           const states = await statesOf(found, [...known.values()]);
@@ -164,12 +192,18 @@ export function webhookOperations({
     },
     listDeliveries(input) {
       const { query } = input;
+      const { locations } = input.context.principal.reach ?? {};
       const find = async (): Promise<Listing<Listed>> => {
         const integration = await integrations.get(input.path.id);
         const { status } = query;
         if (status !== undefined && !canHave(status, integration)) return emptyListing;
         const stored = status === undefined ? {} : storedStatus(status);
-        const listing = await deliveries.list({ ...filterOf(query), ...stored, integrationId: integration.id });
+        const listing = await deliveries.list({
+          ...filterOf(query),
+          ...stored,
+          integrationId: integration.id,
+          locations,
+        });
         return withLookUp(listing, async (found) => {
           const states = await statesOf(found, [integration]);
           const pausedUntil = states.get(integration.id)?.retryingUntil;
@@ -178,8 +212,8 @@ export function webhookOperations({
       };
       return answerPage(input, find, representListed);
     },
-    async getDelivery({ path }) {
-      const { delivery, integration } = await getDelivery(path.id);
+    async getDelivery({ path, context }) {
+      const { delivery, integration } = await getDelivery(path.id, context);
       const body = representDelivery(delivery, {
         integration,
         pausedUntil: delivery.status === 'pending' ? await pauseEnd(integration) : undefined,
@@ -189,7 +223,7 @@ export function webhookOperations({
     },
     listDeliveryAttempts(input) {
       const find = async () => {
-        await getDelivery(input.path.id);
+        await getDelivery(input.path.id, input.context);
         // A delivery has about ten attempts. Two with the same number were made by two processes.
         return listingOf(await deliveries.attempts(input.path.id), ({ number, at }) => ({
           at: number,
@@ -213,6 +247,23 @@ function filterOf({
   until,
 }: DeliveryQuery): DeliveryFilter {
   return { lastOutcome, eventType, targetId, eventId, since: toInstant(since), until: toInstant(until) };
+}
+
+/** Of the integrations that a key reaches, those that a list is of. @param reached undefined for all */
+function idsAmong(
+  reached: readonly string[] | undefined,
+  integrationId: string | undefined,
+  filter: DeliveryFilter['integrations'],
+): readonly string[] | undefined {
+  if (reached === undefined) return undefined;
+  if (integrationId !== undefined) return reached.filter((id) => id === integrationId);
+  if (filter === undefined) return reached;
+  const named = new Set('among' in filter ? filter.among : filter.except);
+  return reached.filter((id) => named.has(id) === 'among' in filter);
+}
+
+function toList(id: string | undefined): readonly string[] | undefined {
+  return id === undefined ? undefined : [id];
 }
 
 /** A delivery that was just created and will be sent. */

@@ -32,13 +32,13 @@ const lists = await fillLists({ collection: 'orders', indexes: [orderIndexes] },
   writes: [],
 }));
 const store = createOrderStore(lists.database);
-const anything: OrderFilter = { status: undefined, locationId: undefined, since: undefined, until: undefined };
+const anything: OrderFilter = { status: undefined, locationIds: undefined, since: undefined, until: undefined };
 const day = { since: at(Math.floor(size / 2)), until: at(Math.floor(size / 2) + 2_880) };
 const measured: readonly (readonly [string, OrderFilter, offset?: number])[] = [
-  ['a location, a status and a day', { locationId: 'location-7', status: 'completed', ...day }],
+  ['a location, a status and a day', { locationIds: ['location-7'], status: 'completed', ...day }],
   ['a day', { ...anything, ...day }],
-  ['a location and a status', { ...anything, locationId: 'location-7', status: 'completed' }],
-  ['a location (1 in 100)', { ...anything, locationId: 'location-7' }],
+  ['a location and a status', { ...anything, locationIds: ['location-7'], status: 'completed' }],
+  ['a location (1 in 100)', { ...anything, locationIds: ['location-7'] }],
   ['status open (1 in 50)', { ...anything, status: 'open' }],
   ['status completed', { ...anything, status: 'completed' }],
   ['all', anything],

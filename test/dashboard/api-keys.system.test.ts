@@ -44,11 +44,16 @@ describe('API keys', () => {
     const prompt = await service.call('POST', '/api/v1/prompts', {
       body: { name: 'Summarise a ticket', messages: [{ role: 'user', content: 'Hello' }] },
     });
+    const place = { name: 'Canal Café', currency: 'EUR', timezone: 'Europe/Amsterdam' };
+    const location = await service.call('POST', '/v1/locations', { body: place });
     const page = await open('/api-keys/new');
     await page.getByLabel('Name').fill('Checkout');
     await page.getByLabel('prompts:invoke').check();
     await page.getByRole('combobox', { name: 'Prompts' }).click();
     await page.getByRole('option', { name: 'Summarise a ticket' }).click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('combobox', { name: 'Locations' }).click();
+    await page.getByRole('option', { name: 'Canal Café' }).click();
     await page.keyboard.press('Escape');
     const models = page.getByRole('combobox', { name: 'Models' });
     await models.fill('gpt-5');
@@ -65,11 +70,16 @@ describe('API keys', () => {
     await takeScreenshots(page, 'new-api-key-limits');
     await page.getByRole('button', { name: 'Create key' }).click();
     const key = await page.getByRole('textbox', { name: 'API key' }).inputValue();
-    const limits = { prompts: [prompt.body.id], models: ['echo/*'], max_output_tokens: 1000 };
+    const limits = {
+      prompts: [prompt.body.id],
+      locations: [location.body.id],
+      models: ['echo/*'],
+      max_output_tokens: 1000,
+    };
     expect((await service.call('GET', '/api/v1/whoami', { key })).body.limits).toEqual(limits);
 
     await page.getByRole('button', { name: 'I have saved the key' }).click();
-    await row(page, 'Checkout').getByText('Only 1 prompt, echo/*, and 1,000 output tokens').waitFor();
+    await row(page, 'Checkout').getByText('Only 1 prompt, 1 location, echo/*, and 1,000 output tokens').waitFor();
     await takeScreenshots(page, 'api-keys-limits');
     await page.getByRole('link', { name: 'Change Checkout' }).click();
     await page.getByLabel('Output tokens').fill('');
@@ -81,9 +91,10 @@ describe('API keys', () => {
     await takeScreenshots(page, 'api-key');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The key was changed.').waitFor();
-    const { prompts, models: patterns } = limits;
+    const { prompts, locations, models: patterns } = limits;
     expect((await service.call('GET', '/api/v1/whoami', { key })).body.limits).toEqual({
       prompts,
+      locations,
       models: patterns,
       requests_per_minute: 60,
       tags: { team: 'checkout' },

@@ -42,22 +42,32 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 const span = { since: at(200), until: at(300) };
-const anything = { status: undefined, locationId: undefined, since: undefined, until: undefined };
+const anything = { status: undefined, locationIds: undefined, since: undefined, until: undefined };
 const status = 'completed';
 const locationId = 'location-1';
 
 describe.each([
   ['no filter', anything, size, 'created_at_-1__id_1'],
   ['a status', { ...anything, status }, 1_800, 'status_1_created_at_-1__id_1'],
-  ['a location', { ...anything, locationId }, 1_000, 'location_id_1_created_at_-1__id_1'],
-  ['a location and a status', { ...anything, locationId, status }, 600, 'location_id_1_status_1_created_at_-1__id_1'],
+  ['a location', { ...anything, locationIds: [locationId] }, 1_000, 'location_id_1_created_at_-1__id_1'],
+  [
+    'a location and a status',
+    { ...anything, locationIds: [locationId], status },
+    600,
+    'location_id_1_status_1_created_at_-1__id_1',
+  ],
   ['a span', { ...anything, ...span }, 100, 'created_at_-1__id_1'],
   ['a reference', { ...anything, referenceId: 'till-0' }, 10, 'reference_id_1_created_at_-1__id_1'],
   ['a status and a span', { ...anything, status, ...span }, 60, 'status_1_created_at_-1__id_1'],
-  ['a location and a span', { ...anything, locationId, ...span }, 33, 'location_id_1_created_at_-1__id_1'],
+  [
+    'a location and a span',
+    { ...anything, locationIds: [locationId], ...span },
+    33,
+    'location_id_1_created_at_-1__id_1',
+  ],
   [
     'a location, a status and a span',
-    { locationId, status, ...span },
+    { locationIds: [locationId], status, ...span },
     20,
     'location_id_1_status_1_created_at_-1__id_1',
   ],

@@ -225,7 +225,7 @@ export async function startHarness(): Promise<Harness> {
       return placed.map(({ event }) => event.id);
     },
     async removeIntegrations() {
-      const { items } = await readList(integrationStore.list(undefined));
+      const { items } = await readList(integrationStore.list(undefined, undefined));
       for (const { id } of items) {
         for (let isGone = false; !isGone;) {
           const found = await integrationStore.find(id);

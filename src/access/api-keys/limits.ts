@@ -18,15 +18,19 @@ export function reachOf(chain: readonly Limited[]): Reach | undefined {
   const limited = chain.flatMap(({ id, limits }) => (limits === undefined ? [] : [{ id, limits }]));
   if (limited.length === 0) return undefined;
   return limited.reduce<Reach>(
-    (reach, { id, limits: { prompts, models, max_output_tokens: most, requests_per_minute: rate } }) => ({
-      prompts:
-        prompts === undefined ? reach.prompts : new Set(prompts.filter((one) => reach.prompts?.has(one) ?? true)),
+    (reach, { id, limits: { prompts, locations, models, max_output_tokens: most, requests_per_minute: rate } }) => ({
+      prompts: onlyBoth(reach.prompts, prompts),
+      locations: onlyBoth(reach.locations, locations),
       models: inBoth(reach.models, models),
       maxOutputTokens: most === undefined ? reach.maxOutputTokens : Math.min(most, reach.maxOutputTokens ?? most),
       rates: rate === undefined ? reach.rates : [...reach.rates, { keyId: id, requestsPerMinute: rate }],
     }),
-    { prompts: undefined, models: undefined, maxOutputTokens: undefined, rates: [] },
+    { prompts: undefined, locations: undefined, models: undefined, maxOutputTokens: undefined, rates: [] },
   );
+}
+
+function onlyBoth(one: Reach['prompts'], other: readonly string[] | undefined): Reach['prompts'] {
+  return other === undefined ? one : new Set(other.filter((id) => one?.has(id) ?? true));
 }
 
 /** The tags of a key. It cannot replace those of the keys that led to it. @param chain as in {@link reachOf} */
@@ -38,9 +42,10 @@ export function tagsOf(chain: readonly Limited[]): BoundTags | undefined {
 /** What holds for a key, in the form of its own limits. */
 export function toLimits(reach: Reach | undefined, tags: BoundTags | undefined): ApiKeyLimits | undefined {
   if (reach === undefined) return undefined;
-  const { prompts, models, maxOutputTokens, rates } = reach;
+  const { prompts, locations, models, maxOutputTokens, rates } = reach;
   return {
     ...(prompts && { prompts: [...prompts] }),
+    ...(locations && { locations: [...locations] }),
     ...(models && { models: [...models] }),
     ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),
     ...(rates.length > 0 && {

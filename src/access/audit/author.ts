@@ -10,7 +10,7 @@ export interface Author {
   readonly requestId: string;
   /** W3C trace context, if the caller sent one. */
   readonly traceparent: string | undefined;
-  readonly principal: Pick<Principal, 'kind' | 'id' | 'name'> & { readonly sessionId?: string };
+  readonly principal: Pick<Principal, 'kind' | 'id' | 'name' | 'reach'> & { readonly sessionId?: string };
   readonly caller: { readonly ip?: string | undefined };
 }
 

@@ -1,6 +1,5 @@
 import type { components } from '../../../generated/types.ts';
 import { requireUnchanged } from '../../base/editing/read-only-fields.ts';
-import { requireEveryPrompt } from '../../base/errors/beyond-limits.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import { ifMatch } from '../../http/conditional.ts';
 import { answerPage } from '../../http/list-answer.ts';
@@ -25,7 +24,6 @@ export function priceOperations(prices: Prices): PriceOperations {
       return { status: 200, headers: { ETag: tagOf(price) }, body: showPrice(price) };
     },
     async setPrice({ path: { provider, model }, headers, body, context }) {
-      requireEveryPrompt(context.principal.reach, 'change prices');
       const requireExpected = expectation(headers['If-Match']);
       const choose: ChooseRates = (present) => {
         requireExpected(present);
@@ -38,7 +36,6 @@ export function priceOperations(prices: Prices): PriceOperations {
       return { status: 201, ...answer, headers: { ...answer.headers, Location } };
     },
     async deletePrice({ path: { provider, model }, headers, context }) {
-      requireEveryPrompt(context.principal.reach, 'change prices');
       await prices.remove(provider, model, expectation(headers['If-Match']), context);
       return { status: 200, body: { ok: true } };
     },

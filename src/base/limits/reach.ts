@@ -5,6 +5,8 @@
 export interface Reach {
   /** The ids of the only prompts; undefined if any. */
   readonly prompts: ReadonlySet<string> | undefined;
+  /** The ids of the only locations; undefined if any. */
+  readonly locations: ReadonlySet<string> | undefined;
   /** Patterns of the only models, `<provider>/<model>` with an optional `*` at the end; undefined if any. */
   readonly models: readonly string[] | undefined;
   /** The most tokens of an answer. */
@@ -27,6 +29,22 @@ export function reachesAll(reach: Reach | undefined): boolean {
 /** Whether a key may reach a prompt. @param reach undefined for a key without limits */
 export function mayReachPrompt(reach: Reach | undefined, promptId: string): boolean {
   return reach?.prompts === undefined || reach.prompts.has(promptId);
+}
+
+/** Whether a key may reach a location. @param reach undefined for a key without limits */
+export function mayReachLocation(reach: Reach | undefined, locationId: string): boolean {
+  return reach?.locations === undefined || reach.locations.has(locationId);
+}
+
+/** Whether a key may reach what several locations have in common. @param locationIds undefined for all that exist */
+export function mayReachLocations(reach: Reach | undefined, locationIds: readonly string[] | undefined): boolean {
+  return reach?.locations === undefined || locationIds?.every((id) => mayReachLocation(reach, id)) === true;
+}
+
+/** The locations of a list: those that the key may reach, and that the caller asks for. Undefined for all. */
+export function locationsInReach(reach: Reach | undefined, wanted: string | undefined): readonly string[] | undefined {
+  if (wanted === undefined) return reach?.locations && [...reach.locations];
+  return mayReachLocation(reach, wanted) ? [wanted] : [];
 }
 
 /** Whether a key may call a model of a provider. @param reach undefined for a key without limits */

@@ -1,5 +1,4 @@
 import type { components } from '../../../generated/types.ts';
-import { requireEveryPrompt } from '../../base/errors/beyond-limits.ts';
 import { insufficientScope } from '../../base/errors/insufficient-scope.ts';
 import { createExportAnswers } from '../../http/export-answer.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
@@ -23,8 +22,7 @@ export function transferOperations(
     },
 
     async importPrompts({ body: { prompts, conflicts = 'refuse', dry_run: isDryRun = false }, context }) {
-      const { scopes, reach } = context.principal;
-      requireEveryPrompt(reach, 'import others');
+      const { scopes } = context.principal;
       const hasLabels = prompts.some(({ labels = {} }) => Object.keys(labels).length > 0);
       if (hasLabels && !scopes.has('prompts:release')) throw insufficientScope('prompts:release');
       const wanted = { prompts, conflicts };

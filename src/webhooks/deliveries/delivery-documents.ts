@@ -8,6 +8,7 @@ export interface DeliveryDocument {
   event_id: string;
   event_type: EventType;
   target_id: string;
+  location_id?: string;
   integration_id: string;
   replay_id?: string;
   /** The last replay that sent the event again; only in the first delivery of an event to an integration. */
@@ -69,6 +70,7 @@ export function fromDeliveryDocument(document: Omit<DeliveryDocument, 'body'>): 
     integrationId: document.integration_id,
     replayId: document.replay_id,
     targetId: document.target_id,
+    locationId: document.location_id,
     status,
     attemptCount: document.tries,
     failures,

@@ -10,6 +10,8 @@ export interface DeliveryFilter {
   readonly integrationId?: string | undefined;
   /** Only those of these integrations, or of all others. */
   readonly integrations?: { readonly among: readonly string[] } | { readonly except: readonly string[] } | undefined;
+  /** Only those of events of these locations, and of test events. */
+  readonly locations?: ReadonlySet<string> | undefined;
   readonly status?: DeliveryStatus | undefined;
   /** Only those whose last attempt failed, or only those without any that ended. */
   readonly hasFailed?: boolean | undefined;
@@ -98,7 +100,7 @@ export function deliverySource(
   filter: DeliveryFilter,
 ): Source<DeliveryDocument> {
   const { integrationId, integrations, status, hasFailed, eventType, targetId, lastOutcome, since, until } = filter;
-  const { eventId } = filter;
+  const { eventId, locations } = filter;
   const equal: Record<string, unknown> = {
     ...(targetId === undefined ? {} : { target_id: targetId }),
     ...(integrationId === undefined ? {} : { integration_id: integrationId }),
@@ -116,9 +118,13 @@ export function deliverySource(
       : 'among' in integrations
         ? [{ integration_id: { $in: [...integrations.among] } }]
         : [{ integration_id: { $nin: [...integrations.except] } }];
+  const there =
+    locations === undefined
+      ? []
+      : [{ $or: [{ location_id: { $in: [...locations] } }, { event_type: 'TEST' satisfies EventType }] }];
   const attempted = hasFailed === undefined ? [] : [hasFailed ? failed : { last_outcome: { $exists: false } }];
   // Several conditions on one field must not replace each other.
-  const conditions = [...(Object.keys(further).length > 0 ? [further] : []), ...others, ...attempted];
+  const conditions = [...(Object.keys(further).length > 0 ? [further] : []), ...others, ...there, ...attempted];
   return {
     collection,
     where: indexed === undefined ? {} : { [indexed]: value },

@@ -161,7 +161,7 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
   return {
     async insertMissing(added, { begun, isFresh, isUrgent = false } = {}) {
       const documents = added.map((delivery): DeliveryDocument => {
-        const { id, replayId, targetId, traceparent, createdAt } = delivery;
+        const { id, replayId, targetId, locationId, traceparent, createdAt } = delivery;
         const isBegun = begun?.ids.has(id) === true;
         return {
           _id: id,
@@ -170,6 +170,7 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
           integration_id: delivery.integrationId,
           ...(replayId === undefined ? {} : { replay_id: replayId }),
           target_id: targetId,
+          ...(locationId === undefined ? {} : { location_id: locationId }),
           event_created_at: delivery.eventCreatedAt,
           ...(traceparent === undefined ? {} : { traceparent }),
           created_at: createdAt,

@@ -105,7 +105,7 @@ export function integrationOperations(
       };
       return answerPage(
         input,
-        () => withLookUp(integrations.list(input.query.status), withConditions),
+        () => withLookUp(integrations.list(input.query.status, input.context.principal.reach), withConditions),
         ({ integration, condition }) => represent(integration, condition).body,
       );
     },

@@ -21,8 +21,12 @@ export interface IntegrationStore {
   insert(integration: NewIntegration, entry: AuditEntry): Promise<boolean>;
   find(id: string): Promise<Integration | undefined>;
   findMany(ids: readonly string[]): Promise<Integration[]>;
-  /** Newest first. @param status only those that have it */
-  list(status: IntegrationStatus | undefined): Listing<Integration>;
+  /**
+   * Newest first.
+   * @param status only those that have it
+   * @param locations only those that are for none but these
+   */
+  list(status: IntegrationStatus | undefined, locations: ReadonlySet<string> | undefined): Listing<Integration>;
   /**
    * Writes the integration if the stored one still has its revision. A change by an operator resets the counts of
    * failures.
@@ -36,6 +40,8 @@ export interface IntegrationStore {
   subscriptions(types: readonly SubscribableType[]): Promise<Subscription[]>;
   /** Ids of all integrations in their order, from after the given one. */
   ids(after: string, limit: number): Promise<string[]>;
+  /** Ids of all integrations that are for none but these locations. */
+  idsWithin(locations: ReadonlySet<string>): Promise<string[]>;
   /** Ids of all integrations that are not active. */
   inactiveIds(): Promise<string[]>;
   /** The ids for which an integration exists. */
@@ -72,11 +78,12 @@ export function createIntegrationStore(database: PagedDatabase): IntegrationStor
       const documents = await read(() => integrations.find({ _id: { $in: [...ids] } }).toArray());
       return documents.map(fromDocument);
     },
-    list: (status) =>
+    list: (status, locations) =>
       listByTime({
         collection: integrations,
         time: 'created_at',
         where: status === undefined ? {} : { status },
+        ...(locations !== undefined && { rest: within(locations) }),
       }),
     replace(integration, entry) {
       const settingsRevision = entry === undefined ? integration.settingsRevision : integration.revision + 1;
@@ -95,6 +102,10 @@ export function createIntegrationStore(database: PagedDatabase): IntegrationStor
       }));
     },
     ids: (after, limit) => idsOf({ _id: { $gt: after } }, limit),
+    async idsWithin(locations) {
+      const found = await read(() => integrations.find(within(locations), { projection: { _id: 1 } }).toArray());
+      return found.map(({ _id }) => _id);
+    },
     async inactiveIds() {
       const idsWith = (status: IntegrationStatus) =>
         read(() => integrations.find({ status }, { projection: { _id: 1 } }).toArray());
@@ -102,6 +113,11 @@ export function createIntegrationStore(database: PagedDatabase): IntegrationStor
     },
     existing: (ids) => database.pages.existing(integrations, ids),
   };
+}
+
+/** One without `location_ids` is for all locations. */
+function within(locations: ReadonlySet<string>): Filter<IntegrationDocument> {
+  return { location_ids: { $exists: true, $not: { $elemMatch: { $nin: [...locations] } } } };
 }
 
 function fromDocument(document: IntegrationDocument): Integration {

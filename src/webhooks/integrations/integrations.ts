@@ -4,6 +4,7 @@ import { changeTime, requireMatch, type Precondition } from '../../base/editing/
 import { refuseFindings } from '../../base/errors/findings.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import { createEditQueue } from '../../base/editing/edit-queue.ts';
+import { mayReachLocation, mayReachLocations, type Reach } from '../../base/limits/reach.ts';
 import type { Listing } from '../../base/lists/listing.ts';
 import { mask } from './custom-headers.ts';
 import { requireCredentialsAgain, sealHeaders, showHeaders } from './headers.ts';
@@ -32,14 +33,17 @@ export interface Integrations {
    * @throws {ProblemError} target-not-allowed, header-not-allowed, unknown-location
    */
   create(content: IntegrationContent, secret: string | undefined, id: string, author: Author): Promise<Integration>;
-  get(id: string): Promise<Integration>;
+  /** @param reach of the caller: an integration that is not only for its locations is not found */
+  get(id: string, reach?: Reach): Promise<Integration>;
   find(id: string): Promise<Integration | undefined>;
   /** Those of the integrations with these ids that exist, by their ids. */
   findMany(ids: readonly string[]): Promise<ReadonlyMap<string, Integration>>;
+  /** Ids of all integrations that are for none but these locations. */
+  idsWithin(locations: ReadonlySet<string>): Promise<readonly string[]>;
   /** Ids of all integrations that are paused or disabled. */
   inactiveIds(): Promise<readonly string[]>;
-  /** Newest first. @param status only those that have it */
-  list(status: IntegrationStatus | undefined): Listing<Integration>;
+  /** Newest first. @param status only those that have it @param reach of the caller */
+  list(status: IntegrationStatus | undefined, reach?: Reach): Listing<Integration>;
   /** @throws {ProblemError} target-not-allowed, header-not-allowed, unknown-location */
   update(
     id: string,
@@ -129,9 +133,9 @@ export function createIntegrations({
 }: IntegrationsOptions): Integrations {
   const editQueue = createEditQueue();
 
-  const get = async (id: string): Promise<Integration> => {
+  const get = async (id: string, reach?: Reach): Promise<Integration> => {
     const integration = await store.find(id);
-    if (integration !== undefined) return integration;
+    if (integration !== undefined && mayReachLocations(reach, integration.locationIds)) return integration;
     throw new ProblemError('integration-not-found', { detail: `No integration has the id ${id}.` });
   };
 
@@ -179,14 +183,27 @@ export function createIntegrations({
     throw notAllowed(`is longer than ${longestUrl} characters when encoded`);
   };
 
-  /** Each location must exist. */
-  const requireLocations = async (ids: readonly string[] = []): Promise<void> => {
-    const existing = ids.length === 0 ? new Set() : await locations.existing(ids);
+  /**
+   * The locations that an author asks for, or else all that the author's key may reach. Each must exist and be within its
+   * reach.
+   */
+  const permittedLocations = async (
+    ids: readonly string[] | undefined,
+    { principal: { reach } }: Author,
+  ): Promise<readonly string[] | undefined> => {
+    if (ids === undefined) {
+      if (reach?.locations?.size !== 0) return reach?.locations && [...reach.locations];
+      throw new ProblemError('unknown-location', { detail: 'The API key reaches no location.' });
+    }
+    const existing = await locations.existing(ids);
     const errors = ids.flatMap((id, index) =>
-      existing.has(id) ? [] : [{ detail: 'is not the id of a location', pointer: `#/location_ids/${index}` }],
+      existing.has(id) && mayReachLocation(reach, id)
+        ? []
+        : [{ detail: 'is not the id of a location', pointer: `#/location_ids/${index}` }],
     );
     const detail = 'Some of the location_ids are not ids of locations.';
     refuseFindings({ type: 'unknown-location', detail, errors });
+    return ids;
   };
 
   const requireReadable = (integration: Integration): void => {
@@ -202,18 +219,20 @@ export function createIntegrations({
     async findMany(ids) {
       return new Map((await store.findMany([...new Set(ids)])).map((integration) => [integration.id, integration]));
     },
+    idsWithin: (locations) => store.idsWithin(locations),
     inactiveIds: () => store.inactiveIds(),
-    list: (status) => store.list(status),
+    list: (status, reach) => store.list(status, reach?.locations),
     headersOf: ({ id, headers }) => showHeaders(id, headers, secrets),
     unreadableOf: (integration) => describeUnreadable(integration, secrets),
     requireReadable,
     secretOf: ({ id, secret }) => (secret === undefined ? undefined : secrets.open(secret, secretRecord(id))),
 
     async create(content, secret, id, author) {
-      await requireLocations(content.locationIds);
+      const locationIds = await permittedLocations(content.locationIds, author);
       const at = clock.now();
       const integration: NewIntegration = {
         ...content,
+        locationIds,
         id,
         url: permittedUrl(content.url),
         headers: sealHeaders(id, content.headers, [], secrets),
@@ -232,7 +251,8 @@ export function createIntegrations({
     },
 
     async update(id, { url: sentUrl, headers, ...change }, precondition, author) {
-      await requireLocations(change.locationIds);
+      const bound =
+        'locationIds' in change ? { locationIds: await permittedLocations(change.locationIds, author) } : {};
       return await edit(
         id,
         (present) => {
@@ -241,6 +261,7 @@ export function createIntegrations({
           return {
             ...present,
             ...change,
+            ...bound,
             url,
             headers: headers === undefined ? present.headers : sealHeaders(id, headers, present.headers, secrets),
           };

@@ -17,8 +17,8 @@ export const nextSecret = 'EXAMPLE-not-a-real-secret-9876543210';
 export const mask = '********';
 
 /** Starts a service that can send to the receivers of tests, and a receiver for each test. */
-export function setUpIntegrations(): Setup & { readonly receiver: Receiver } {
-  const setup = setUp({ WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' });
+export function setUpIntegrations(environment: Record<string, string> = {}): Setup & { readonly receiver: Receiver } {
+  const setup = setUp({ WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', ...environment });
   const receivers: Receiver[] = [];
   // A test gets no retries of earlier tests. Their receivers stay open for them.
   beforeEach(async () => {

@@ -542,7 +542,7 @@ export interface ServiceResource {
    *
    * Each kind needs the scope of its own list, and is left out without it: `prompts:read` for providers, `budgets:read`,
    * `invocations:read` for prompts, `integrations:read`. `kinds` says which were looked at. A key that is limited to some
-   * prompts or models gets 403.
+   * prompts, models or locations gets 403.
    */
   getAttention(options?: CallOptions<'getAttention'>): Call<Schemas['Attention']>;
 
@@ -1080,6 +1080,9 @@ export interface OrdersResource {
    * chosen modifiers with it. Tax and fee are computed from the subtotal; each is rounded half-up once. This sends an
    * `ORDER_PLACED` event.
    *
+   * The key needs no `catalog:read`: a caller that has ids of products, for example from a menu, places orders with
+   * `orders:write` alone.
+   *
    * An order at an archived location, of an archived product, or of a product in an archived category is refused with
    * `archived`.
    *
@@ -1500,8 +1503,8 @@ export interface ApiKeysResource {
    * `expires_at`. An `expires_at` that is later, or in the past, is an `invalid-request`. `created_by` is the id of the
    * creating key. If the creating key is revoked during the request, no key is created.
    *
-   * `limits` are the prompts and models that the key can reach, and how much of them; see
-   * [Limits of keys](/docs#/limits-of-keys).
+   * `limits` are the prompts, locations and models that the key can reach, and how much of them; see
+   * [Limits of keys](/docs#/limits-of-keys) and [Keys for partners](/docs#/keys-for-partners).
    */
   create(body: Schemas['ApiKeyCreate'], options?: CallOptions<'createApiKey'>): Call<Schemas['ApiKeyCreated']>;
 

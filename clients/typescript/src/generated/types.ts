@@ -639,7 +639,7 @@ export interface paths<Other = string & {}> {
          *
          *     Each kind needs the scope of its own list, and is left out without it: `prompts:read` for providers, `budgets:read`,
          *     `invocations:read` for prompts, `integrations:read`. `kinds` says which were looked at. A key that is limited to some
-         *     prompts or models gets 403.
+         *     prompts, models or locations gets 403.
          */
         get: operations<Other>["getAttention"];
         put?: never;
@@ -1240,6 +1240,9 @@ export interface paths<Other = string & {}> {
          *     chosen modifiers with it. Tax and fee are computed from the subtotal; each is rounded half-up once. This sends an
          *     `ORDER_PLACED` event.
          *
+         *     The key needs no `catalog:read`: a caller that has ids of products, for example from a menu, places orders with
+         *     `orders:write` alone.
+         *
          *     An order at an archived location, of an archived product, or of a product in an archived category is refused with
          *     `archived`.
          *
@@ -1826,8 +1829,8 @@ export interface paths<Other = string & {}> {
          *     `expires_at`. An `expires_at` that is later, or in the past, is an `invalid-request`. `created_by` is the id of the
          *     creating key. If the creating key is revoked during the request, no key is created.
          *
-         *     `limits` are the prompts and models that the key can reach, and how much of them; see
-         *     [Limits of keys](/docs#/limits-of-keys).
+         *     `limits` are the prompts, locations and models that the key can reach, and how much of them; see
+         *     [Limits of keys](/docs#/limits-of-keys) and [Keys for partners](/docs#/keys-for-partners).
          */
         post: operations<Other>["createApiKey"];
         delete?: never;
@@ -6231,6 +6234,8 @@ export interface components<Other = string & {}> {
         ApiKeyLimits: {
             /** @description Ids of the only prompts that the key can reach. Any other prompt does not exist for it. */
             prompts?: components<Other>["schemas"]["PromptId"][];
+            /** @description Ids of the only locations that the key can reach, with their orders, catalogs and fiscal days, and the integrations and deliveries that are for them alone. Any other location does not exist for it. */
+            locations?: components<Other>["schemas"]["LocationId"][];
             /** @description Patterns of the only models that the key can call, also as fallbacks. */
             models?: components<Other>["schemas"]["ModelPattern"][];
             /**
@@ -6374,6 +6379,8 @@ export interface components<Other = string & {}> {
         ApiKeyLimitsInput: {
             /** @description Ids of the only prompts that the key can reach. Any other prompt does not exist for it. */
             prompts?: components<Other>["schemas"]["PromptId"][];
+            /** @description Ids of the only locations that the key can reach, with their orders, catalogs and fiscal days, and the integrations and deliveries that are for them alone. Any other location does not exist for it. */
+            locations?: components<Other>["schemas"]["LocationId"][];
             /** @description Patterns of the only models that the key can call, also as fallbacks. */
             models?: components<Other>["schemas"]["ModelPattern"][];
             /**
@@ -14657,6 +14664,32 @@ export interface components<Other = string & {}> {
             status: 428;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * CreateLocation403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        CreateLocation403Problem: {
+            /**
+             * AnyCreateLocation403ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:read-only" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * CreateLocation422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
          * @example {
@@ -15502,6 +15535,32 @@ export interface components<Other = string & {}> {
             status: 503;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * ListApiKeys403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        ListApiKeys403Problem: {
+            /**
+             * AnyListApiKeys403ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * CreateApiKey403Problem
          * @description Error details of an answer with status 403 (RFC 9457).
          * @example {
@@ -15520,6 +15579,32 @@ export interface components<Other = string & {}> {
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
             type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:read-only" | "urn:prompt-gateway:problem:no-authority") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * GetApiKey403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        GetApiKey403Problem: {
+            /**
+             * AnyGetApiKey403ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 403
@@ -15662,6 +15747,58 @@ export interface components<Other = string & {}> {
              * @constant
              */
             status: 503;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * GetMetrics403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        GetMetrics403Problem: {
+            /**
+             * AnyGetMetrics403ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * GetStatistics403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        GetStatistics403Problem: {
+            /**
+             * AnyGetStatistics403ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
         } & components<Other>["schemas"]["ProblemFields"];
     };
     responses: {
@@ -19134,7 +19271,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            /** @description The API key does not have the scope `audit:read`, or it is limited to some prompts. */
+            /** @description The API key does not have the scope `audit:read`, or it is limited to some prompts or locations. */
             403: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -19179,7 +19316,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            /** @description The key is limited to some prompts or models. */
+            /** @description The key is limited to some prompts, models or locations. */
             403: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -20255,7 +20392,20 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            /** @description The API key does not have the scope `catalog:write`, or it is limited to some locations. */
+            403: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["CreateLocation403Problem"];
+                };
+            };
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
             409: components<Other>["responses"]["IdempotencyKeyInUse"];
@@ -22832,7 +22982,20 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            /** @description The API key does not have the scope `keys:manage`, or it is limited to some locations. */
+            403: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["ListApiKeys403Problem"];
+                };
+            };
             406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
@@ -22932,7 +23095,20 @@ export interface operations<Other = string & {}> {
             304: components<Other>["responses"]["NotModified"];
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            /** @description The API key does not have the scope `keys:manage`, or it is limited to some locations. */
+            403: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["GetApiKey403Problem"];
+                };
+            };
             404: components<Other>["responses"]["ApiKeyNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
@@ -23204,7 +23380,20 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            /** @description The API key does not have the scope `metrics:read`, or it is limited to some locations. */
+            403: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["GetMetrics403Problem"];
+                };
+            };
             406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
@@ -23242,7 +23431,20 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            /** @description The API key does not have the scope `metrics:read`, or it is limited to some locations. */
+            403: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["GetStatistics403Problem"];
+                };
+            };
             406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];

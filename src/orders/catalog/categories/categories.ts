@@ -3,6 +3,7 @@ import { ProblemError } from '../../../base/errors/problem-error.ts';
 import { categoryUpdated } from '../../../webhooks/events/announcements.ts';
 import { makeRoom, outboxCapacity, type Relay } from '../../../webhooks/events/outbox.ts';
 import { createEditQueue } from '../../../base/editing/edit-queue.ts';
+import { mayReachLocation, type Reach } from '../../../base/limits/reach.ts';
 import type { Listing } from '../../../base/lists/listing.ts';
 import { auditEntry, type Author } from '../../../access/audit/author.ts';
 import { requireLocation, type Locations } from '../locations/locations.ts';
@@ -11,7 +12,7 @@ import type { CategoryFilter, CategoryStore } from './category-store.ts';
 import type { Clock } from '../../../base/runtime/clock.ts';
 import type { Random } from '../../../base/runtime/random.ts';
 
-/** Categories. Every method that takes an id throws `category-not-found`. */
+/** Categories. Every method that takes an id throws `category-not-found`, also for one beyond the reach of the caller. */
 export interface Categories {
   /**
    * Stores a category, or finds the one that an earlier attempt stored with the same id. This sends no event, because
@@ -19,7 +20,7 @@ export interface Categories {
    * @throws {ProblemError} unknown-location
    */
   create(category: NewCategory, id: string, author: Author): Promise<Category>;
-  get(id: string): Promise<Category>;
+  get(id: string, reach?: Reach): Promise<Category>;
   find(id: string): Promise<Category | undefined>;
   /** The categories that exist, by id. */
   findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Category>>;
@@ -44,9 +45,9 @@ const audited = { type: 'category', show: categoryFields.show } as const;
 
 export function createCategories({ store, locations, relay, clock, random }: CategoriesOptions): Categories {
   const editQueue = createEditQueue();
-  const get = async (id: string): Promise<Category> => {
+  const get = async (id: string, reach?: Reach): Promise<Category> => {
     const category = await store.find(id);
-    if (category === undefined)
+    if (category === undefined || !mayReachLocation(reach, category.locationId))
       throw new ProblemError('category-not-found', { detail: `No category has the id ${id}.` });
     return category;
   };

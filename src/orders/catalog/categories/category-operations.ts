@@ -1,5 +1,6 @@
 import { requireUnchanged } from '../../../base/editing/read-only-fields.ts';
 import { ifMatch, revisionTag } from '../../../http/conditional.ts';
+import { locationsInReach } from '../../../base/limits/reach.ts';
 import type { OperationHandlers } from '../../../http/operation.ts';
 import { answerPage } from '../../../http/list-answer.ts';
 import { categoryFields } from './category.ts';
@@ -25,7 +26,8 @@ export function categoryOperations(categories: Categories): CategoryOperations {
     },
     listCategories(input) {
       const { location_id: locationId, archived = 'exclude' } = input.query;
-      return answerPage(input, () => categories.list({ locationId, archived }), categoryFields.show);
+      const locationIds = locationsInReach(input.context.principal.reach, locationId);
+      return answerPage(input, () => categories.list({ locationIds, archived }), categoryFields.show);
     },
     async getCategory({ path }) {
       const category = await categories.get(path.id);

@@ -6,11 +6,13 @@ import { createResourceStore, type ResourceDocument } from '../../../storage/db/
 import type { OutboxEntry } from '../../../webhooks/events/event.ts';
 import { outboxIndex, pushEvents, type WithOutbox } from '../../../webhooks/events/outbox.ts';
 import type { Listing } from '../../../base/lists/listing.ts';
+import { atLocations } from '../at-locations.ts';
 import { archivedIn, type ArchivedSelection } from '../archived.ts';
 import { categoryFields, type Category } from './category.ts';
 
 export interface CategoryFilter {
-  readonly locationId: string | undefined;
+  /** Undefined for all. */
+  readonly locationIds: readonly string[] | undefined;
   readonly archived: ArchivedSelection;
 }
 
@@ -52,13 +54,15 @@ export function createCategoryStore(database: PagedDatabase): CategoryStore {
   return {
     insert: (category, entry) => resources.insert(category, entry, { outbox: [] }),
     ...gatherReadsById(database.db, collectionName, fromDocument),
-    list: ({ locationId, archived }) =>
-      listByTime({
+    list({ locationIds, archived }) {
+      const { where, rest } = atLocations(locationIds);
+      return listByTime({
         collection: categories,
         time: 'created_at',
-        rest: archivedIn(archived),
-        where: locationId === undefined ? {} : { location_id: locationId },
-      }),
+        rest: { ...rest, ...archivedIn(archived) },
+        where,
+      });
+    },
     async replace(category, events, entry) {
       const stored = await resources.replace(category, entry, { $push: pushEvents(events) });
       return stored && { ...stored, waiting: category.waiting + events.length };

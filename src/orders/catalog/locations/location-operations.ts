@@ -1,5 +1,6 @@
 import { requireUnchanged } from '../../../base/editing/read-only-fields.ts';
 import { ifMatch, revisionTag } from '../../../http/conditional.ts';
+import { locationsInReach } from '../../../base/limits/reach.ts';
 import type { OperationHandlers } from '../../../http/operation.ts';
 import { answerPage } from '../../../http/list-answer.ts';
 import { locationFields } from './location.ts';
@@ -29,7 +30,14 @@ export function locationOperations(locations: Locations, random: Random = system
       };
     },
     listLocations: (input) =>
-      answerPage(input, () => locations.list(input.query.archived ?? 'exclude'), locationFields.show),
+      answerPage(
+        input,
+        () => {
+          const ids = locationsInReach(input.context.principal.reach, undefined);
+          return locations.list(input.query.archived ?? 'exclude', ids);
+        },
+        locationFields.show,
+      ),
     async getLocation({ path }) {
       const location = await locations.get(path.id);
       return { status: 200, headers: { ETag: revisionTag(location) }, body: locationFields.show(location) };

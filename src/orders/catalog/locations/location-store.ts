@@ -17,7 +17,7 @@ export interface LocationStore {
   /** The ids for which a location exists. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** The newest first. */
-  list(archived: ArchivedSelection): Listing<Location>;
+  list(archived: ArchivedSelection, ids: readonly string[] | undefined): Listing<Location>;
   /**
    * Writes a changed location if the stored one still has this revision and `present` is still its next fiscal day.
    * @returns the location as stored; `undefined` if another writer was first
@@ -56,8 +56,13 @@ export function createLocationStore(database: PagedDatabase): LocationStore {
     insert: (location, entry) => resources.insert(location, entry, toSpanFields(location.nextFiscalDay)),
     find: gatherReadsById(database.db, collectionName, fromDocument).find,
     existing: (ids) => database.pages.existing(locations, ids),
-    list: (archived) =>
-      listByTime({ collection: locations, where: {}, time: 'created_at', rest: archivedIn(archived) }),
+    list: (archived, ids) =>
+      listByTime({
+        collection: locations,
+        where: {},
+        time: 'created_at',
+        rest: { ...archivedIn(archived), ...(ids && { _id: { $in: [...ids] } }) },
+      }),
     replace: (location, present, entry) =>
       resources.replace(location, entry, {
         where: { next_fiscal_day: present.date },

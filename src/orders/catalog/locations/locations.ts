@@ -2,6 +2,7 @@ import { refuseFindings, type Finding } from '../../../base/errors/findings.ts';
 import { ProblemError } from '../../../base/errors/problem-error.ts';
 import { createEditQueue } from '../../../base/editing/edit-queue.ts';
 import { changed, type Precondition } from '../../../base/editing/edits.ts';
+import { mayReachLocation, type Reach } from '../../../base/limits/reach.ts';
 import type { Listing } from '../../../base/lists/listing.ts';
 import { auditEntry, type Author } from '../../../access/audit/author.ts';
 import type { ArchivedSelection } from '../archived.ts';
@@ -15,19 +16,19 @@ import type { Clock } from '../../../base/runtime/clock.ts';
 
 type SentChange = Omit<LocationChange, 'zones'> & { readonly zones?: readonly SentZone[] | undefined };
 
-/** Locations. Every method that takes an id throws `location-not-found`. */
+/** Locations. Every method that takes an id throws `location-not-found`, also for one beyond the reach of the caller. */
 export interface Locations {
   /**
    * Stores a location, or finds the one that an earlier attempt stored under the same id.
    * @throws {ProblemError} unknown-currency, unknown-timezone
    */
   create(content: NewLocation, id: string, author: Author): Promise<Location>;
-  get(id: string): Promise<Location>;
+  get(id: string, reach?: Reach): Promise<Location>;
   find(id: string): Promise<Location | undefined>;
   /** The ids for which a location exists. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** The newest first. */
-  list(archived: ArchivedSelection): Listing<Location>;
+  /** The newest first. @param ids only these; undefined for all */
+  list(archived: ArchivedSelection, ids?: readonly string[]): Listing<Location>;
   /**
    * If nothing changes, it writes nothing. Another time zone or end of the fiscal day moves the end of the day in
    * progress.
@@ -53,9 +54,9 @@ const audited = { type: 'location', show: locationFields.show } as const;
 
 export function createLocations({ store, clock }: LocationsOptions): Locations {
   const editQueue = createEditQueue();
-  const get = async (id: string): Promise<Location> => {
+  const get = async (id: string, reach?: Reach): Promise<Location> => {
     const location = await store.find(id);
-    if (location === undefined)
+    if (location === undefined || !mayReachLocation(reach, id))
       throw new ProblemError('location-not-found', { detail: `No location has the id ${id}.` });
     return location;
   };
@@ -64,7 +65,7 @@ export function createLocations({ store, clock }: LocationsOptions): Locations {
     get,
     find: (id) => store.find(id),
     existing: (ids) => store.existing(ids),
-    list: (archived) => store.list(archived),
+    list: (archived, ids) => store.list(archived, ids),
     findDue: (before, limit) => store.findDue(before, limit),
 
     async create(sent, id, author) {
@@ -106,11 +107,16 @@ export function createLocations({ store, clock }: LocationsOptions): Locations {
 
 /**
  * The location that a request body names as `location_id`.
+ * @param reach of the caller
  * @throws ProblemError `unknown-location`
  */
-export async function requireLocation(locations: Pick<Locations, 'find'>, id: string): Promise<Location> {
+export async function requireLocation(
+  locations: Pick<Locations, 'find'>,
+  id: string,
+  reach?: Reach,
+): Promise<Location> {
   const location = await locations.find(id);
-  if (location !== undefined) return location;
+  if (location !== undefined && mayReachLocation(reach, id)) return location;
   throw new ProblemError('unknown-location', {
     detail: `No location has the id ${id}.`,
     errors: [{ detail: 'is not the id of a location', pointer: '#/location_id' }],

@@ -1,5 +1,6 @@
 import { requireUnchanged } from '../../../base/editing/read-only-fields.ts';
 import { ifMatch, revisionTag } from '../../../http/conditional.ts';
+import { locationsInReach } from '../../../base/limits/reach.ts';
 import type { OperationHandlers } from '../../../http/operation.ts';
 import { answerPage } from '../../../http/list-answer.ts';
 import { requireUniqueIds } from '../unique-ids.ts';
@@ -24,7 +25,8 @@ export function productOperations(products: Products, random: Random = systemRan
     },
     listProducts(input) {
       const { location_id: locationId, category_id: categoryId, archived = 'exclude' } = input.query;
-      return answerPage(input, () => products.list({ locationId, categoryId, archived }), productFields.show);
+      const locationIds = locationsInReach(input.context.principal.reach, locationId);
+      return answerPage(input, () => products.list({ locationIds, categoryId, archived }), productFields.show);
     },
     async getProduct({ path }) {
       const product = await products.get(path.id);

@@ -6,11 +6,13 @@ import { createResourceStore, type ResourceDocument } from '../../../storage/db/
 import type { OutboxEntry } from '../../../webhooks/events/event.ts';
 import { outboxIndex, pushEvents, type WithOutbox } from '../../../webhooks/events/outbox.ts';
 import type { Listing } from '../../../base/lists/listing.ts';
+import { atLocations } from '../at-locations.ts';
 import { archivedIn, type ArchivedSelection } from '../archived.ts';
 import { productFields, type Product } from './product.ts';
 
 export interface ProductFilter {
-  readonly locationId: string | undefined;
+  /** Undefined for all. */
+  readonly locationIds: readonly string[] | undefined;
   readonly categoryId: string | undefined;
   readonly archived: ArchivedSelection;
 }
@@ -54,15 +56,16 @@ export function createProductStore(database: PagedDatabase): ProductStore {
   return {
     insert: (product, entry) => resources.insert(product, entry, { outbox: [] }),
     ...gatherReadsById(database.db, collectionName, fromDocument),
-    list({ locationId, categoryId, archived }) {
+    list({ locationIds, categoryId, archived }) {
+      const { where, rest } = atLocations(locationIds);
+      const further = { ...rest, ...archivedIn(archived) };
       // One index is enough, because a category belongs to one location.
-      const ofLocation = locationId === undefined ? undefined : { location_id: locationId };
-      const ofCategory = categoryId === undefined ? undefined : { category_id: categoryId };
       return listByTime({
         collection: products,
         time: 'created_at',
-        where: ofCategory ?? ofLocation ?? {},
-        rest: { ...(ofCategory === undefined ? {} : ofLocation), ...archivedIn(archived) },
+        ...(categoryId === undefined
+          ? { where, rest: further }
+          : { where: { category_id: categoryId }, rest: { ...where, ...further } }),
       });
     },
     async replace(product, events, entry) {

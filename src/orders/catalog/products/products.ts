@@ -4,6 +4,7 @@ import { categoryUpdated, productUpdated, type Occasion } from '../../../webhook
 import type { OutboxEntry } from '../../../webhooks/events/event.ts';
 import { makeRoom, outboxCapacity, type Relay } from '../../../webhooks/events/outbox.ts';
 import { createEditQueue } from '../../../base/editing/edit-queue.ts';
+import { mayReachLocation, type Reach } from '../../../base/limits/reach.ts';
 import type { Listing } from '../../../base/lists/listing.ts';
 import { requireCategory, type Categories } from '../categories/categories.ts';
 import { auditEntry, type Author } from '../../../access/audit/author.ts';
@@ -13,7 +14,7 @@ import type { ProductFilter, ProductStore } from './product-store.ts';
 import type { Clock } from '../../../base/runtime/clock.ts';
 import type { Random } from '../../../base/runtime/random.ts';
 
-/** Products. Every method that takes an id throws `product-not-found`. */
+/** Products. Every method that takes an id throws `product-not-found`, also for one beyond the reach of the caller. */
 export interface Products {
   /**
    * Stores a product, or finds the one that an earlier attempt stored with the same id. This sends no event, because
@@ -21,7 +22,7 @@ export interface Products {
    * @throws {ProblemError} unknown-location, unknown-category
    */
   create(product: NewProduct, id: string, author: Author): Promise<Product>;
-  get(id: string): Promise<Product>;
+  get(id: string, reach?: Reach): Promise<Product>;
   /** The products that exist, by id. */
   findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Product>>;
   /** The newest first. */
@@ -47,9 +48,10 @@ const audited = { type: 'product', show: productFields.show } as const;
 
 export function createProducts({ store, locations, categories, relay, clock, random }: ProductsOptions): Products {
   const editQueue = createEditQueue();
-  const get = async (id: string): Promise<Product> => {
+  const get = async (id: string, reach?: Reach): Promise<Product> => {
     const product = await store.find(id);
-    if (product === undefined) throw new ProblemError('product-not-found', { detail: `No product has the id ${id}.` });
+    if (product === undefined || !mayReachLocation(reach, product.locationId))
+      throw new ProblemError('product-not-found', { detail: `No product has the id ${id}.` });
     return product;
   };
 

@@ -6,6 +6,7 @@ import type { Texts } from '../../texts/en.ts';
 /** What forms edit of the limits of a key. Empty means no limit. */
 export interface LimitFields extends Record<string, unknown> {
   prompts: string[];
+  locations: string[];
   models: string[];
   maxOutputTokens: number | '';
   requestsPerMinute: number | '';
@@ -15,9 +16,10 @@ export interface LimitFields extends Record<string, unknown> {
 
 /** The limits of a key as fields. */
 export function limitFieldsOf(limits: Schemas['ApiKeyLimits'] = {}): LimitFields {
-  const { prompts = [], models = [], max_output_tokens, requests_per_minute, tags = {} } = limits;
+  const { prompts = [], locations = [], models = [], max_output_tokens, requests_per_minute, tags = {} } = limits;
   return {
     prompts: [...prompts],
+    locations: [...locations],
     models: [...models],
     maxOutputTokens: max_output_tokens ?? '',
     requestsPerMinute: requests_per_minute ?? '',
@@ -27,9 +29,10 @@ export function limitFieldsOf(limits: Schemas['ApiKeyLimits'] = {}): LimitFields
 
 /** The fields as the API takes them; null without any limit. */
 export function limitsOf(fields: LimitFields): Schemas['ApiKeyLimits'] | null {
-  const { prompts, models, maxOutputTokens, requestsPerMinute, tags } = fields;
+  const { prompts, locations, models, maxOutputTokens, requestsPerMinute, tags } = fields;
   const limits = {
     ...(prompts.length > 0 && { prompts }),
+    ...(locations.length > 0 && { locations }),
     ...(models.length > 0 && { models }),
     ...(maxOutputTokens !== '' && { max_output_tokens: maxOutputTokens }),
     ...(requestsPerMinute !== '' && { requests_per_minute: requestsPerMinute }),

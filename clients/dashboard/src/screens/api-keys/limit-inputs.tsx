@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
 import { useScope } from '../../app/session-context.ts';
 import { apiKeyLimitsInput, apiKeyTags } from '../../generated/limits.ts';
+import { LocationPicker } from '../../shared/location-picker.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import type { LimitFields } from './limit-fields.ts';
 
@@ -52,6 +53,7 @@ export function LimitInputs({ of }: { of: (name: keyof LimitFields & string) => 
           clearable
           {...of('prompts')}
         />
+        <LocationPicker texts={texts} {...of('locations')} />
         <TagsInput
           label={texts.models}
           description={texts.modelsDescription}

@@ -8,9 +8,11 @@ import { tagTexts } from './limit-fields.ts';
 export function LimitList({ limits }: { limits: Schemas['ApiKeyLimits'] }): ReactNode {
   const { limits: texts } = useTexts().apiKeys;
   const format = useFormat();
-  const { prompts, models = [], max_output_tokens: tokens, requests_per_minute: requests, tags = {} } = limits;
+  const { prompts, locations, models = [], tags = {} } = limits;
+  const { max_output_tokens: tokens, requests_per_minute: requests } = limits;
   const parts = [
     ...(prompts === undefined ? [] : [texts.promptCount(prompts.length)]),
+    ...(locations === undefined ? [] : [texts.locationCount(locations.length)]),
     ...models,
     ...(tokens === undefined ? [] : [texts.tokenCount(format.number(tokens))]),
     ...(requests === undefined ? [] : [texts.requestCount(format.number(requests))]),

@@ -2,11 +2,11 @@ import { Paper, Stack, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { ReactNode } from 'react';
 import { integrationName, integrationUrl } from '../../generated/limits.ts';
+import { LocationPicker } from '../../shared/location-picker.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { EventTypePicker } from './event-type-picker.tsx';
 import { HeadersEditor } from './headers-editor.tsx';
 import type { IntegrationFields } from './integration-fields.ts';
-import { LocationPicker } from './location-picker.tsx';
 
 /** The fields that a new and a present integration have in common. */
 export function IntegrationInputs({
@@ -39,7 +39,7 @@ export function IntegrationInputs({
           {...form.getInputProps('url')}
         />
         <EventTypePicker {...form.getInputProps('eventTypes')} />
-        <LocationPicker {...form.getInputProps('locationIds')} />
+        <LocationPicker texts={texts} {...form.getInputProps('locationIds')} />
         <HeadersEditor form={form} />
         {children}
       </Stack>

@@ -1,25 +1,25 @@
 import { MultiSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { gateway } from '../../app/gateway.ts';
-import { useScope } from '../../app/session-context.ts';
-import { locationIdsInput } from '../../generated/limits.ts';
-import { useTexts } from '../../shared/texts.tsx';
+import { gateway } from '../app/gateway.ts';
+import { useScope } from '../app/session-context.ts';
+import { locationIdsInput } from '../generated/limits.ts';
 
 /** Locations that are offered by name. Others stay selected under their id. */
 const offered = 500;
 
-/** The locations whose events an integration receives. A key that may not read locations sees their ids. */
+/** Chooses some locations, or none for all. A key that may not read locations sees their ids. */
 export function LocationPicker({
+  texts,
   value = [],
   onChange,
   error,
 }: {
+  texts: { readonly locations: string; readonly locationsDescription: string; readonly allLocations: string };
   value?: string[];
   onChange: (value: string[]) => void;
   error?: ReactNode;
 }): ReactNode {
-  const { form: texts } = useTexts().integrations;
   const canRead = useScope('catalog:read');
   const locations = useQuery({
     queryKey: ['locations', 'names'],
