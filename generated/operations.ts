@@ -4816,7 +4816,7 @@ export const operationTable = {
   "listReplays": {
     "method": "GET",
     "path": "/api/v1/integrations/{id}/replays",
-    "scope": "integrations:manage",
+    "scope": "integrations:read",
     "needsKey": true,
     "parameters": [
       {

@@ -30,6 +30,15 @@ describe('200', () => {
     expect(await idsOf('?status=running')).toEqual([]);
   });
 
+  it('needs only `integrations:read`', async () => {
+    const { path } = await createIntegration(setup.service);
+    const key = await setup.service.createKey('integrations:read');
+    expect((await setup.service.call('GET', `${path}/replays`, { key })).status).toBe(200);
+    expect((await setup.service.call('POST', `${path}/replays`, { key, body: { since: '2026-01-01' } })).status).toBe(
+      403,
+    );
+  });
+
   it('contains no replays of other integrations', async () => {
     const [one, other] = [await createIntegration(setup.service), await createIntegration(setup.service)];
     await setup.service.call('POST', `${other.path}/replays`, { body: { since: '2026-01-01' } });
