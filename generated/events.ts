@@ -100,6 +100,12 @@ export interface components {
          */
         EventId: string;
         /**
+         * EventTest
+         * @description `true` for a sample, which someone sent to test the integration: what it is about does not exist. Absent for what has happened.
+         * @example true
+         */
+        EventTest: boolean;
+        /**
          * OrderPlaced
          * @description An order has been placed at a location.
          * @example {
@@ -139,6 +145,7 @@ export interface components {
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["OrderPlacedData"];
             id: components["schemas"]["EventId"];
+            test?: components["schemas"]["EventTest"];
         };
         /**
          * OrderEndedData
@@ -198,6 +205,7 @@ export interface components {
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["OrderEndedData"];
             id: components["schemas"]["EventId"];
+            test?: components["schemas"]["EventTest"];
         };
         /**
          * OrderCanceled
@@ -228,6 +236,7 @@ export interface components {
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["OrderEndedData"];
             id: components["schemas"]["EventId"];
+            test?: components["schemas"]["EventTest"];
         };
         /**
          * ProductId
@@ -261,6 +270,7 @@ export interface components {
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["ProductUpdatedData"];
             id: components["schemas"]["EventId"];
+            test?: components["schemas"]["EventTest"];
         };
         /**
          * CategoryId
@@ -302,6 +312,7 @@ export interface components {
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["CategoryUpdatedData"];
             id: components["schemas"]["EventId"];
+            test?: components["schemas"]["EventTest"];
         };
         /**
          * LocationId
@@ -340,6 +351,7 @@ export interface components {
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["FiscalDayEndData"];
             id: components["schemas"]["EventId"];
+            test?: components["schemas"]["EventTest"];
         };
         /**
          * BudgetId
@@ -444,6 +456,7 @@ export interface components {
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["BudgetThresholdReachedData"];
             id: components["schemas"]["EventId"];
+            test?: components["schemas"]["EventTest"];
         };
         /**
          * BudgetRefusing
@@ -480,6 +493,7 @@ export interface components {
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["BudgetRefusingData"];
             id: components["schemas"]["EventId"];
+            test?: components["schemas"]["EventTest"];
         };
         /**
          * IntegrationId

@@ -4778,8 +4778,8 @@ export const operationTable = {
         "required": false
       }
     ],
-    "body": "none",
-    "bodyLimit": 0,
+    "body": "optional",
+    "bodyLimit": 1048576,
     "responses": {
       "202": "application/json",
       "400": "application/problem+json",
@@ -4787,20 +4787,27 @@ export const operationTable = {
       "403": "application/problem+json",
       "404": "application/problem+json",
       "406": "application/problem+json",
+      "408": "application/problem+json",
       "409": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
       "429": "application/problem+json",
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
     "otherMedia": [],
     "problems": [
+      "malformed-body",
       "invalid-request",
       "unauthenticated",
       "insufficient-scope",
       "read-only",
       "integration-not-found",
       "not-acceptable",
+      "request-timeout",
       "idempotency-key-in-use",
+      "content-too-large",
+      "unsupported-media-type",
       "rate-limited",
       "too-much-in-progress",
       "too-much-kept",

@@ -6,6 +6,7 @@ import { answerPage } from '../http/list-answer.ts';
 import type { Condition } from './integrations/condition.ts';
 import type { Integration } from './integrations/integration.ts';
 import type { Integrations } from './integrations/integrations.ts';
+import { sampleEvent } from './events/samples.ts';
 import { emptyListing, listingOf, withLookUp, type Listing } from '../base/lists/listing.ts';
 import { toInstant } from '../base/runtime/instants.ts';
 import type { Deliveries } from './deliveries/deliveries.ts';
@@ -76,7 +77,7 @@ export function webhookOperations({
     const delivery = await deliveries.get(id);
     const integration = await integrations.find(delivery.integrationId);
     // An integration keeps its deliveries when it gets other locations.
-    const isReached = delivery.eventType === 'TEST' || mayReachLocations(reach, toList(delivery.locationId));
+    const isReached = delivery.isTest === true || mayReachLocations(reach, toList(delivery.locationId));
     if (integration !== undefined && isReached && mayReachLocations(reach, integration.locationIds)) {
       return { delivery, integration };
     }
@@ -114,10 +115,11 @@ export function webhookOperations({
   };
 
   return {
-    async sendTestEvent({ path, context }) {
+    async sendTestEvent({ path, body, context }) {
       const integration = await integrations.get(path.id);
       integrations.requireReadable(integration);
-      const delivery = await deliveries.sendTest(integration.id, context.resourceId, context.traceparent);
+      const content = sampleEvent(body?.type ?? 'TEST', integration);
+      const delivery = await deliveries.sendTest(integration.id, content, context.resourceId, context.traceparent);
       return accepted(delivery, integration);
     },
     async resendDelivery({ path, body, context }) {

@@ -66,6 +66,7 @@ export function representListedDelivery(delivery: Delivery, state: DeliveryState
     integration_id: delivery.integrationId,
     integration_name: integration.name,
     ...(replayId === undefined ? {} : { replay_id: replayId }),
+    ...(delivery.isTest === true && { test: true }),
     status,
     attempt_count: delivery.attemptCount,
     ...(delivery.lastOutcome === undefined ? {} : { last_outcome: delivery.lastOutcome }),

@@ -6,6 +6,7 @@ import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { quickTiming, settableClock, startHarness, type Harness } from './webhooks-harness.ts';
 import { until } from '../support/until.ts';
 import { readList } from '../support/read-list.ts';
+import { sampleEvent } from '../../src/webhooks/events/samples.ts';
 import { someEntry } from '../support/author.ts';
 
 let harness: Harness;
@@ -196,8 +197,8 @@ describe('a test event', () => {
     await harness.addIntegration({ url: receiver.url });
     const eventId = randomUUID();
     const [delivery, again] = await Promise.all([
-      webhooks.deliveries.sendTest(id, eventId),
-      webhooks.deliveries.sendTest(id, eventId),
+      webhooks.deliveries.sendTest(id, sampleEvent('TEST', { id, locationIds: undefined }), eventId),
+      webhooks.deliveries.sendTest(id, sampleEvent('TEST', { id, locationIds: undefined }), eventId),
     ]);
     expect(again.id).toBe(delivery.id);
     await harness.settled(id, 1);

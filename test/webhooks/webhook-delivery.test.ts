@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { createLookUp } from '../../src/base/outbound/look-up.ts';
+import { sampleEvent } from '../../src/webhooks/events/samples.ts';
 import { toStandardSecret } from '../../src/webhooks/integrations/signing-secret.ts';
 import { silentObserver } from '../../src/webhooks/observer.ts';
 import type { WebhookTiming } from '../../src/webhooks/timing.ts';
@@ -146,12 +147,13 @@ describe('a delivery', () => {
   it('on request is attempted once immediately, and then waits like any other', async () => {
     receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
     const id = await harness.addIntegration({ url: receiver.url });
+    const content = sampleEvent('TEST', { id, locationIds: undefined });
     const [first, second] = [randomUUID(), randomUUID()];
-    await webhooks.deliveries.sendTest(id, first);
+    await webhooks.deliveries.sendTest(id, content, first);
     await until(async () => (await harness.delivery(first, id))?.failures === 1);
     // The same id again, as after a lost answer: the attempt was already made.
-    await webhooks.deliveries.sendTest(id, first);
-    await webhooks.deliveries.sendTest(id, second);
+    await webhooks.deliveries.sendTest(id, content, first);
+    await webhooks.deliveries.sendTest(id, content, second);
     await harness.settled(id, 1);
     expect(await harness.attempts(first, id)).toMatchObject([{ number: 1, status: 503 }]);
     expect(await harness.attempts(second, id)).toMatchObject([{ number: 1, status: 200 }]);

@@ -33,11 +33,16 @@ export interface Deliveries {
    */
   resend(id: string, replayId: string, isUrgent: boolean): Promise<DeliveryWithBody>;
   /**
-   * Sends an event of type `TEST` to one existing integration. If that is not active, the event is held like any other.
+   * Sends a test event to one existing integration. If that is not active, the event is held like any other.
    *
    * @param eventId chosen before; a repetition with the same id finds the delivery that was created
    */
-  sendTest(integrationId: string, eventId: string, traceparent?: string): Promise<DeliveryWithBody>;
+  sendTest(
+    integrationId: string,
+    content: Pick<EventContent, 'type' | 'targetId' | 'locationId' | 'data' | 'isTest'>,
+    eventId: string,
+    traceparent?: string,
+  ): Promise<DeliveryWithBody>;
 }
 
 export interface DeliveriesDependencies {
@@ -70,17 +75,9 @@ export function createDeliveries(dependencies: DeliveriesDependencies): Deliveri
     async resend(id, replayId, isUrgent) {
       return (await replays.resend({ id: replayId, delivery: await get(id), isUrgent })) ?? missing(id);
     },
-    async sendTest(integrationId, eventId, traceparent) {
+    async sendTest(integrationId, sample, eventId, traceparent) {
       const createdAt = clock.now();
-      const content: EventContent = {
-        id: eventId,
-        type: 'TEST',
-        createdAt,
-        traceparent,
-        data: {},
-        targetId: integrationId,
-        locationId: undefined,
-      };
+      const content: EventContent = { ...sample, id: eventId, createdAt, traceparent };
       const event = { ...content, body: serialise(content), recipients: [integrationId] };
       await events.insertMissing([event], new Date(createdAt.getTime() + timing.retention));
       const [stored = event] = await events.find([eventId]);

@@ -9,6 +9,7 @@ export interface DeliveryDocument {
   event_type: EventType;
   target_id: string;
   location_id?: string;
+  test?: true;
   integration_id: string;
   replay_id?: string;
   /** The last replay that sent the event again; only in the first delivery of an event to an integration. */
@@ -71,6 +72,7 @@ export function fromDeliveryDocument(document: Omit<DeliveryDocument, 'body'>): 
     replayId: document.replay_id,
     targetId: document.target_id,
     locationId: document.location_id,
+    isTest: document.test,
     status,
     attemptCount: document.tries,
     failures,

@@ -118,10 +118,7 @@ export function deliverySource(
       : 'among' in integrations
         ? [{ integration_id: { $in: [...integrations.among] } }]
         : [{ integration_id: { $nin: [...integrations.except] } }];
-  const there =
-    locations === undefined
-      ? []
-      : [{ $or: [{ location_id: { $in: [...locations] } }, { event_type: 'TEST' satisfies EventType }] }];
+  const there = locations === undefined ? [] : [{ $or: [{ location_id: { $in: [...locations] } }, { test: true }] }];
   const attempted = hasFailed === undefined ? [] : [hasFailed ? failed : { last_outcome: { $exists: false } }];
   // Several conditions on one field must not replace each other.
   const conditions = [...(Object.keys(further).length > 0 ? [further] : []), ...others, ...there, ...attempted];

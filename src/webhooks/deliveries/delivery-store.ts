@@ -161,7 +161,7 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
   return {
     async insertMissing(added, { begun, isFresh, isUrgent = false } = {}) {
       const documents = added.map((delivery): DeliveryDocument => {
-        const { id, replayId, targetId, locationId, traceparent, createdAt } = delivery;
+        const { id, replayId, targetId, locationId, isTest, traceparent, createdAt } = delivery;
         const isBegun = begun?.ids.has(id) === true;
         return {
           _id: id,
@@ -171,6 +171,7 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
           ...(replayId === undefined ? {} : { replay_id: replayId }),
           target_id: targetId,
           ...(locationId === undefined ? {} : { location_id: locationId }),
+          ...(isTest === true && { test: true as const }),
           event_created_at: delivery.eventCreatedAt,
           ...(traceparent === undefined ? {} : { traceparent }),
           created_at: createdAt,

@@ -25,6 +25,8 @@ export interface Delivery {
   readonly targetId: string;
   /** The location of the event; undefined if it has none, or if the delivery is of an earlier release. */
   readonly locationId?: string | undefined;
+  /** Whether someone sent it to test the integration. */
+  readonly isTest?: boolean | undefined;
   readonly status: DeliveryStatus;
   /** Number of attempts begun. An attempt that a crash interrupted counts here, but not in the schedule. */
   readonly attemptCount: number;
@@ -54,6 +56,7 @@ export interface NewDelivery {
   readonly replayId?: string | undefined;
   readonly targetId: string;
   readonly locationId?: string | undefined;
+  readonly isTest?: boolean | undefined;
   readonly eventCreatedAt: Date;
   readonly traceparent?: string | undefined;
   readonly body: Uint8Array;
@@ -61,8 +64,9 @@ export interface NewDelivery {
 
 /** The data of a delivery of an event. @param replayId the replay that sends the event again, if there is one */
 export function deliveryOf(event: StoredEvent, integrationId: string, replayId?: string): NewDelivery {
-  const { id: eventId, type: eventType, targetId, locationId, createdAt: eventCreatedAt, traceparent, body } = event;
-  return { eventId, eventType, integrationId, replayId, targetId, locationId, eventCreatedAt, traceparent, body };
+  const { id: eventId, type: eventType, targetId, locationId, isTest, createdAt: eventCreatedAt, traceparent } = event;
+  const about = { targetId, locationId, isTest, eventCreatedAt, traceparent };
+  return { eventId, eventType, integrationId, replayId, ...about, body: event.body };
 }
 
 /** What a caller wants who asks for deliveries. */

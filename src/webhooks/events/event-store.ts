@@ -26,8 +26,8 @@ export interface EventStore {
   insertMissing(events: readonly StoredEvent[], expiresAt: Date): Promise<string[]>;
   find(ids: readonly string[]): Promise<StoredEvent[]>;
   /**
-   * Events of some types after a position and before a time, the earliest first. For rare types it reads only a part of
-   * the span.
+   * Events of some types after a position and before a time, the earliest first, without those that test an integration.
+   * For rare types it reads only a part of the span.
    * @returns the position to continue from; undefined if there are no more
    */
   listAfter(
@@ -43,6 +43,7 @@ interface EventDocument {
   type: EventType;
   target_id: string;
   location_id?: string;
+  test?: true;
   created_at: Date;
   traceparent?: string;
   body: Binary;
@@ -66,11 +67,12 @@ export function createEventStore(database: PagedDatabase): EventStore {
   return {
     insertMissing(events, expiresAt) {
       const documents = events.map(
-        ({ id, type, targetId, locationId, createdAt, traceparent, body, recipients }): EventDocument => ({
+        ({ id, type, targetId, locationId, isTest, createdAt, traceparent, body, recipients }): EventDocument => ({
           _id: id,
           type,
           target_id: targetId,
           ...(locationId === undefined ? {} : { location_id: locationId }),
+          ...(isTest === true && { test: true as const }),
           created_at: createdAt,
           ...(traceparent === undefined ? {} : { traceparent }),
           body: new Binary(body),
@@ -96,11 +98,11 @@ export function createEventStore(database: PagedDatabase): EventStore {
       const found: EventPosition[] = [];
       let last: EventPosition | undefined;
       let read = 0;
-      for await (const some of database.pages.walk(source, { projection: { type: 1, created_at: 1 } })) {
-        for (const { _id, type, created_at } of some) {
+      for await (const some of database.pages.walk(source, { projection: { type: 1, test: 1, created_at: 1 } })) {
+        for (const { _id, type, test, created_at } of some) {
           if (created_at.getTime() === createdAt.getTime() && _id <= id) continue;
           last = { id: _id, createdAt: created_at };
-          if (wanted.has(type)) found.push(last);
+          if (wanted.has(type) && test !== true) found.push(last);
         }
         read += some.length;
         if (found.length >= limit || read >= readAtOnce) break;
@@ -123,6 +125,7 @@ function fromDocument(document: EventDocument): StoredEvent {
     type: document.type,
     targetId: document.target_id,
     locationId: document.location_id,
+    isTest: document.test,
     createdAt: document.created_at,
     traceparent: document.traceparent,
     body: document.body.buffer,

@@ -14,6 +14,8 @@ export interface EventContent {
   readonly createdAt: Date;
   /** W3C trace context of the request that caused it. Its deliveries continue it. */
   readonly traceparent?: string | undefined;
+  /** Whether someone sends it to test an integration. Its payload says so, unless its type does. */
+  readonly isTest?: boolean | undefined;
   /** The event's `data` without `locationId`. Its shape depends on the type. */
   readonly data: Readonly<Record<string, unknown>>;
 }

@@ -36,6 +36,7 @@ export function toPayload(event: EventContent): EventPayload {
     createdAt: event.createdAt.toISOString(),
     data: dataOf(event),
     id,
+    ...(event.isTest === true && type !== 'TEST' && { test: true }),
   };
   const validate: ValidateFunction<EventPayload> = validators[type];
   if (validate(payload)) return payload;

@@ -377,13 +377,15 @@ describe('integrations', () => {
     const order = await placeOrder(setup.service, own);
     expect((await call(key.key, 'POST', `${path}/${id}/test`)).status).toBe(202);
     const arrived = await setup.receiver.received(2);
-    const types = arrived.map(({ headers }) => [
-      headers['x-service-event-type'],
-      headers['x-service-event-target-uuid'],
-    ]);
+    // Also a sample of what has no location.
+    const sample = await call(key.key, 'POST', `${path}/${id}/test`, { type: 'BUDGET_REFUSING' });
+    expect((await call(key.key, 'GET', `/api/v1/deliveries/${sample.body.id}`)).status).toBe(200);
+    const types = arrived
+      .slice(0, 2)
+      .map(({ headers }) => [headers['x-service-event-type'], headers['x-service-event-target-uuid']]);
     expect(new Set(types.map(String))).toEqual(new Set([`ORDER_PLACED,${order.id}`, `TEST,${id}`]));
     const { body: deliveries } = await call(key.key, 'GET', `${path}/${id}/deliveries`);
-    expect(deliveries.pagination.total).toBe(2);
+    expect(deliveries.pagination.total).toBe(3);
   });
 
   it('that are for more than its locations are out of reach', async () => {

@@ -87,6 +87,8 @@ describe('examples of events', () => {
   it.each(eventTypes)('%s: every field occurs, and every optional field is missing once', (type) => {
     const payloads = examples.filter(({ payload }) => payload.type === type).map(({ payload }) => payload);
     const wrong = fieldsOf(schemaOf(type)).filter(({ path, optional }) => {
+      // Only samples have it, and these examples are what samples are made of.
+      if (path.join() === 'test') return false;
       const present = payloads.filter((payload) => at(payload, path) !== undefined).length;
       return present === 0 || (optional && present === payloads.length);
     });

@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { eventCatalog, eventTypes } from '../../../generated/events.ts';
+import { openShop } from '../../orders/orders-harness.ts';
 import { uuidForm } from '../../orders/catalog/catalog-harness.ts';
 import {
   createIntegration,
@@ -6,6 +8,7 @@ import {
   describeRepetition,
   eventually,
   openBreaker,
+  publishedSchemas,
   setUpIntegrations,
 } from './integrations-harness.ts';
 
@@ -56,6 +59,7 @@ describe('202', () => {
       target_id: id,
       integration_name: 'Kitchen display',
       integration_id: id,
+      test: true,
       status: 'pending',
       attempt_count: 0,
       next_attempt_at: body.created_at,
@@ -84,6 +88,48 @@ describe('202', () => {
     });
   });
 
+  it.each(eventTypes.filter((type) => type !== 'TEST'))('sends a sample of %s, marked as a test', async (type) => {
+    setup.receiver.forget();
+    const { id, path } = await createIntegration(setup.service, { url: setup.receiver.url });
+    const { status, body } = await setup.service.call('POST', `${path}/test`, { body: { type } });
+    expect([status, body.event_type, body.test]).toEqual([202, type, true]);
+    const [request] = await setup.receiver.received(1);
+    expect(request?.headers).toMatchObject({ 'x-service-event-type': type, 'x-service-application-id': id });
+    const payload = JSON.parse(request?.body.toString() ?? '') as { data: object };
+    const { example } = eventCatalog[type];
+    expect(payload).toEqual({ ...example, createdAt: body.created_at, id: body.event_id, test: true });
+    const isValid = (await publishedSchemas(setup.service))(type);
+    expect(isValid(payload) || isValid.errors).toBe(true);
+  });
+
+  it('sends a sample of a location of the integration, if it is for some only', async () => {
+    setup.receiver.forget();
+    const { location } = await openShop(setup.service);
+    const { path } = await createIntegration(setup.service, { url: setup.receiver.url, location_ids: [location.id] });
+    for (const type of ['ORDER_PLACED', 'FISCAL_DAY_END']) {
+      await setup.service.call('POST', `${path}/test`, { body: { type } });
+    }
+    const payloads = (await setup.receiver.received(2)).map(({ body }) => JSON.parse(body.toString()));
+    expect(payloads.map(({ data }) => data.locationId)).toEqual([location.id, location.id]);
+    const day = payloads.find(({ type }) => type === 'FISCAL_DAY_END');
+    expect([day.targetId, day.targetUuid]).toEqual([location.id, location.id]);
+  });
+
+  it('is not sent again by a replay of a time span, but by a resend', async () => {
+    const { path } = await createIntegration(setup.service, { url: setup.receiver.url, event_types: ['ORDER_PLACED'] });
+    const { body: sent } = await setup.service.call('POST', `${path}/test`, { body: { type: 'ORDER_PLACED' } });
+    const replay = await setup.service.call('POST', `${path}/replays`, { body: { since: '2026-01-01' } });
+    const { body: done } = await eventually(
+      setup.service,
+      `/api/v1/replays/${replay.body.id}`,
+      (body) => body.status === 'done',
+    );
+    const { body: listed } = await setup.service.call('GET', `${path}/deliveries?event_id=${sent.event_id}`);
+    expect([done.status, listed.pagination.total, listed.data[0].test]).toEqual(['done', 1, true]);
+    const resent = await setup.service.call('POST', `/api/v1/deliveries/${sent.id}/resend`);
+    expect([resent.status, resent.body.test]).toEqual([202, true]);
+  });
+
   it('is held while the integration is paused', async () => {
     setup.receiver.forget();
     const { path } = await createIntegration(setup.service, { url: setup.receiver.url });
@@ -96,5 +142,14 @@ describe('202', () => {
   });
 });
 
+describe('400', () => {
+  it.each(['ORDER_MOVED', 'order_placed', '', 1])('refuses the type %j', async (type) => {
+    const { path } = await createIntegration(setup.service, { url: setup.receiver.url });
+    const answer = await setup.service.call('POST', `${path}/test`, { body: { type } });
+    expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, '#/type']);
+  });
+});
+
 describeRepetition(setup, prepare);
+describeRepetition(setup, async () => ({ ...(await prepare()), body: { type: 'ORDER_PLACED' } }));
 describeMissing(setup, { method: 'POST', suffix: '/test' });

@@ -136,7 +136,7 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     beginSecretRotation: { method: 'POST', path: '/api/v1/integrations/{id}/secret/rotation', input: 'body', repeatable: true },
     cancelSecretRotation: { method: 'DELETE', path: '/api/v1/integrations/{id}/secret/rotation' },
     finishSecretRotation: { method: 'POST', path: '/api/v1/integrations/{id}/secret/rotation/finish', input: 'body', repeatable: true },
-    sendTestEvent: { method: 'POST', path: '/api/v1/integrations/{id}/test', key: true },
+    sendTestEvent: { method: 'POST', path: '/api/v1/integrations/{id}/test', input: 'body', key: true },
     getStatistics: { method: 'GET', path: '/api/v1/integrations/{id}/statistics', input: 'query' },
   },
   replays: {

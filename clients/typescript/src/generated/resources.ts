@@ -1286,14 +1286,16 @@ export interface IntegrationsResource {
   /**
    * Send a test event.
    *
-   * Sends an event of type `TEST` to this integration only, signed and retried like any other event. The answer is the
-   * delivery; get it again until its status is `delivered`. It is sent immediately, even before `retrying_until`. While
+   * Sends an event to this integration only, signed and retried like any other event: of type `TEST`, or with `type` a
+   * sample of any type, whether the integration has it or not. A sample is the example of its type, valid against its
+   * schema, at the first location of the integration if it is for some only. It has `"test": true`: what it is about does
+   * not exist, and receivers must not act on it. No replay of a time span sends it. The answer is the delivery; get it again until its status is `delivered`. It is sent immediately, even before `retrying_until`. While
    * the integration is paused or disabled, the delivery is `held`.
    *
    * @param id Id of the integration.
    * @throws {ProblemError} `integration-not-found` (404), `idempotency-key-in-use` (409)
    */
-  sendTestEvent(id: string, options?: CallOptions<'sendTestEvent'>): Call<Schemas['Delivery']>;
+  sendTestEvent(id: string, body?: Schemas['TestEventSend'], options?: CallOptions<'sendTestEvent'>): Call<Schemas['Delivery']>;
 
   /**
    * Get the statistics of an integration.

@@ -1503,8 +1503,10 @@ export interface paths<Other = string & {}> {
         put?: never;
         /**
          * Send a test event
-         * @description Sends an event of type `TEST` to this integration only, signed and retried like any other event. The answer is the
-         *     delivery; get it again until its status is `delivered`. It is sent immediately, even before `retrying_until`. While
+         * @description Sends an event to this integration only, signed and retried like any other event: of type `TEST`, or with `type` a
+         *     sample of any type, whether the integration has it or not. A sample is the example of its type, valid against its
+         *     schema, at the first location of the integration if it is for some only. It has `"test": true`: what it is about does
+         *     not exist, and receivers must not act on it. No replay of a time span sends it. The answer is the delivery; get it again until its status is `delivered`. It is sent immediately, even before `retrying_until`. While
          *     the integration is paused or disabled, the delivery is `held`.
          */
         post: operations<Other>["sendTestEvent"];
@@ -5636,6 +5638,12 @@ export interface components<Other = string & {}> {
          */
         ReplayId: string;
         /**
+         * DeliveryTest
+         * @description `true` if someone sent the event to test the integration. Absent otherwise.
+         * @example true
+         */
+        DeliveryTest: boolean;
+        /**
          * AttemptCount
          * @description Number of attempts so far, including one in progress.
          * @example 1
@@ -5670,6 +5678,12 @@ export interface components<Other = string & {}> {
          * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
          */
         EventLocationId: string;
+        /**
+         * EventTest
+         * @description `true` for a sample, which someone sent to test the integration: what it is about does not exist. Absent for what has happened.
+         * @example true
+         */
+        EventTest: boolean;
         /**
          * OrderPlaced
          * @description An order has been placed at a location.
@@ -5709,6 +5723,7 @@ export interface components<Other = string & {}> {
             createdAt: components<Other>["schemas"]["EventTime"];
             data: components<Other>["schemas"]["OrderPlacedData"];
             id: components<Other>["schemas"]["EventId"];
+            test?: components<Other>["schemas"]["EventTest"];
         };
         /**
          * OrderEndedData
@@ -5767,6 +5782,7 @@ export interface components<Other = string & {}> {
             createdAt: components<Other>["schemas"]["EventTime"];
             data: components<Other>["schemas"]["OrderEndedData"];
             id: components<Other>["schemas"]["EventId"];
+            test?: components<Other>["schemas"]["EventTest"];
         };
         /**
          * OrderCanceled
@@ -5796,6 +5812,7 @@ export interface components<Other = string & {}> {
             createdAt: components<Other>["schemas"]["EventTime"];
             data: components<Other>["schemas"]["OrderEndedData"];
             id: components<Other>["schemas"]["EventId"];
+            test?: components<Other>["schemas"]["EventTest"];
         };
         /**
          * ProductUpdated
@@ -5822,6 +5839,7 @@ export interface components<Other = string & {}> {
             createdAt: components<Other>["schemas"]["EventTime"];
             data: components<Other>["schemas"]["ProductUpdatedData"];
             id: components<Other>["schemas"]["EventId"];
+            test?: components<Other>["schemas"]["EventTest"];
         };
         /**
          * CategoryUpdated
@@ -5856,6 +5874,7 @@ export interface components<Other = string & {}> {
             createdAt: components<Other>["schemas"]["EventTime"];
             data: components<Other>["schemas"]["CategoryUpdatedData"];
             id: components<Other>["schemas"]["EventId"];
+            test?: components<Other>["schemas"]["EventTest"];
         };
         /**
          * FiscalDayEnd
@@ -5887,6 +5906,7 @@ export interface components<Other = string & {}> {
             createdAt: components<Other>["schemas"]["EventTime"];
             data: components<Other>["schemas"]["FiscalDayEndData"];
             id: components<Other>["schemas"]["EventId"];
+            test?: components<Other>["schemas"]["EventTest"];
         };
         /**
          * EventBudgetScope
@@ -5947,6 +5967,7 @@ export interface components<Other = string & {}> {
             createdAt: components<Other>["schemas"]["EventTime"];
             data: components<Other>["schemas"]["BudgetThresholdReachedData"];
             id: components<Other>["schemas"]["EventId"];
+            test?: components<Other>["schemas"]["EventTest"];
         };
         /**
          * BudgetRefusing
@@ -5982,6 +6003,7 @@ export interface components<Other = string & {}> {
             createdAt: components<Other>["schemas"]["EventTime"];
             data: components<Other>["schemas"]["BudgetRefusingData"];
             id: components<Other>["schemas"]["EventId"];
+            test?: components<Other>["schemas"]["EventTest"];
         };
         /**
          * TestEvent
@@ -6016,6 +6038,7 @@ export interface components<Other = string & {}> {
          *       "event_type": "TEST",
          *       "target_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
          *       "integration_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *       "test": true,
          *       "status": "delivered",
          *       "attempt_count": 1,
          *       "last_outcome": "2xx",
@@ -6032,6 +6055,7 @@ export interface components<Other = string & {}> {
             integration_id: components<Other>["schemas"]["IntegrationId"];
             integration_name?: components<Other>["schemas"]["IntegrationName"];
             replay_id?: components<Other>["schemas"]["ReplayId"];
+            test?: components<Other>["schemas"]["DeliveryTest"];
             /**
              * AnyDeliveryStatus
              * @description Status of the delivery.
@@ -7804,6 +7828,7 @@ export interface components<Other = string & {}> {
          *       "event_type": "TEST",
          *       "target_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
          *       "integration_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *       "test": true,
          *       "status": "delivered",
          *       "attempt_count": 1,
          *       "last_outcome": "2xx",
@@ -7819,6 +7844,7 @@ export interface components<Other = string & {}> {
             integration_id: components<Other>["schemas"]["IntegrationId"];
             integration_name?: components<Other>["schemas"]["IntegrationName"];
             replay_id?: components<Other>["schemas"]["ReplayId"];
+            test?: components<Other>["schemas"]["DeliveryTest"];
             /**
              * AnyDeliveryListItemStatus
              * @description Status of the delivery.
@@ -11985,6 +12011,22 @@ export interface components<Other = string & {}> {
          */
         SecretRotationFinish: {
             rotation_id: components<Other>["schemas"]["SecretRotationId"];
+        };
+        /**
+         * TestEventSend
+         * @description An event to test an integration.
+         * @example {
+         *       "type": "ORDER_PLACED"
+         *     }
+         */
+        TestEventSend: {
+            /**
+             * SampleEventType
+             * @description Type of the event. `TEST` when left out.
+             * @example ORDER_PLACED
+             * @enum {string}
+             */
+            type?: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "BUDGET_THRESHOLD_REACHED" | "BUDGET_REFUSING" | "TEST";
         };
         /**
          * ReplayPage
@@ -22066,7 +22108,12 @@ export interface operations<Other = string & {}> {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        /** @description The event. Without it, an event of type `TEST` is sent. */
+        requestBody?: {
+            content: {
+                "application/json": components<Other>["schemas"]["TestEventSend"];
+            };
+        };
         responses: {
             /** @description The delivery of the test event. The service sends it in the background. */
             202: {
@@ -22083,12 +22130,15 @@ export interface operations<Other = string & {}> {
                     "application/json": components<Other>["schemas"]["Delivery"];
                 };
             };
-            400: components<Other>["responses"]["InvalidParameters"];
+            400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
             403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
+            408: components<Other>["responses"]["RequestTimeout"];
             409: components<Other>["responses"]["IdempotencyKeyInUse"];
+            413: components<Other>["responses"]["ContentTooLarge"];
+            415: components<Other>["responses"]["UnsupportedMediaType"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalErrorOrSecretUnreadable"];
             503: components<Other>["responses"]["ServiceUnavailable"];
