@@ -43,6 +43,11 @@ export interface components {
              */
             "x-service-event-target-uuid"?: string;
             /**
+             * @description The event's `targetId`.
+             * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
+             */
+            "x-service-event-target-id": string;
+            /**
              * @description Id of the integration that receives the event.
              * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
              */
@@ -89,7 +94,7 @@ export interface components {
         EventTime: string;
         /**
          * EventLocationId
-         * @description Id of the location of the event.
+         * @description Id of the location of the event. `locationUuid`, `locationId` and `data.locationId` are the same.
          * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
          */
         EventLocationId: string;
@@ -99,6 +104,12 @@ export interface components {
          * @example 2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36
          */
         EventId: string;
+        /**
+         * EventLocationName
+         * @description Name of the location at the time of the event. Absent in samples for a location, and if it is unknown.
+         * @example Canal Café
+         */
+        EventLocationName: string;
         /**
          * EventTest
          * @description `true` for a sample, which someone sent to test the integration: what it is about does not exist. Absent for what has happened.
@@ -130,7 +141,10 @@ export interface components {
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *         "referenceId": "till-3-0042"
          *       },
-         *       "id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"
+         *       "id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36",
+         *       "locationUuid": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationName": "Canal Café"
          *     }
          */
         OrderPlaced: {
@@ -145,6 +159,9 @@ export interface components {
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["OrderPlacedData"];
             id: components["schemas"]["EventId"];
+            locationUuid?: components["schemas"]["EventLocationId"];
+            locationId?: components["schemas"]["EventLocationId"];
+            locationName?: components["schemas"]["EventLocationName"];
             test?: components["schemas"]["EventTest"];
         };
         /**
@@ -190,7 +207,10 @@ export interface components {
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *         "referenceId": "till-3-0042"
          *       },
-         *       "id": "a1c7e5f2-64b9-4d08-93f1-2e7b8c0d5a46"
+         *       "id": "a1c7e5f2-64b9-4d08-93f1-2e7b8c0d5a46",
+         *       "locationUuid": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationName": "Canal Café"
          *     }
          */
         OrderCompleted: {
@@ -205,6 +225,9 @@ export interface components {
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["OrderEndedData"];
             id: components["schemas"]["EventId"];
+            locationUuid?: components["schemas"]["EventLocationId"];
+            locationId?: components["schemas"]["EventLocationId"];
+            locationName?: components["schemas"]["EventLocationName"];
             test?: components["schemas"]["EventTest"];
         };
         /**
@@ -221,7 +244,10 @@ export interface components {
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *         "referenceId": "till-3-0042"
          *       },
-         *       "id": "5e90b3d7-2f18-4ca6-b75d-c3a1f8e40629"
+         *       "id": "5e90b3d7-2f18-4ca6-b75d-c3a1f8e40629",
+         *       "locationUuid": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationName": "Canal Café"
          *     }
          */
         OrderCanceled: {
@@ -236,6 +262,9 @@ export interface components {
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["OrderEndedData"];
             id: components["schemas"]["EventId"];
+            locationUuid?: components["schemas"]["EventLocationId"];
+            locationId?: components["schemas"]["EventLocationId"];
+            locationName?: components["schemas"]["EventLocationName"];
             test?: components["schemas"]["EventTest"];
         };
         /**
@@ -255,7 +284,10 @@ export interface components {
          *       "data": {
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
          *       },
-         *       "id": "b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46"
+         *       "id": "b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46",
+         *       "locationUuid": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationName": "Canal Café"
          *     }
          */
         ProductUpdated: {
@@ -270,6 +302,9 @@ export interface components {
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["ProductUpdatedData"];
             id: components["schemas"]["EventId"];
+            locationUuid?: components["schemas"]["EventLocationId"];
+            locationId?: components["schemas"]["EventLocationId"];
+            locationName?: components["schemas"]["EventLocationName"];
             test?: components["schemas"]["EventTest"];
         };
         /**
@@ -293,7 +328,10 @@ export interface components {
          *         },
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
          *       },
-         *       "id": "0e6b94d7-c2f1-4835-9ad0-5b83e6f71c2d"
+         *       "id": "0e6b94d7-c2f1-4835-9ad0-5b83e6f71c2d",
+         *       "locationUuid": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationName": "Canal Café"
          *     }
          */
         CategoryUpdated: {
@@ -312,6 +350,9 @@ export interface components {
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["CategoryUpdatedData"];
             id: components["schemas"]["EventId"];
+            locationUuid?: components["schemas"]["EventLocationId"];
+            locationId?: components["schemas"]["EventLocationId"];
+            locationName?: components["schemas"]["EventLocationName"];
             test?: components["schemas"]["EventTest"];
         };
         /**
@@ -336,7 +377,10 @@ export interface components {
          *         "locationName": "Canal Café",
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
          *       },
-         *       "id": "7ad95c13-e804-4f6b-b2d7-9c60f1e835a4"
+         *       "id": "7ad95c13-e804-4f6b-b2d7-9c60f1e835a4",
+         *       "locationUuid": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationName": "Canal Café"
          *     }
          */
         FiscalDayEnd: {
@@ -351,6 +395,9 @@ export interface components {
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["FiscalDayEndData"];
             id: components["schemas"]["EventId"];
+            locationUuid?: components["schemas"]["EventLocationId"];
+            locationId?: components["schemas"]["EventLocationId"];
+            locationName?: components["schemas"]["EventLocationName"];
             test?: components["schemas"]["EventTest"];
         };
         /**
@@ -803,37 +850,37 @@ export const eventCatalog = {
     description: "An order has been placed at a location.",
     subscribable: true,
     schema: orderPlacedSchema,
-    example: {"type":"ORDER_PLACED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","targetId":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:31:08.214Z","data":{"itemNames":["Flat white","Apple pie"],"itemTags":["coffee","hot","pastry"],"spotName":"Table 4","total":1584,"currency":"EUR","zoneName":"Terrace","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"},
+    example: {"type":"ORDER_PLACED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","targetId":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:31:08.214Z","data":{"itemNames":["Flat white","Apple pie"],"itemTags":["coffee","hot","pastry"],"spotName":"Table 4","total":1584,"currency":"EUR","zoneName":"Terrace","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36","locationUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","locationName":"Canal Café"},
   },
   ORDER_COMPLETED: {
     description: "An order has been completed.",
     subscribable: true,
     schema: orderCompletedSchema,
-    example: {"type":"ORDER_COMPLETED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","targetId":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:48:51.730Z","data":{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"a1c7e5f2-64b9-4d08-93f1-2e7b8c0d5a46"},
+    example: {"type":"ORDER_COMPLETED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","targetId":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:48:51.730Z","data":{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"a1c7e5f2-64b9-4d08-93f1-2e7b8c0d5a46","locationUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","locationName":"Canal Café"},
   },
   ORDER_CANCELED: {
     description: "An order has been canceled.",
     subscribable: true,
     schema: orderCanceledSchema,
-    example: {"type":"ORDER_CANCELED","targetUuid":"4d07c9e2-b86a-4153-8e9f-c5a1d72f3b60","targetId":"4d07c9e2-b86a-4153-8e9f-c5a1d72f3b60","createdAt":"2026-11-06T12:33:05.119Z","data":{"total":535,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-1-0917"},"id":"5e90b3d7-2f18-4ca6-b75d-c3a1f8e40629"},
+    example: {"type":"ORDER_CANCELED","targetUuid":"4d07c9e2-b86a-4153-8e9f-c5a1d72f3b60","targetId":"4d07c9e2-b86a-4153-8e9f-c5a1d72f3b60","createdAt":"2026-11-06T12:33:05.119Z","data":{"total":535,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-1-0917"},"id":"5e90b3d7-2f18-4ca6-b75d-c3a1f8e40629","locationUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","locationName":"Canal Café"},
   },
   PRODUCT_UPDATED: {
     description: "A product at a location has been updated.",
     subscribable: true,
     schema: productUpdatedSchema,
-    example: {"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","targetId":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","createdAt":"2026-11-06T09:12:44.031Z","data":{"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46"},
+    example: {"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","targetId":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","createdAt":"2026-11-06T09:12:44.031Z","data":{"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46","locationUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","locationName":"Canal Café"},
   },
   CATEGORY_UPDATED: {
     description: "A category at a location has been updated, or a product in it.",
     subscribable: true,
     schema: categoryUpdatedSchema,
-    example: {"type":"CATEGORY_UPDATED","targetUuid":null,"targetId":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","createdAt":"2026-11-06T09:10:00.000Z","data":{"cause":{"type":"CATEGORY_UPDATED"},"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"d3f72a90-58c4-4e1b-b06f-219c8e7d5a03"},
+    example: {"type":"CATEGORY_UPDATED","targetUuid":null,"targetId":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","createdAt":"2026-11-06T09:10:00.000Z","data":{"cause":{"type":"CATEGORY_UPDATED"},"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"d3f72a90-58c4-4e1b-b06f-219c8e7d5a03","locationUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","locationName":"Canal Café"},
   },
   FISCAL_DAY_END: {
     description: "The fiscal day has ended at a location.",
     subscribable: true,
     schema: fiscalDayEndSchema,
-    example: {"type":"FISCAL_DAY_END","targetUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","targetId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","createdAt":"2026-11-07T03:00:00.000Z","data":{"fiscalDay":"2026-11-06","orderCount":148,"total":231642,"currency":"EUR","locationName":"Canal Café","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"7ad95c13-e804-4f6b-b2d7-9c60f1e835a4"},
+    example: {"type":"FISCAL_DAY_END","targetUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","targetId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","createdAt":"2026-11-07T03:00:00.000Z","data":{"fiscalDay":"2026-11-06","orderCount":148,"total":231642,"currency":"EUR","locationName":"Canal Café","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"7ad95c13-e804-4f6b-b2d7-9c60f1e835a4","locationUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","locationName":"Canal Café"},
   },
   BUDGET_THRESHOLD_REACHED: {
     description: "A part of a budget has been spent.",

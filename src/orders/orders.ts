@@ -100,7 +100,9 @@ export function createOrders({ store, locations, products, categories, relay, cl
       requireMatch(order, precondition);
       if (order.status !== 'open') throw notOpen(order);
       const at = changeTime(order.updatedAt, clock.now());
-      const occasion = { eventId: random.uuid(), locationId: order.locationId, at, traceparent };
+      const { locationId } = order;
+      const location = await locations.find(locationId);
+      const occasion = { eventId: random.uuid(), locationId, locationName: location?.name, at, traceparent };
       const stored = await store.end(order, status, at, [orderEnded(status, order, occasion)]);
       if (stored !== undefined) relay.nudge('orders', id);
       return stored;
@@ -142,7 +144,7 @@ export function createOrders({ store, locations, products, categories, relay, cl
         fingerprint,
         revision: 1,
       };
-      const events = [announce(order, random.uuid(), request.traceparent)];
+      const events = [announce(order, location, random.uuid(), request.traceparent)];
       if (await store.insert(order, events)) {
         relay.nudge('orders', id, events);
         return { order, replayed: false };
@@ -164,8 +166,13 @@ function price(items: readonly UnpricedItem[], rates: Location): OrderTotals {
   });
 }
 
-function announce(order: Order, eventId: string, traceparent: string | undefined): OutboxEntry {
-  const { id, locationId, referenceId, items, spot, total, currency, createdAt } = order;
+function announce(
+  order: Order,
+  { id: locationId, name: locationName }: Location,
+  eventId: string,
+  traceparent: string | undefined,
+): OutboxEntry {
+  const { id, referenceId, items, spot, total, currency, createdAt } = order;
   return orderPlaced(
     {
       orderId: id,
@@ -177,7 +184,7 @@ function announce(order: Order, eventId: string, traceparent: string | undefined
       currency,
       referenceId,
     },
-    { eventId, locationId, at: createdAt, traceparent },
+    { eventId, locationId, locationName, at: createdAt, traceparent },
   );
 }
 

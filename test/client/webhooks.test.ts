@@ -244,6 +244,7 @@ describe('signForTest', () => {
       'user-agent': 'Service-WebhookAgent/test',
       'x-service-event-type': 'PRODUCT_UPDATED',
       'x-service-event-target-uuid': event.targetUuid,
+      'x-service-event-target-id': event.targetId,
       'x-service-application-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
       'x-service-signature': expect.stringMatching(/^[0-9a-f]{64}$/),
       'webhook-id': event.id,
@@ -261,6 +262,7 @@ describe('signForTest', () => {
       secret,
     );
     expect(category.headers).not.toHaveProperty('x-service-event-target-uuid');
+    expect(category.headers['x-service-event-target-id']).toBe('cat_5f0c2a9be1d84736a8c15e7d90b3f264');
     expect(JSON.parse(category.body)).toMatchObject({ id: category.headers['webhook-id'] });
   });
 });

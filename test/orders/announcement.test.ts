@@ -75,6 +75,9 @@ const outboxOf = async (id: string): Promise<OutboxEntry[]> => {
   return fromOutboxDocuments(document?.outbox ?? []);
 };
 
+/** What every event of a location has. */
+const place = () => ({ locationUuid: location.id, locationId: location.id, locationName: location.name });
+
 it('is stored with the order from the start, and is complete', async () => {
   const { order } = await orders.create(request(), { id: randomUUID(), repeatable: false });
   const [entry, ...others] = await outboxOf(order.id);
@@ -96,6 +99,7 @@ it('is stored with the order from the start, and is complete', async () => {
       locationId: location.id,
     },
     id: entry?.id,
+    ...place(),
   });
 });
 
@@ -133,6 +137,7 @@ it.each([
     createdAt: ended.updatedAt.toISOString(),
     data: { total: order.total, currency: 'EUR', locationId: location.id, referenceId: 'till-3-0042' },
     id: second?.id,
+    ...place(),
   });
   expect(ended.updatedAt.getTime()).toBeGreaterThan(order.updatedAt.getTime());
 });

@@ -132,6 +132,9 @@ describe('the clock of a location', () => {
           locationId: id,
         },
         id: expect.any(String),
+        locationUuid: id,
+        locationId: id,
+        locationName: 'Café',
       },
     ]);
   });

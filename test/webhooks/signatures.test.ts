@@ -85,14 +85,17 @@ describe('deliveryHeaders', () => {
       ...['User-Agent', 'Service-WebhookAgent/1'],
       ...['X-Service-Event-Type', 'TEST'],
       ...['X-Service-Event-Target-UUID', targetId],
+      ...['X-Service-Event-Target-ID', targetId],
       ...['X-Service-Application-ID', 'app'],
       ...['webhook-id', 'event'],
       ...['webhook-timestamp', '1793968268'],
     ]);
   });
 
-  it('has no target header if the id of the target is not a UUID', () => {
-    expect(deliveryHeaders(message, context, at)).not.toContain('X-Service-Event-Target-UUID');
+  it('has only the id of a target that is not a UUID', () => {
+    const headers = deliveryHeaders({ ...message, targetId: 'cat_5f0c2a9be1d84736a8c15e7d90b3f264' }, context, at);
+    expect(headers).not.toContain('X-Service-Event-Target-UUID');
+    expect(headers.join(' ')).toContain('X-Service-Event-Target-ID cat_5f0c2a9be1d84736a8c15e7d90b3f264');
   });
 
   it('accepts any custom name, even that of an object member', () => {

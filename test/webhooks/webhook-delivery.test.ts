@@ -62,6 +62,7 @@ describe('a delivery', () => {
       'user-agent': 'Service-WebhookAgent/1.2.3',
       'x-service-event-type': 'ORDER_PLACED',
       'x-service-event-target-uuid': payload['targetUuid'],
+      'x-service-event-target-id': payload['targetId'],
       'x-service-application-id': id,
       'x-service-signature': createHmac('sha256', secret)
         .update(request?.body ?? '')

@@ -91,8 +91,8 @@ export function createFiscalDays({ store, orders, locations, relay, clock, rando
     const orderCount = ids.length;
     const day = { locationId, date, cutAt, orderCount, total, currency, cause };
     const event = fiscalDayEnded(
-      { fiscalDay: date, orderCount, total, currency, locationName },
-      { eventId: random.uuid(), locationId, at: clock.now(), traceparent },
+      { fiscalDay: date, orderCount, total, currency },
+      { eventId: random.uuid(), locationId, locationName, at: clock.now(), traceparent },
     );
     if (!(await store.insert(day, ids, [event]))) return undefined;
     relay.nudge('fiscal_days', fiscalDayId(locationId, date));

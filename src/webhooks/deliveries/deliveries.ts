@@ -39,7 +39,7 @@ export interface Deliveries {
    */
   sendTest(
     integrationId: string,
-    content: Pick<EventContent, 'type' | 'targetId' | 'locationId' | 'data' | 'isTest'>,
+    content: Omit<EventContent, 'id' | 'createdAt' | 'traceparent'>,
     eventId: string,
     traceparent?: string,
   ): Promise<DeliveryWithBody>;

@@ -13,6 +13,7 @@ interface AnyOccasion {
 /** The same, and where it happened. */
 export interface Occasion extends AnyOccasion {
   readonly locationId: string;
+  readonly locationName: string | undefined;
 }
 
 export interface PlacedOrder {
@@ -89,13 +90,15 @@ export interface EndedFiscalDay {
   /** Sum of the orders' totals, in minor units of the currency. */
   readonly total: number;
   readonly currency: string;
-  readonly locationName: string;
 }
 
 /** `FISCAL_DAY_END`: a fiscal day has ended at a location. */
-export function fiscalDayEnded(day: EndedFiscalDay, occasion: Occasion): OutboxEntry {
-  const { fiscalDay, orderCount, total, currency, locationName } = day;
-  const data = { fiscalDay, orderCount, total, currency, locationName };
+export function fiscalDayEnded(
+  day: EndedFiscalDay,
+  occasion: Occasion & { readonly locationName: string },
+): OutboxEntry {
+  const { fiscalDay, orderCount, total, currency } = day;
+  const data = { fiscalDay, orderCount, total, currency, locationName: occasion.locationName };
   return announce('FISCAL_DAY_END', occasion, { targetId: occasion.locationId, data });
 }
 
@@ -151,8 +154,14 @@ function periodOf({ name, scope: { keyId, promptId, tag }, limit, since, resetsA
 
 function announce(
   type: OutboxEntry['type'],
-  { eventId, locationId, at, traceparent }: AnyOccasion & Partial<Pick<Occasion, 'locationId'>>,
+  {
+    eventId,
+    locationId,
+    locationName,
+    at,
+    traceparent,
+  }: AnyOccasion & Partial<Pick<Occasion, 'locationId' | 'locationName'>>,
   { targetId, data }: Pick<OutboxEntry, 'targetId' | 'data'>,
 ): OutboxEntry {
-  return { id: eventId, type, targetId, locationId, createdAt: at, traceparent, data };
+  return { id: eventId, type, targetId, locationId, locationName, createdAt: at, traceparent, data };
 }

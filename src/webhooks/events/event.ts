@@ -11,6 +11,8 @@ export interface EventContent {
   readonly targetId: string;
   /** The location where it happened; undefined if it belongs to none, as events of budgets and test events do. */
   readonly locationId: string | undefined;
+  /** Its name at that time, if it is known. */
+  readonly locationName?: string | undefined;
   readonly createdAt: Date;
   /** W3C trace context of the request that caused it. Its deliveries continue it. */
   readonly traceparent?: string | undefined;

@@ -16,6 +16,7 @@ export interface OutboxDocument {
   type: EventType;
   target_id: string;
   location_id?: string;
+  location_name?: string;
   created_at: Date;
   traceparent?: string;
   data: Record<string, unknown>;
@@ -38,11 +39,12 @@ export const outboxIndex = {
 
 /** Converts events to their form in the `outbox` of a document. */
 export function toOutboxDocuments(entries: readonly OutboxEntry[]): OutboxDocument[] {
-  return entries.map(({ id, type, targetId, locationId, createdAt, traceparent, data }) => ({
+  return entries.map(({ id, type, targetId, locationId, locationName, createdAt, traceparent, data }) => ({
     id,
     type,
     target_id: targetId,
     ...(locationId === undefined ? {} : { location_id: locationId }),
+    ...(locationName === undefined ? {} : { location_name: locationName }),
     created_at: createdAt,
     ...(traceparent === undefined ? {} : { traceparent }),
     data: { ...data },
@@ -51,11 +53,12 @@ export function toOutboxDocuments(entries: readonly OutboxEntry[]): OutboxDocume
 
 /** Reads events from the `outbox` of a document. */
 export function fromOutboxDocuments(documents: readonly OutboxDocument[]): OutboxEntry[] {
-  return documents.map(({ id, type, location_id, created_at, traceparent, data, target_id }) => ({
+  return documents.map(({ id, type, location_id, location_name, created_at, traceparent, data, target_id }) => ({
     id,
     type,
     targetId: target_id,
     locationId: location_id,
+    locationName: location_name,
     createdAt: created_at,
     traceparent,
     data,

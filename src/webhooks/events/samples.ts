@@ -1,11 +1,13 @@
-import { eventCatalog } from '../../../generated/events.ts';
+import { eventCatalog, type EventType } from '../../../generated/events.ts';
 import type { Integration } from '../integrations/integration.ts';
-import type { EventContent, EventType } from './event.ts';
+import type { EventContent } from './event.ts';
 
-/** The examples of the contract, as far as they are the same for all types. */
-const examples: Readonly<Record<EventType, { readonly targetId: string; readonly data: object }>> = Object.fromEntries(
-  Object.entries(eventCatalog).map(([type, { example }]) => [type, example]),
-) as unknown as typeof examples;
+/** What the examples of all types have in common. */
+interface Example {
+  readonly targetId: string;
+  readonly data: { readonly locationId?: string; readonly [name: string]: unknown };
+  readonly locationName?: string;
+}
 
 /**
  * An event to test an integration: the example of its type in the contract, at a location of the integration if it is
@@ -14,15 +16,17 @@ const examples: Readonly<Record<EventType, { readonly targetId: string; readonly
 export function sampleEvent(
   type: EventType,
   { id, locationIds = [] }: Pick<Integration, 'id' | 'locationIds'>,
-): Pick<EventContent, 'type' | 'targetId' | 'locationId' | 'data' | 'isTest'> {
+): Omit<EventContent, 'id' | 'createdAt' | 'traceparent'> {
   if (type === 'TEST') return { type, targetId: id, locationId: undefined, data: {}, isTest: true };
-  const { targetId, data } = examples[type];
-  const { locationId: shown, ...rest } = data as { readonly locationId?: string };
-  const locationId = shown && (locationIds[0] ?? shown);
+  const { targetId, data, locationName }: Example = eventCatalog[type].example;
+  const { locationId: shown, ...rest } = data;
+  if (shown === undefined) return { type, targetId, locationId: undefined, data: rest, isTest: true };
+  const [locationId = shown] = locationIds;
   return {
     type,
-    targetId: targetId === shown ? (locationId ?? targetId) : targetId,
+    targetId: targetId === shown ? locationId : targetId,
     locationId,
+    locationName: locationId === shown ? locationName : undefined,
     data: rest,
     isTest: true,
   };

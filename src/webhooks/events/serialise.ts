@@ -1,6 +1,7 @@
 import type { ValidateFunction } from 'ajv';
 import * as validators from '../../../dist/validators/events.js';
 import type { EventPayload } from '../../../generated/events.ts';
+import { defined } from '../../base/runtime/objects.ts';
 import type { EventContent } from './event.ts';
 import { targetUuidOf } from './target.ts';
 
@@ -36,12 +37,18 @@ export function toPayload(event: EventContent): EventPayload {
     createdAt: event.createdAt.toISOString(),
     data: dataOf(event),
     id,
+    ...locationOf(event),
     ...(event.isTest === true && type !== 'TEST' && { test: true }),
   };
   const validate: ValidateFunction<EventPayload> = validators[type];
   if (validate(payload)) return payload;
   const reasons = (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message ?? ''}`);
   throw new InvalidEventError(event, reasons.join(', '));
+}
+
+/** A location has a UUID, which is its id. */
+function locationOf({ locationId, locationName }: EventContent): object {
+  return locationId === undefined ? {} : defined({ locationUuid: locationId, locationId, locationName });
 }
 
 function dataOf({ locationId, data }: EventContent): object {

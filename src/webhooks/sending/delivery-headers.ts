@@ -35,6 +35,7 @@ export function deliveryHeaders(message: DeliveryContent, context: HeaderContext
     ...['User-Agent', `Service-WebhookAgent/${context.version}`],
     ...['X-Service-Event-Type', eventType],
     ...(targetUuid === null ? [] : ['X-Service-Event-Target-UUID', targetUuid]),
+    ...['X-Service-Event-Target-ID', targetId],
     ...['X-Service-Application-ID', context.integrationId],
     ...(traceparent === undefined || hasOwnTrace ? [] : ['traceparent', traceparent]),
     ...signatureHeaders({ id: eventId, timestamp, body }, context.secrets).flat(),

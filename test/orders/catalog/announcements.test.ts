@@ -67,6 +67,9 @@ const newProduct = async (): Promise<{ locationId: string; categoryId: string; p
   return { locationId, categoryId, productId: (await products.create(content, randomUUID(), someone)).id };
 };
 
+/** What every event of a location has. */
+const placeOf = (id: string) => ({ locationUuid: id, locationId: id, locationName: 'Café' });
+
 describe('a category', () => {
   it('is not announced when it is created', async () => {
     const { categoryId } = await newCategory();
@@ -85,6 +88,7 @@ describe('a category', () => {
         createdAt: updatedAt.toISOString(),
         data: { cause: { type: 'CATEGORY_UPDATED' }, locationId },
         id: expect.any(String),
+        ...placeOf(locationId),
       },
     ]);
     expect(nudged).toEqual([`categories ${categoryId}`]);
@@ -118,6 +122,7 @@ describe('a product', () => {
         createdAt,
         data: { locationId },
         id: expect.any(String),
+        ...placeOf(locationId),
       },
       {
         type: 'CATEGORY_UPDATED',
@@ -126,6 +131,7 @@ describe('a product', () => {
         createdAt,
         data: { cause: { type: 'PRODUCT_UPDATED', targetUuid: productId }, locationId },
         id: expect.any(String),
+        ...placeOf(locationId),
       },
     ]);
     expect(nudged).toEqual([`products ${productId}`]);

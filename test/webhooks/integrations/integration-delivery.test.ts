@@ -51,6 +51,7 @@ describe('an order', () => {
       'user-agent': `Service-WebhookAgent/${packageJson.version}`,
       'x-service-event-type': 'ORDER_PLACED',
       'x-service-event-target-uuid': order.id,
+      'x-service-event-target-id': order.id,
       'x-service-application-id': integration.id,
       'x-service-signature': createHmac('sha256', secret).update(request.body).digest('hex'),
       'x-kitchen': 'ground-floor',
@@ -72,8 +73,13 @@ describe('an order', () => {
         locationId: shop.location.id,
       },
       id: request.headers['webhook-id'],
+      locationUuid: shop.location.id,
+      locationId: shop.location.id,
+      locationName: 'Canal Café',
     });
-    expect(Object.keys(payload as object)).toEqual(['type', 'targetUuid', 'targetId', 'createdAt', 'data', 'id']);
+    const specified = ['type', 'targetUuid', 'targetId', 'createdAt', 'data', 'id'];
+    const place = ['locationUuid', 'locationId', 'locationName'];
+    expect(Object.keys(payload as object)).toEqual([...specified, ...place]);
     expect(isOrderPlaced(payload)).toBe(true);
     expect(await unwrap(request.body, request.headers, secret)).toEqual(payload);
     const isHeaders = new Ajv2020().compile(asyncapi.components.schemas.DeliveryHeaders);

@@ -5674,10 +5674,16 @@ export interface components<Other = string & {}> {
         EventTime: string;
         /**
          * EventLocationId
-         * @description Id of the location of the event.
+         * @description Id of the location of the event. `locationUuid`, `locationId` and `data.locationId` are the same.
          * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
          */
         EventLocationId: string;
+        /**
+         * EventLocationName
+         * @description Name of the location at the time of the event. Absent in samples for a location, and if it is unknown.
+         * @example Canal Café
+         */
+        EventLocationName: string;
         /**
          * EventTest
          * @description `true` for a sample, which someone sent to test the integration: what it is about does not exist. Absent for what has happened.
@@ -5709,7 +5715,10 @@ export interface components<Other = string & {}> {
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *         "referenceId": "till-3-0042"
          *       },
-         *       "id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"
+         *       "id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36",
+         *       "locationUuid": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationName": "Canal Café"
          *     }
          */
         OrderPlaced: {
@@ -5723,6 +5732,9 @@ export interface components<Other = string & {}> {
             createdAt: components<Other>["schemas"]["EventTime"];
             data: components<Other>["schemas"]["OrderPlacedData"];
             id: components<Other>["schemas"]["EventId"];
+            locationUuid?: components<Other>["schemas"]["EventLocationId"];
+            locationId?: components<Other>["schemas"]["EventLocationId"];
+            locationName?: components<Other>["schemas"]["EventLocationName"];
             test?: components<Other>["schemas"]["EventTest"];
         };
         /**
@@ -5768,7 +5780,10 @@ export interface components<Other = string & {}> {
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *         "referenceId": "till-3-0042"
          *       },
-         *       "id": "a1c7e5f2-64b9-4d08-93f1-2e7b8c0d5a46"
+         *       "id": "a1c7e5f2-64b9-4d08-93f1-2e7b8c0d5a46",
+         *       "locationUuid": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationName": "Canal Café"
          *     }
          */
         OrderCompleted: {
@@ -5782,6 +5797,9 @@ export interface components<Other = string & {}> {
             createdAt: components<Other>["schemas"]["EventTime"];
             data: components<Other>["schemas"]["OrderEndedData"];
             id: components<Other>["schemas"]["EventId"];
+            locationUuid?: components<Other>["schemas"]["EventLocationId"];
+            locationId?: components<Other>["schemas"]["EventLocationId"];
+            locationName?: components<Other>["schemas"]["EventLocationName"];
             test?: components<Other>["schemas"]["EventTest"];
         };
         /**
@@ -5798,7 +5816,10 @@ export interface components<Other = string & {}> {
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *         "referenceId": "till-3-0042"
          *       },
-         *       "id": "5e90b3d7-2f18-4ca6-b75d-c3a1f8e40629"
+         *       "id": "5e90b3d7-2f18-4ca6-b75d-c3a1f8e40629",
+         *       "locationUuid": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationName": "Canal Café"
          *     }
          */
         OrderCanceled: {
@@ -5812,6 +5833,9 @@ export interface components<Other = string & {}> {
             createdAt: components<Other>["schemas"]["EventTime"];
             data: components<Other>["schemas"]["OrderEndedData"];
             id: components<Other>["schemas"]["EventId"];
+            locationUuid?: components<Other>["schemas"]["EventLocationId"];
+            locationId?: components<Other>["schemas"]["EventLocationId"];
+            locationName?: components<Other>["schemas"]["EventLocationName"];
             test?: components<Other>["schemas"]["EventTest"];
         };
         /**
@@ -5825,7 +5849,10 @@ export interface components<Other = string & {}> {
          *       "data": {
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
          *       },
-         *       "id": "b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46"
+         *       "id": "b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46",
+         *       "locationUuid": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationName": "Canal Café"
          *     }
          */
         ProductUpdated: {
@@ -5839,6 +5866,9 @@ export interface components<Other = string & {}> {
             createdAt: components<Other>["schemas"]["EventTime"];
             data: components<Other>["schemas"]["ProductUpdatedData"];
             id: components<Other>["schemas"]["EventId"];
+            locationUuid?: components<Other>["schemas"]["EventLocationId"];
+            locationId?: components<Other>["schemas"]["EventLocationId"];
+            locationName?: components<Other>["schemas"]["EventLocationName"];
             test?: components<Other>["schemas"]["EventTest"];
         };
         /**
@@ -5856,7 +5886,10 @@ export interface components<Other = string & {}> {
          *         },
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
          *       },
-         *       "id": "0e6b94d7-c2f1-4835-9ad0-5b83e6f71c2d"
+         *       "id": "0e6b94d7-c2f1-4835-9ad0-5b83e6f71c2d",
+         *       "locationUuid": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationName": "Canal Café"
          *     }
          */
         CategoryUpdated: {
@@ -5874,6 +5907,9 @@ export interface components<Other = string & {}> {
             createdAt: components<Other>["schemas"]["EventTime"];
             data: components<Other>["schemas"]["CategoryUpdatedData"];
             id: components<Other>["schemas"]["EventId"];
+            locationUuid?: components<Other>["schemas"]["EventLocationId"];
+            locationId?: components<Other>["schemas"]["EventLocationId"];
+            locationName?: components<Other>["schemas"]["EventLocationName"];
             test?: components<Other>["schemas"]["EventTest"];
         };
         /**
@@ -5892,7 +5928,10 @@ export interface components<Other = string & {}> {
          *         "locationName": "Canal Café",
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
          *       },
-         *       "id": "7ad95c13-e804-4f6b-b2d7-9c60f1e835a4"
+         *       "id": "7ad95c13-e804-4f6b-b2d7-9c60f1e835a4",
+         *       "locationUuid": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "locationName": "Canal Café"
          *     }
          */
         FiscalDayEnd: {
@@ -5906,6 +5945,9 @@ export interface components<Other = string & {}> {
             createdAt: components<Other>["schemas"]["EventTime"];
             data: components<Other>["schemas"]["FiscalDayEndData"];
             id: components<Other>["schemas"]["EventId"];
+            locationUuid?: components<Other>["schemas"]["EventLocationId"];
+            locationId?: components<Other>["schemas"]["EventLocationId"];
+            locationName?: components<Other>["schemas"]["EventLocationName"];
             test?: components<Other>["schemas"]["EventTest"];
         };
         /**

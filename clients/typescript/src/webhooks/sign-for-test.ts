@@ -40,6 +40,7 @@ export async function signForTest(
   const keys = readSecrets(secrets);
   const [service] = await Promise.all(keys.map((key) => signBody(key, bytes)));
   const standard = await Promise.all(keys.map((key) => signDelivery(key, id, timestamp, bytes)));
+  const targetId = payload?.['targetId'];
   const targetUuid = payload?.['targetUuid'];
   return {
     body,
@@ -47,6 +48,7 @@ export async function signForTest(
       'content-type': 'application/json',
       'user-agent': 'Service-WebhookAgent/test',
       'x-service-event-type': String(payload?.['type'] ?? 'TEST'),
+      ...(typeof targetId === 'string' ? { 'x-service-event-target-id': targetId } : {}),
       ...(typeof targetUuid === 'string' ? { 'x-service-event-target-uuid': targetUuid } : {}),
       'x-service-application-id': '00000000-0000-4000-8000-000000000000',
       'x-service-signature': service ?? '',

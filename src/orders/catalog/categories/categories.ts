@@ -75,9 +75,12 @@ export function createCategories({ store, locations, relay, clock, random }: Cat
           if (present.waiting >= outboxCapacity) {
             await makeRoom(relay, 'categories', id, async () => (await get(id)).waiting);
           }
+          const { locationId } = present;
+          const location = await locations.find(locationId);
           const occasion = {
             eventId: random.uuid(),
-            locationId: present.locationId,
+            locationId,
+            locationName: location?.name,
             at: next.updatedAt,
             traceparent: author.traceparent,
           };

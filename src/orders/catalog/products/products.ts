@@ -56,11 +56,13 @@ export function createProducts({ store, locations, categories, relay, clock, ran
   };
 
   /** The events that announce a change, the product's first. */
-  const announce = (before: Product, after: Product, traceparent: string | undefined): OutboxEntry[] => {
+  const announce = async (before: Product, after: Product, traceparent: string | undefined): Promise<OutboxEntry[]> => {
+    const location = await locations.find(after.locationId);
     const occasion = (): Occasion => ({
       traceparent,
       eventId: random.uuid(),
       locationId: after.locationId,
+      locationName: location?.name,
       at: after.updatedAt,
     });
     const affected = new Set([before.categoryId, after.categoryId]);
@@ -97,7 +99,7 @@ export function createProducts({ store, locations, categories, relay, clock, ran
             await makeRoom(relay, 'products', id, async () => (await get(id)).waiting);
           }
           const entry = auditEntry(author, audited, { at: next.updatedAt, before: present, after: next });
-          const stored = await store.replace(next, announce(present, next, author.traceparent), entry);
+          const stored = await store.replace(next, await announce(present, next, author.traceparent), entry);
           if (stored !== undefined) relay.nudge('products', id);
           return stored;
         },
