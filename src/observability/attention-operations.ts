@@ -56,12 +56,13 @@ function showBudget(budget: RefusingBudget): Item {
   return showItem('budget', 'refusing', budget);
 }
 
-function showPrompt({ version, of, last: { problem, attempts }, ...prompt }: FailingPrompt): Item {
+function showPrompt({ version, of, causedBy, last: { problem, attempts }, ...prompt }: FailingPrompt): Item {
   const attempt = attempts.findLast((one) => one.problem === problem);
   return defined({
     ...showItem('prompt', 'failing', prompt),
     version,
     of,
+    caused_by: causedBy,
     problem: problem && urn(problem),
     detail: attempt?.detail,
     provider_status: attempt?.provider_status,

@@ -30,10 +30,17 @@ export interface FailingProvider extends Item, Counted {
   readonly failure: ProviderFailure | undefined;
 }
 export type RefusingBudget = Item & Counted;
+/** A provider that fails, or a budget that refuses. */
+interface Cause {
+  readonly kind: 'provider' | 'budget';
+  readonly id: string;
+}
 export interface FailingPrompt extends Item, Counted {
   readonly version: number;
   /** All invocations of the version in the last hour. */
   readonly of: number;
+  /** Undefined if an invocation that was looked at failed for another reason. */
+  readonly causedBy: Cause | undefined;
   /** The last invocation that failed. */
   readonly last: InvocationDocument;
 }
@@ -124,9 +131,11 @@ export function createAttention(dependencies: AttentionDependencies): Attention 
       const since = new Date(clock.now().getTime() - hourMs);
       const failed = await itemsOf(invocations.list({ status: 'failed', since }), mostRead);
       const failing = new Set((await failingProviders()).map(({ id }) => id));
-      /** Whether a budget or a provider that needs attention is the cause. */
-      const isExplained = ({ refused_by, problem, provider }: InvocationDocument): boolean =>
-        refused_by !== undefined || (problem?.startsWith('provider-') === true && failing.has(provider ?? ''));
+      const causeOf = ({ refused_by: budget, problem, provider = '' }: InvocationDocument): Cause | undefined => {
+        if (budget !== undefined) return { kind: 'budget', id: budget };
+        const isOfProvider = problem?.startsWith('provider-') === true && failing.has(provider);
+        return isOfProvider ? { kind: 'provider', id: provider } : undefined;
+      };
       const groups = Map.groupBy(
         failed.filter(({ prompt_version: version }) => version !== undefined),
         ({ prompt_id: id, prompt_version: version }) => `${id}/${version}`,
@@ -140,9 +149,11 @@ export function createAttention(dependencies: AttentionDependencies): Attention 
         const parameters = { status: 'failed', prompt: promptId, version: String(version), since: since.toISOString() };
         const calls = await counted(true, filter, parameters);
         const count = leastOf(calls.invocations?.total ?? 0);
-        if (last === undefined || group.every(isExplained) || count < of * worthShare) return [];
+        if (last === undefined || count < of * worthShare) return [];
         const first = group.at(-1) ?? last;
-        return [{ id: promptId, name, since: first.created_at, version, of: Math.max(of, count), last, ...calls }];
+        const causedBy = group.every((one) => causeOf(one) !== undefined) ? causeOf(last) : undefined;
+        const all = Math.max(of, count);
+        return [{ id: promptId, name, since: first.created_at, version, of: all, causedBy, last, ...calls }];
       });
       return (await Promise.all(found))
         .flat()

@@ -134,6 +134,8 @@ describe('the methods', () => {
     expect(await gateway.invocations.deleteContent(invocation)).toEqual({ ok: true });
     expect(await gateway.invocations.export({ prompt: prompt.id })).toContain(invocation);
     expect((await gateway.providers.list()).map(({ id }) => id)).toContain('echo');
+    expect(await gateway.providers.test('echo')).toMatchObject({ text: 'Reply with OK.' });
+    expect((await gateway.service.getAttention()).kinds).toContain('provider');
     const exported = await gateway.prompts.export({ versions: 'current' });
     const prompts = exported
       .split('\n')

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
 import type { TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { openSignedIn, signIn } from './support/sign-in.ts';
 import { startWithProvider } from './support/with-provider.ts';
 
@@ -182,15 +183,19 @@ describe('prompts', () => {
     expect(stored).toMatchObject({ version: 4, messages: [{ content: 'One. Mine.' }] });
   });
 
-  it('are listed with the calls of the last day, and how many failed', async () => {
+  it('are listed with the calls of the last day, and with how many invocations failed', async () => {
     const messages = [{ role: 'user', content: 'Hello.' }];
-    const target = { selected_provider: 'openai', selected_model: 'mock-401' };
+    const target = { selected_provider: 'openai', selected_model: 'mock-400' };
     const { slug } = await createPrompt({ name: 'Failing', messages, ...target });
     await service.call('POST', `/api/v1/prompts/${slug}/invoke`, { body: {} });
+    await until(async () => {
+      const { body } = await service.call('GET', '/api/v1/attention');
+      return (body as { data: { name: string }[] }).data.some(({ name }) => name === slug);
+    });
     const page = await open('/prompts');
     const row = page.getByRole('row', { name: 'Failing' });
-    await row.getByText('1 call', { exact: false }).waitFor();
-    expect(await row.locator('[data-label="Failed"]').textContent()).toBe('1');
+    await row.getByText('1 call · 1 failed', { exact: false }).waitFor();
+    await row.locator('[data-label="Failing, last hour"]').getByText('v1: 1 of 1').waitFor();
     await takeScreenshots(page, 'prompt-list');
   });
 

@@ -116,10 +116,10 @@ describe('an integration', () => {
     const title = page.locator('main h1 + *');
     await title.getByText('Active').waitFor();
     await placeOrder(service, shop);
-    await title.getByText('Waiting to retry').waitFor();
+    await title.getByText('Receiver fails').waitFor();
     await figure(page, 'Failures in a row', '3').waitFor();
     await figure(page, 'Failures in a row', 'Status 503').waitFor();
-    await figure(page, 'Success rate, 24 h', '0%').waitFor();
+    await figure(page, 'Attempts that succeeded, 24 h', '0%').waitFor();
     await figure(page, 'Waiting', '1').waitFor();
     await inspect(page, 'integration');
 
@@ -153,8 +153,8 @@ describe('an integration', () => {
       await target.click();
       clicks += 1;
     };
-    const attention = page.getByRole('region', { name: 'Integrations that need attention' });
-    await attention.getByText('Waiting to retry').waitFor();
+    const attention = page.getByRole('region', { name: 'Needs attention' });
+    await attention.getByText('Receiver fails').waitFor();
     await click(attention.getByRole('link', { name: 'Broken display' }));
     await page.getByText('Answered with status 503').waitFor();
     await page.getByText('closed for repair').waitFor();

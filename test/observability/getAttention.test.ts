@@ -71,7 +71,7 @@ describe('200', () => {
     expect(await attention()).toEqual({ kinds: ['provider', 'budget', 'prompt', 'integration'], data: [] });
   });
 
-  it('has a provider that refuses, why, and a link to its calls; not the prompts that fail because of it', async () => {
+  it('has a provider that refuses, why, a link to its calls, and the prompts that fail because of it', async () => {
     const fallbacks = [{ provider: 'spare' }];
     const saved = await harness.createPrompt({ selected_model: 'mock-401', fallbacks });
     const failing = await harness.createPrompt({ selected_model: 'mock-401' });
@@ -83,7 +83,9 @@ describe('200', () => {
     });
     expect(line?.invocations).toEqual({ attempt_provider: 'mock', since: line?.since });
     expect(line && (await listed(line))).toBe(3);
-    expect((await attention()).data.map(({ kind }) => kind)).toEqual(['provider']);
+    const { data } = await attention();
+    expect(data.map(({ kind }) => kind)).toEqual(['provider', 'prompt']);
+    expect(data[1]).toMatchObject({ name: failing, count: 2, of: 2, caused_by: { kind: 'provider', id: 'mock' } });
 
     await harness.invoke(failing, { model: 'model-a' });
     await until(
@@ -104,6 +106,7 @@ describe('200', () => {
       problem: 'urn:prompt-gateway:problem:provider-failed',
       provider_message: expect.any(String),
     });
+    expect(line).not.toHaveProperty('caused_by');
     expect(line && (await listed(line))).toBe(2);
     // A tenth is not reached any more.
     for (let count = 0; count < 18; count += 1) await harness.invoke(slug, { variables: { name: 'Ada' } });
@@ -131,6 +134,8 @@ describe('200', () => {
     }
     const line = await lineOf('tight', { kind: 'budget', name: 'tight', state: 'refusing', count: 2 });
     expect(line?.invocations).toEqual({ refused_by: 'tight', since: line?.since });
+    const prompt = (await attention()).data.find(({ name }) => name === slug);
+    expect(prompt).toMatchObject({ kind: 'prompt', count: 2, caused_by: { kind: 'budget', id: 'tight' } });
     expect(line && (await listed(line))).toBe(2);
   });
 

@@ -21,9 +21,9 @@ export interface KeyRate {
   readonly requestsPerMinute: number;
 }
 
-/** Whether a key may reach every prompt and every model. @param reach undefined for a key without limits */
+/** Whether a key may reach every prompt, model and location. @param reach undefined for a key without limits */
 export function reachesAll(reach: Reach | undefined): boolean {
-  return reach?.prompts === undefined && reach?.models === undefined;
+  return reach?.prompts === undefined && reach?.models === undefined && reach?.locations === undefined;
 }
 
 /** Whether a key may reach a prompt. @param reach undefined for a key without limits */

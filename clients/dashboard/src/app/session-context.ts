@@ -17,10 +17,10 @@ export function useSession(): Session {
   return session;
 }
 
-/** Whether the key reaches every prompt and every model. */
+/** Whether the key reaches every prompt, model and location. */
 export function useReachesAll(): boolean {
   const { limits } = useSession().key;
-  return limits?.prompts === undefined && limits?.models === undefined;
+  return limits?.prompts === undefined && limits?.models === undefined && limits?.locations === undefined;
 }
 
 /** Whether the signed-in key may do what this scope allows. The service decides; this is for what is shown. */

@@ -9129,6 +9129,28 @@ export interface components<Other = string & {}> {
             pagination: components<Other>["schemas"]["Pagination"];
         };
         /**
+         * AttentionCause
+         * @description Of a prompt: the provider or budget in `data` that the last invocations failed because of. Absent if
+         *     it is another reason.
+         * @example {
+         *       "kind": "provider",
+         *       "id": "anthropic"
+         *     }
+         */
+        AttentionCause: {
+            /**
+             * AnyAttentionCauseKind
+             * @description What it is.
+             * @example provider
+             */
+            kind: ("provider" | "budget") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description Its id. The id of a budget is its name.
+             * @example anthropic
+             */
+            id: string;
+        };
+        /**
          * AttentionInvocations
          * @description Parameters of `GET /api/v1/invocations` that find the invocations. Absent for integrations, and for
          *     providers and budgets without the scope `invocations:read`.
@@ -9203,6 +9225,7 @@ export interface components<Other = string & {}> {
              * @example 41
              */
             of?: number;
+            caused_by?: components<Other>["schemas"]["AttentionCause"];
             problem?: components<Other>["schemas"]["ProblemType"];
             /**
              * @description Why the last one failed, in a sentence.

@@ -69,8 +69,13 @@ function useColumns(): Column<Schemas['Integration']>[] {
       header: texts.columns.successRate,
       width: 125,
       sortBy: ({ success_rate }) => success_rate,
-      cell: ({ success_rate }) =>
-        success_rate === undefined ? (
+      cell: ({ success_rate, consecutive_failures: failures }) =>
+        failures > 0 ? (
+          // The share says little of a receiver that is away: a pause has few attempts.
+          <Text span size="sm" c="red" fw={500}>
+            {texts.inARow(format.number(failures))}
+          </Text>
+        ) : success_rate === undefined ? (
           <Text span size="sm" c="dimmed">
             {texts.noAttempts}
           </Text>

@@ -20,7 +20,12 @@ export function Attention(): ReactNode {
   const format = useFormat();
   const attention = useAttention();
   if (attention.data?.kinds.length === 0) return null;
-  const items = attention.data?.data ?? [];
+  const all = attention.data?.data ?? [];
+  // A prompt that fails because of a provider or a budget stands in its line.
+  const items = all.filter(({ caused_by: cause }) => cause === undefined);
+  const promptsOf = (item: Item): number =>
+    new Set(all.flatMap(({ id, caused_by: cause }) => (cause?.kind === item.kind && cause.id === item.id ? [id] : [])))
+      .size;
   return (
     <Panel title={texts.title} query={attention}>
       {items.length === 0 ? (
@@ -35,7 +40,7 @@ export function Attention(): ReactNode {
               text={[...reasonOf(item, texts), texts.since(format.moment(item.since))].join(' · ')}
             >
               <StatusBadge tone="danger">{texts.states[`${item.kind}-${item.state}`] ?? item.state}</StatusBadge>
-              {countOf(item, texts, format)}
+              {countOf(item, promptsOf(item), texts, format)}
             </PanelRow>
           ))}
         </PanelList>
@@ -65,9 +70,15 @@ function reasonOf(item: Item, texts: Words): string[] {
   return [...(why === undefined ? [] : [why]), ...(words === undefined ? [] : [`“${words}”`])];
 }
 
-function countOf({ kind, count, count_is_minimum: isMinimum, of }: Item, texts: Words, format: Format): string {
+function countOf(
+  { kind, count, count_is_minimum: isMinimum, of }: Item,
+  prompts: number,
+  texts: Words,
+  format: Format,
+): string {
   if (count === undefined) return '';
   const number = isMinimum === true ? texts.atLeast(format.number(count)) : format.number(count);
   if (kind === 'integration') return texts.inARow(number);
-  return of === undefined ? texts.invocations(number) : texts.ofAll(number, format.number(of));
+  if (of !== undefined) return texts.ofAll(number, format.number(of));
+  return [texts.invocations(number), ...(prompts > 0 ? [texts.prompts(format.number(prompts))] : [])].join(', ');
 }

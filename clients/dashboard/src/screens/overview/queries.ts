@@ -2,7 +2,7 @@ import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { Schemas } from 'prompt-gateway-client';
 import { gateway } from '../../app/gateway.ts';
 import { liveStatistics } from '../../app/query-client.ts';
-import { useScope } from '../../app/session-context.ts';
+import { useReachesAll, useScope } from '../../app/session-context.ts';
 import type { Span } from '../../shared/span-switch.tsx';
 
 /** What the service did in a span of time. */
@@ -24,11 +24,12 @@ export function useStatistics(span: Span, isEnabled = true): UseQueryResult<Stat
   });
 }
 
-/** What fails now. */
+/** What fails now; nothing is read for a key with limits. */
 export function useAttention(): UseQueryResult<Schemas['Attention'], unknown> {
   return useQuery({
     queryKey: [...overviewKey, 'attention'],
     queryFn: ({ signal }) => gateway.service.getAttention({ signal }),
+    enabled: useReachesAll(),
     ...liveStatistics,
   });
 }

@@ -8,7 +8,7 @@ export const integrations: Texts['integrations'] = {
   columns: {
     name: 'Name',
     status: 'Status',
-    successRate: 'Erfolg (24 h)',
+    successRate: 'Versuche, 24 h',
     lastSuccess: 'Letzter Erfolg',
     events: 'Event-Typen',
     created: 'Erstellt',
@@ -21,6 +21,7 @@ export const integrations: Texts['integrations'] = {
     disabled: 'Deaktiviert',
   },
   neverSent: 'Nie',
+  inARow: (count) => (count === '1' ? '1 Fehler' : `${count} Fehler in Folge`),
   noAttempts: 'Keine Versuche',
   eventTypeCount: (count) => (count === '1' ? '1 Typ' : `${count} Typen`),
   empty: {
@@ -122,7 +123,7 @@ export const integrations: Texts['integrations'] = {
     held: 'Angehaltene Zustellungen',
     replays: 'Replays',
     health: 'Zustand',
-    successRate: 'Erfolgsquote, 24 h',
+    successRate: 'Gelungene Versuche, 24 h',
     lastAttempt: 'Letzter Versuch',
     lastSuccess: 'Letzter Erfolg',
     waiting: 'Wartend',

@@ -67,6 +67,7 @@ export const overview: Texts['overview'] = {
     since: (time) => `seit ${time}`,
     atLeast: (count) => `mindestens ${count}`,
     invocations: (count) => (count === '1' ? '1 Aufruf' : `${count} Aufrufe`),
+    prompts: (count) => (count === '1' ? '1 Prompt' : `${count} Prompts`),
     ofAll: (failed, all) => `${failed} von ${all} fehlgeschlagen`,
     inARow: (count) => (count === '1' ? '1 Fehler' : `${count} Fehler in Folge`),
   },

@@ -5,7 +5,7 @@ export const integrations = {
   columns: {
     name: 'Name',
     status: 'Status',
-    successRate: 'Success (24 h)',
+    successRate: 'Attempts, 24 h',
     lastSuccess: 'Last success',
     events: 'Event types',
     created: 'Created',
@@ -18,6 +18,7 @@ export const integrations = {
     disabled: 'Disabled',
   },
   neverSent: 'Never',
+  inARow: (count: string) => (count === '1' ? '1 failure' : `${count} failures in a row`),
   noAttempts: 'No attempts',
   eventTypeCount: (count: string) => (count === '1' ? '1 type' : `${count} types`),
   empty: {
@@ -117,7 +118,7 @@ export const integrations = {
     held: 'Held deliveries',
     replays: 'Replays',
     health: 'Health',
-    successRate: 'Success rate, 24 h',
+    successRate: 'Attempts that succeeded, 24 h',
     lastAttempt: 'Last attempt',
     lastSuccess: 'Last success',
     waiting: 'Waiting',

@@ -63,6 +63,7 @@ export const overview = {
     since: (time: string) => `since ${time}`,
     atLeast: (count: string) => `at least ${count}`,
     invocations: (count: string) => (count === '1' ? '1 invocation' : `${count} invocations`),
+    prompts: (count: string) => (count === '1' ? '1 prompt' : `${count} prompts`),
     ofAll: (failed: string, all: string) => `${failed} of ${all} failed`,
     inARow: (count: string) => (count === '1' ? '1 failure' : `${count} failures in a row`),
   },

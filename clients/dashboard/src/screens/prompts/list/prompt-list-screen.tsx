@@ -12,6 +12,7 @@ import { Page } from '../../../shared/page.tsx';
 import { RelativeTime } from '../../../shared/relative-time.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import { inOrder } from '../labels/label-badges.tsx';
+import { useAttention } from '../../overview/queries.ts';
 import { usePromptList, usePromptUsage } from '../prompt-queries.ts';
 import { ExportButton } from '../transfer/export-button.tsx';
 import classes from './prompt-list.module.css';
@@ -80,7 +81,15 @@ function useColumns(): Column<Schemas['Prompt']>[] {
   const usageText = (sums: Schemas['CostSums'] | undefined): string =>
     sums === undefined
       ? shared.none
-      : [prompts.list.calls(format.number(sums.calls)), format.cost(sums.cost)].filter(Boolean).join(' · ');
+      : [
+          prompts.list.calls(format.number(sums.calls)),
+          sums.failed_calls > 0 && prompts.list.failedCalls(format.number(sums.failed_calls)),
+          format.cost(sums.cost),
+        ]
+          .filter(Boolean)
+          .join(' · ');
+  /** Versions that need attention, by prompt. */
+  const failing = Map.groupBy(useAttention().data?.data.filter(({ kind }) => kind === 'prompt') ?? [], ({ id }) => id);
   return [
     {
       key: 'name',
@@ -125,20 +134,16 @@ function useColumns(): Column<Schemas['Prompt']>[] {
           {
             key: 'usage',
             header: columns.usage,
-            width: 140,
+            width: 190,
             sortBy: ({ id }: Schemas['Prompt']) => usage.get(id)?.calls ?? 0,
             cell: ({ id }: Schemas['Prompt']) => usageText(usage.get(id)),
           },
           {
             key: 'failures',
             header: columns.failures,
-            width: 88,
-            align: 'end' as const,
-            sortBy: ({ id }: Schemas['Prompt']) => usage.get(id)?.failed_calls ?? 0,
-            cell: ({ id }: Schemas['Prompt']) => {
-              const count = usage.get(id)?.failed_calls ?? 0;
-              return count === 0 ? shared.none : <Failures count={count} />;
-            },
+            width: 130,
+            sortBy: ({ id }: Schemas['Prompt']) => failing.get(id)?.[0]?.count ?? 0,
+            cell: ({ id }: Schemas['Prompt']) => <Failures versions={failing.get(id)} />,
           },
         ]),
     {
@@ -152,12 +157,18 @@ function useColumns(): Column<Schemas['Prompt']>[] {
   ];
 }
 
-/** Failed calls to providers. */
-function Failures({ count }: { count: number }): ReactNode {
+/** How many invocations of the last hour failed, of versions that need attention. */
+function Failures({ versions = [] }: { versions: readonly Schemas['AttentionItem'][] | undefined }): ReactNode {
+  const { prompts, shared } = useTexts();
   const format = useFormat();
+  if (versions.length === 0) return shared.none;
   return (
     <Text span size="sm" c="red" fw={500}>
-      {format.number(count)}
+      {versions
+        .map(({ version = 0, count = 0, of = 0 }) =>
+          prompts.list.failing(version, format.number(count), format.number(of)),
+        )
+        .join(', ')}
     </Text>
   );
 }
