@@ -223,6 +223,18 @@ describe('an integration', () => {
     expect(signedWithNext).toEqual([false, true]);
   });
 
+  it('sends a sample of a chosen type', async () => {
+    const integration = await create();
+    const page = await open(screenOf(integration));
+    await press(page, 'Send a sample of a type');
+    await page.getByRole('menuitem', { name: 'ORDER_PLACED' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('menuitem', { name: 'ORDER_PLACED' }).click();
+    await page.getByText('The receiver accepted the test event.').waitFor();
+    const [request] = await receiver.received(1);
+    expect(JSON.parse(request?.body.toString() ?? '')).toMatchObject({ type: 'ORDER_PLACED', test: true });
+  });
+
   it('holds events while it is paused', async () => {
     const integration = await create();
     const page = await open(screenOf(integration));

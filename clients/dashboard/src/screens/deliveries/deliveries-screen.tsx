@@ -19,6 +19,7 @@ import { LinkButton } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
 import { RelativeTime } from '../../shared/relative-time.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
+import { useEventTypes } from '../../shared/use-event-types.ts';
 import { useList } from '../../shared/use-list.ts';
 import { DeliveryStatus } from './delivery-status.tsx';
 import { outcomes } from './outcomes.ts';
@@ -40,11 +41,7 @@ export function DeliveriesScreen(): ReactNode {
     isLive: true,
     limit: 100,
   });
-  const types = useQuery({
-    queryKey: ['event-types'],
-    queryFn: ({ signal }) => gateway.eventTypes.list({ limit: 100 }, { signal }).toArray({ limit: 1_000 }),
-    staleTime: Infinity,
-  });
+  const types = useEventTypes();
   const integrations = useQuery({
     queryKey: ['integrations', 'names'],
     queryFn: ({ signal }) => gateway.integrations.list({ limit: 100 }, { signal }).toArray({ limit: offered }),

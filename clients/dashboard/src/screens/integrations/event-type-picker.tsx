@@ -1,11 +1,11 @@
 import { Button, Checkbox, Group, Modal, Paper, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import type { Schemas } from 'prompt-gateway-client';
 import { Fragment, useState, type ReactNode } from 'react';
-import { gateway, serviceUrl } from '../../app/gateway.ts';
+import { serviceUrl } from '../../app/gateway.ts';
 import { JsonView } from '../../shared/json-view.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { useTexts } from '../../shared/texts.tsx';
+import { useEventTypes } from '../../shared/use-event-types.ts';
 
 /** The types of events, each with its schema and an example. */
 export function EventTypePicker({
@@ -19,11 +19,7 @@ export function EventTypePicker({
 }): ReactNode {
   const { form: texts } = useTexts().integrations;
   const [shown, setShown] = useState<Schemas['EventType']>();
-  const types = useQuery({
-    queryKey: ['event-types'],
-    queryFn: ({ signal }) => gateway.eventTypes.list({ limit: 100 }, { signal }).toArray({ limit: 1_000 }),
-    staleTime: Infinity,
-  });
+  const types = useEventTypes();
   const names = new Set(types.data?.map(({ type }) => type));
   const subscribable = types.data?.filter((type) => type.subscribable) ?? [];
   return (

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlayerPause, IconPlayerPlay, IconSend, IconTrash } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -13,6 +13,7 @@ import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { versioned } from '../../shared/versioned.ts';
 import { integrationKey, integrationsKey, storeIntegration } from './queries.ts';
+import { SampleMenu } from './sample-menu.tsx';
 import { TestEventDialog } from './test-event-dialog.tsx';
 
 /** What can be done with an integration; a failure is shown by `IntegrationFailure`. */
@@ -42,7 +43,8 @@ export function IntegrationActions({
     onError,
   });
   const test = useMutation({
-    mutationFn: () => gateway.integrations.sendTestEvent(id),
+    mutationFn: (type: string) =>
+      gateway.integrations.sendTestEvent(id, { type: type as Schemas['TestEventSend']['type'] & string }),
     onSuccess: (sent) => {
       onError(undefined);
       setDelivery(sent.id);
@@ -83,16 +85,19 @@ export function IntegrationActions({
           {texts.detail.sendNow}
         </Button>
       )}
-      <Button
-        variant="default"
-        leftSection={<IconSend size={16} />}
-        loading={test.isPending}
-        onClick={() => {
-          test.mutate();
-        }}
-      >
-        {texts.detail.test}
-      </Button>
+      <Group gap={4} wrap="nowrap">
+        <Button
+          variant="default"
+          leftSection={<IconSend size={16} />}
+          loading={test.isPending}
+          onClick={() => {
+            test.mutate('TEST');
+          }}
+        >
+          {texts.detail.test}
+        </Button>
+        <SampleMenu onChoose={test.mutate} isPending={test.isPending} />
+      </Group>
       <LinkButton variant="default" to="/integrations/$id/edit" params={{ id }}>
         {texts.detail.edit}
       </LinkButton>

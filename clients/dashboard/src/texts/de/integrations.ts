@@ -174,6 +174,7 @@ export const integrations: Texts['integrations'] = {
   },
   test: {
     title: 'Test-Event',
+    sample: 'Beispiel eines Typs senden',
     pending: 'Wird gesendet …',
     delivered: 'Der Empfänger hat das Test-Event angenommen.',
     failed: 'Das Test-Event wurde nicht angenommen. Es wird später noch einmal gesendet.',

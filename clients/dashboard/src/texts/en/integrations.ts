@@ -168,6 +168,7 @@ export const integrations = {
   },
   test: {
     title: 'Test event',
+    sample: 'Send a sample of a type',
     pending: 'Sending …',
     delivered: 'The receiver accepted the test event.',
     failed: 'The test event has not been accepted. It is sent again later.',
