@@ -94,7 +94,7 @@ export interface components {
         EventTime: string;
         /**
          * EventLocationId
-         * @description Id of the location of the event. `locationUuid`, `locationId` and `data.locationId` are the same.
+         * @description Id of the location of the event. `locationUuid` and `locationId` are the same, and `data.locationId` where it is.
          * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
          */
         EventLocationId: string;
@@ -281,9 +281,7 @@ export interface components {
          *       "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
          *       "targetId": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
          *       "createdAt": "2026-11-06T09:12:44.031Z",
-         *       "data": {
-         *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
-         *       },
+         *       "data": {},
          *       "id": "b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46",
          *       "locationUuid": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
@@ -302,8 +300,8 @@ export interface components {
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["ProductUpdatedData"];
             id: components["schemas"]["EventId"];
-            locationUuid?: components["schemas"]["EventLocationId"];
-            locationId?: components["schemas"]["EventLocationId"];
+            locationUuid: components["schemas"]["EventLocationId"];
+            locationId: components["schemas"]["EventLocationId"];
             locationName?: components["schemas"]["EventLocationName"];
             test?: components["schemas"]["EventTest"];
         };
@@ -642,14 +640,10 @@ export interface components {
         };
         /**
          * ProductUpdatedData
-         * @description Location of the product. To see the change, get the product from the API.
-         * @example {
-         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
-         *     }
+         * @description No members. To see the change, get the product from the API. `locationId` stands beside `data`.
+         * @example {}
          */
-        ProductUpdatedData: {
-            locationId: components["schemas"]["EventLocationId"];
-        };
+        ProductUpdatedData: Record<string, never>;
         /**
          * CategoryUpdateCause
          * @description The update that caused the event.
@@ -868,7 +862,7 @@ export const eventCatalog = {
     description: "A product at a location has been updated.",
     subscribable: true,
     schema: productUpdatedSchema,
-    example: {"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","targetId":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","createdAt":"2026-11-06T09:12:44.031Z","data":{"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46","locationUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","locationName":"Canal Café"},
+    example: {"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","targetId":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","createdAt":"2026-11-06T09:12:44.031Z","data":{},"id":"b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46","locationUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","locationName":"Canal Café"},
   },
   CATEGORY_UPDATED: {
     description: "A category at a location has been updated, or a product in it.",

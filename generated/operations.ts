@@ -4791,6 +4791,7 @@ export const operationTable = {
       "409": "application/problem+json",
       "413": "application/problem+json",
       "415": "application/problem+json",
+      "422": "application/problem+json",
       "429": "application/problem+json",
       "500": "application/problem+json",
       "503": "application/problem+json"
@@ -4808,6 +4809,7 @@ export const operationTable = {
       "idempotency-key-in-use",
       "content-too-large",
       "unsupported-media-type",
+      "idempotency-key-reused",
       "rate-limited",
       "too-much-in-progress",
       "too-much-kept",

@@ -1,5 +1,6 @@
 import type { components } from '../../generated/types.ts';
 import { defined } from '../base/runtime/objects.ts';
+import { ProblemError } from '../base/errors/problem-error.ts';
 import { reachesAll } from '../base/limits/reach.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import type { ProviderRegistry } from './provider.ts';
@@ -23,7 +24,7 @@ export function providerOperations(
       const providers = withinReach(registry.list(), reach);
       // What others' calls said is not for a key with limits.
       const ids = reachesAll(reach) ? providers.filter(({ configured }) => configured).map(({ id }) => id) : [];
-      const health = await calls.ofProviders(ids);
+      const health = await calls.ofProviders(ids).catch(withoutDatabase);
       const body = providers.map(({ id, name, models, defaultModel, configured, settings }) => {
         const found = health.get(id);
         return {
@@ -44,6 +45,13 @@ export function providerOperations(
       return { status: 200, body };
     },
   };
+}
+
+/** The providers themselves are known without the database. */
+function withoutDatabase(error: unknown): Map<string, never> {
+  const isAway = error instanceof ProblemError && ['database-unavailable', 'storage-full'].includes(error.type);
+  if (isAway) return new Map<string, never>();
+  throw error;
 }
 
 function showHealth({ succeeded, failed, ...health }: ProviderHealth & RecentCalls): Shown {

@@ -28,8 +28,10 @@ const event = {
   targetUuid: 'd27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92',
   targetId: 'd27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92',
   createdAt: '2026-11-06T12:31:08.214Z',
-  data: { locationId: '3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753' },
+  data: {},
   id: 'b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46',
+  locationUuid: '3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753',
+  locationId: '3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753',
 } as const;
 
 let body: string;
@@ -85,9 +87,9 @@ describe('unwrap', () => {
   });
 
   it('accepts text outside ASCII, in the body and in the secret', async () => {
-    const signed = await signForTest({ ...event, data: { locationId: 'Café ☕' } }, 'sécret-☕', { at });
+    const signed = await signForTest({ ...event, locationName: 'Café ☕' }, 'sécret-☕', { at });
     expect(await unwrap(signed.body, signed.headers, 'sécret-☕', { now })).toMatchObject({
-      data: { locationId: 'Café ☕' },
+      locationName: 'Café ☕',
     });
   });
 
@@ -257,7 +259,7 @@ describe('signForTest', () => {
         targetUuid: null,
         targetId: 'cat_5f0c2a9be1d84736a8c15e7d90b3f264',
         createdAt: event.createdAt,
-        data: { ...event.data, cause: { type: 'CATEGORY_UPDATED' } },
+        data: { cause: { type: 'CATEGORY_UPDATED' }, locationId: event.locationId },
       },
       secret,
     );
@@ -468,15 +470,16 @@ describe('types of events', () => {
 
   it('have the fields of the contract, and an id', () => {
     const { id, ...withoutId } = event;
+    const { locationId, ...withoutPlace } = event;
     // @ts-expect-error unwrap gives every event an id
     const nameless: KnownEvents['PRODUCT_UPDATED'] = withoutId;
-    // @ts-expect-error the location is in every event but TEST
-    const placeless: KnownEvents['PRODUCT_UPDATED'] = { ...event, data: {} };
+    // @ts-expect-error the location is in every event of a product
+    const placeless: KnownEvents['PRODUCT_UPDATED'] = withoutPlace;
     // @ts-expect-error a test cannot use an event that the service would not send
-    const wrong = (): unknown => signForTest({ ...event, data: { locationId: 5 } }, secret);
+    const wrong = (): unknown => signForTest({ ...event, locationName: 5 }, secret);
     // @ts-expect-error before narrowing, only the fields of all events exist
     const unknown = (received: WebhookEvent): unknown => received.data.total;
-    expect([id, nameless, placeless, wrong, unknown]).toHaveLength(5);
+    expect([id, nameless, locationId, placeless, wrong, unknown]).toHaveLength(6);
   });
 });
 

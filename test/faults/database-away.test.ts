@@ -17,6 +17,8 @@ import {
 /** The operations that need no stored document once the caller is known. */
 const independent: readonly OperationId[] = [
   'listProviders',
+  // A call of echo costs nothing, so no journal has it.
+  'testProvider',
   // The key that the operator configured is not in a database.
   'getCurrentApiKey',
   // It ends no session, because the request has a key.

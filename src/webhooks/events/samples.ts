@@ -6,6 +6,7 @@ import type { EventContent } from './event.ts';
 interface Example {
   readonly targetId: string;
   readonly data: { readonly locationId?: string; readonly [name: string]: unknown };
+  readonly locationId?: string;
   readonly locationName?: string;
 }
 
@@ -18,8 +19,8 @@ export function sampleEvent(
   { id, locationIds = [] }: Pick<Integration, 'id' | 'locationIds'>,
 ): Omit<EventContent, 'id' | 'createdAt' | 'traceparent'> {
   if (type === 'TEST') return { type, targetId: id, locationId: undefined, data: {}, isTest: true };
-  const { targetId, data, locationName }: Example = eventCatalog[type].example;
-  const { locationId: shown, ...rest } = data;
+  const { targetId, data, locationId: shown, locationName }: Example = eventCatalog[type].example;
+  const { locationId: _, ...rest } = data;
   if (shown === undefined) return { type, targetId, locationId: undefined, data: rest, isTest: true };
   const [locationId = shown] = locationIds;
   return {

@@ -51,6 +51,7 @@ function locationOf({ locationId, locationName }: EventContent): object {
   return locationId === undefined ? {} : defined({ locationUuid: locationId, locationId, locationName });
 }
 
-function dataOf({ locationId, data }: EventContent): object {
-  return locationId === undefined ? data : { ...data, locationId };
+/** The data of a product's update has no members; that of other types has had the location from the beginning. */
+function dataOf({ type, locationId, data }: EventContent): object {
+  return locationId === undefined || type === 'PRODUCT_UPDATED' ? data : { ...data, locationId };
 }

@@ -38,6 +38,7 @@ const unrecorded: Partial<Record<OperationId, string>> = {
   invokePrompt: 'the invocation log has it',
   createChatCompletion: 'the invocation log has it',
   createResponse: 'the invocation log has it',
+  testProvider: 'the invocation log has it',
   createTestRun: 'the list of test runs and the invocation log have it',
   renderPrompt: 'it changes nothing',
   createInvocationFeedback: 'feedback is itself a record',

@@ -120,7 +120,7 @@ describe('a product', () => {
         targetUuid: productId,
         targetId: productId,
         createdAt,
-        data: { locationId },
+        data: {},
         id: expect.any(String),
         ...placeOf(locationId),
       },

@@ -110,7 +110,7 @@ describe('202', () => {
       await setup.service.call('POST', `${path}/test`, { body: { type } });
     }
     const payloads = (await setup.receiver.received(2)).map(({ body }) => JSON.parse(body.toString()));
-    expect(payloads.map(({ data }) => data.locationId)).toEqual([location.id, location.id]);
+    expect(payloads.map(({ locationId }) => locationId)).toEqual([location.id, location.id]);
     const day = payloads.find(({ type }) => type === 'FISCAL_DAY_END');
     expect([day.targetId, day.targetUuid]).toEqual([location.id, location.id]);
   });

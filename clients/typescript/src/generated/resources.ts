@@ -1293,7 +1293,7 @@ export interface IntegrationsResource {
    * the integration is paused or disabled, the delivery is `held`.
    *
    * @param id Id of the integration.
-   * @throws {ProblemError} `integration-not-found` (404), `idempotency-key-in-use` (409)
+   * @throws {ProblemError} `integration-not-found` (404), `idempotency-key-in-use` (409), `idempotency-key-reused` (422)
    */
   sendTestEvent(id: string, body?: Schemas['TestEventSend'], options?: CallOptions<'sendTestEvent'>): Call<Schemas['Delivery']>;
 

@@ -5674,7 +5674,7 @@ export interface components<Other = string & {}> {
         EventTime: string;
         /**
          * EventLocationId
-         * @description Id of the location of the event. `locationUuid`, `locationId` and `data.locationId` are the same.
+         * @description Id of the location of the event. `locationUuid` and `locationId` are the same, and `data.locationId` where it is.
          * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
          */
         EventLocationId: string;
@@ -5846,9 +5846,7 @@ export interface components<Other = string & {}> {
          *       "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
          *       "targetId": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
          *       "createdAt": "2026-11-06T09:12:44.031Z",
-         *       "data": {
-         *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
-         *       },
+         *       "data": {},
          *       "id": "b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46",
          *       "locationUuid": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
@@ -5866,8 +5864,8 @@ export interface components<Other = string & {}> {
             createdAt: components<Other>["schemas"]["EventTime"];
             data: components<Other>["schemas"]["ProductUpdatedData"];
             id: components<Other>["schemas"]["EventId"];
-            locationUuid?: components<Other>["schemas"]["EventLocationId"];
-            locationId?: components<Other>["schemas"]["EventLocationId"];
+            locationUuid: components<Other>["schemas"]["EventLocationId"];
+            locationId: components<Other>["schemas"]["EventLocationId"];
             locationName?: components<Other>["schemas"]["EventLocationName"];
             test?: components<Other>["schemas"]["EventTest"];
         };
@@ -7687,14 +7685,10 @@ export interface components<Other = string & {}> {
         };
         /**
          * ProductUpdatedData
-         * @description Location of the product. To see the change, get the product from the API.
-         * @example {
-         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
-         *     }
+         * @description No members. To see the change, get the product from the API. `locationId` stands beside `data`.
+         * @example {}
          */
-        ProductUpdatedData: {
-            locationId: components<Other>["schemas"]["EventLocationId"];
-        };
+        ProductUpdatedData: Record<string, never>;
         /**
          * CategoryUpdateCause
          * @description The update that caused the event.
@@ -15346,6 +15340,32 @@ export interface components<Other = string & {}> {
             status: 409;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * SendTestEvent422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:idempotency-key-reused",
+         *       "title": "Idempotency key reused",
+         *       "status": 422,
+         *       "detail": "This Idempotency-Key was used with another body.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        SendTestEvent422Problem: {
+            /**
+             * AnySendTestEvent422ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:idempotency-key-reused
+             */
+            type: "urn:prompt-gateway:problem:idempotency-key-reused" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * CreateReplay422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
          * @example {
@@ -22204,6 +22224,19 @@ export interface operations<Other = string & {}> {
             409: components<Other>["responses"]["IdempotencyKeyInUse"];
             413: components<Other>["responses"]["ContentTooLarge"];
             415: components<Other>["responses"]["UnsupportedMediaType"];
+            /** @description The idempotency key was used with another request. */
+            422: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["SendTestEvent422Problem"];
+                };
+            };
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalErrorOrSecretUnreadable"];
             503: components<Other>["responses"]["ServiceUnavailable"];
