@@ -11,7 +11,7 @@ import { createDeliveryStore, deliveryIndexes } from './deliveries/delivery-stor
 import { WebhookEngine } from './engine.ts';
 import { createEventStore, eventIndexes } from './events/event-store.ts';
 import { remainingWait } from './lanes/health.ts';
-import { createHealthStore } from './lanes/health-store.ts';
+import { createHealthStore, laneIndexes } from './lanes/health-store.ts';
 import { createLayoutStore } from './partitions/layout-store.ts';
 import { silentObserver, type WebhookLog, type WebhookObserver } from './observer.ts';
 import { createRelay, type RunningRelay } from './relay/relay.ts';
@@ -67,7 +67,12 @@ export interface Webhooks {
   stop(timeoutMs: number): Promise<void>;
 }
 
-export const webhookIndexes: readonly CollectionIndexes[] = [eventIndexes, ...deliveryIndexes, replayIndexes];
+export const webhookIndexes: readonly CollectionIndexes[] = [
+  eventIndexes,
+  ...deliveryIndexes,
+  replayIndexes,
+  laneIndexes,
+];
 
 /** Creates relay, delivery engine and their stores. */
 export function createWebhooks(dependencies: WebhookDependencies): Webhooks {

@@ -1,6 +1,7 @@
 import type { Collection } from 'mongodb';
 import { insertMissing } from '../../storage/db/bulk-writes.ts';
 import type { Database } from '../../storage/db/client.ts';
+import type { CollectionIndexes } from '../../storage/db/indexes.ts';
 import { read, writeIdempotently } from '../../storage/db/writes.ts';
 import type { SendError } from '../sending/send-error.ts';
 import type { FailedAttempts, LaneHealth } from './health.ts';
@@ -28,7 +29,7 @@ export interface HealthStore {
   save(states: readonly (LaneState & { readonly integrationId: string })[]): Promise<void>;
   /** Ends the pause of a receiver that fails, so that it gets a probe. */
   endPause(integrationId: string, at: Date): Promise<void>;
-  /** Ids of integrations whose last attempt failed, in no order. */
+  /** Ids of integrations whose last attempt failed, those with the most failures in a row first. */
   failing(limit: number): Promise<string[]>;
   /** Integrations with a stored condition, in the order of their ids, from after the given one. */
   ids(after: string, limit: number): Promise<string[]>;
@@ -55,11 +56,25 @@ interface HealthDocument {
   open_milliseconds?: number;
 }
 
+const collectionName = 'lanes';
+const failing = { 'health.failures_in_a_row': { $gt: 0 } };
+
+export const laneIndexes: CollectionIndexes = {
+  collection: collectionName,
+  indexes: [
+    {
+      key: { 'health.failures_in_a_row': -1 },
+      name: 'health.failures_in_a_row_-1',
+      partialFilterExpression: failing,
+    },
+  ],
+};
+
 /** Ids that one command looks up; on some servers the time grows with their square. */
 const idsAtOnce = 100;
 
 export function createHealthStore(database: Database): HealthStore {
-  const lanes: Collection<LaneDocument> = database.db.collection('lanes');
+  const lanes: Collection<LaneDocument> = database.db.collection(collectionName);
   return {
     async find(integrationIds) {
       const found = new Map<string, LaneState>();
@@ -93,13 +108,8 @@ export function createHealthStore(database: Database): HealthStore {
       await writeIdempotently(() => lanes.updateOne(open, { $set: { 'health.open_until': at } }));
     },
     async failing(limit) {
-      const failed = { 'health.failures_in_a_row': { $gt: 0 } };
-      const found = await read(() =>
-        lanes
-          .find(failed, { projection: { _id: 1 } })
-          .limit(limit)
-          .toArray(),
-      );
+      const options = { projection: { _id: 1 }, sort: { 'health.failures_in_a_row': -1 }, limit } as const;
+      const found = await read(() => lanes.find(failing, options).toArray());
       return found.map(({ _id }) => _id);
     },
     async ids(after, limit) {
