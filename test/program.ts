@@ -91,7 +91,7 @@ const programs: Readonly<Record<string, Program>> = {
     runs: ['node test/generators/run-generators.ts'],
   },
   'test:python-receiver': {
-    what: 'a receiver in Python verifies and validates 1,000 events against the served schemas',
+    what: 'a receiver in Python verifies and validates 1,000 events against the served schemas; then those of guide 1, in FastAPI and Flask',
     runs: ['node test/python-receiver/run-python-receiver.ts'],
   },
   'test:python-sdks': {

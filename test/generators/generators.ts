@@ -77,15 +77,17 @@ const generators: readonly Generator[] = [
   {
     name: 'openapi-python-client',
     version: '0.29.1',
-    needs: 'content_type_overrides: {application/jsonl: text/plain}',
+    needs: 'content_type_overrides: {application/jsonl: text/plain}, ruff on the PATH',
     async generate(place) {
       const python = await installPython(place, `openapi-python-client==${this.version}`);
       // Lines of JSON are a text to it.
       const overrides = { 'application/jsonl': 'text/plain' };
-      await place.write('settings.json', JSON.stringify({ post_hooks: [], content_type_overrides: overrides }));
-      const program = path.join(path.dirname(python), 'openapi-python-client');
+      await place.write('settings.json', JSON.stringify({ content_type_overrides: overrides }));
+      // It finds `ruff`, which formats the client, by PATH.
+      const PATH = `${path.dirname(python)}:${process.env['PATH']}`;
       const settings = ['--config', 'settings.json', '--meta', 'none', '--fail-on-warning'];
-      await place.run(program, ['generate', '--path', 'openapi.json', '--output-path', 'client', ...settings]);
+      const generate = ['generate', '--path', 'openapi.json', '--output-path', 'client', ...settings];
+      await place.run('env', [`PATH=${PATH}`, 'openapi-python-client', ...generate]);
     },
     // The client reads every example of an answer: unchanged, and with a new value in each value list, as a later release
     // may send it.

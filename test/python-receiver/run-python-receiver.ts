@@ -12,9 +12,12 @@ import { installPythonPackage } from '../../src/storage/db/embedded/python-packa
 import { createLogger } from '../../src/observability/logger.ts';
 import { startService } from '../../src/start.ts';
 import { consoleLog } from '../support/log.ts';
+import { checkGuideReceivers, type Call } from './guide-receivers.ts';
 
-/** The installed releases. https://pypi.org/project/standardwebhooks/, https://pypi.org/project/jsonschema/ */
-const versions = { standardwebhooks: '1.1.0', jsonschema: '4.26.0' };
+/** The release of https://pypi.org/project/standardwebhooks/. */
+const standardWebhooks = '1.1.0';
+/** Other packages from PyPI. */
+const packages = ['jsonschema==4.26.0', 'fastapi==0.165.0', 'uvicorn==0.54.0', 'flask==3.1.3'];
 const adminKey = 'administrator-key-of-the-receiver-0123456789';
 const secret = 'EXAMPLE-not-a-real-secret-0123456789';
 /** The time limit for the receiver to get all events, in milliseconds. */
@@ -24,25 +27,24 @@ const limitMs = 5 * 60_000;
 const counts = { orders: 400, updates: 90, tests: 19 };
 const events = counts.orders * 2 + counts.updates * 2 + counts.tests + 1;
 
-type Post = (path: string, body?: unknown, method?: string) => Promise<{ id: string }>;
-
 /**
  * Starts the service with its defaults, and a receiver in Python that verifies each delivery and validates it against
- * the schemas that the service publishes.
+ * the schemas that the service publishes. Then it checks the receivers of the guide.
  *
  * @returns the exit code of the receiver
+ * @throws Error if one of the guide is wrong
  */
 async function main(): Promise<number> {
   const cacheDir = defaultCacheDir(process.env, homedir());
   const programs = await installPythonPackage({
     name: 'standardwebhooks',
-    version: versions.standardwebhooks,
+    version: standardWebhooks,
     cacheDir,
     env: process.env,
     log: consoleLog,
   });
   const python = path.join(programs, 'python');
-  await promisify(execFile)(python, ['-m', 'pip', 'install', '--quiet', `jsonschema==${versions.jsonschema}`]);
+  await promisify(execFile)(python, ['-m', 'pip', 'install', '--quiet', ...packages]);
   const folder = await mkdtemp(path.join(tmpdir(), 'python-receiver-'));
   const environment = {
     DATA_DIR: path.join(folder, 'data'),
@@ -57,14 +59,14 @@ async function main(): Promise<number> {
     log: createLogger('silent'),
     print: console.log,
   });
-  const post: Post = async (target, body = {}, method = 'POST') => {
+  const call: Call = async (target, body, method = 'POST') => {
     const answer = await fetch(service.url + target, {
       method,
       headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
-      ...(target.endsWith('/test') || target.endsWith('/close') ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (!answer.ok) throw new Error(`${method} ${target}: ${answer.status} ${await answer.text()}`);
-    return (await answer.json()) as { id: string };
+    return (await answer.json()) as Awaited<ReturnType<Call>>;
   };
   const spelling = `whsec_${Buffer.from(secret).toString('base64')}`;
   const program = path.join(import.meta.dirname, 'receiver.py');
@@ -76,9 +78,10 @@ async function main(): Promise<number> {
   try {
     const lines = createInterface(receiver.stdout)[Symbol.asyncIterator]();
     const { value: port } = await lines.next();
-    await causeEvents(post, `http://127.0.0.1:${String(port)}/hooks`);
+    await causeEvents(call, `http://127.0.0.1:${String(port)}/hooks`);
     for await (const line of lines) console.log(line);
     const [code] = await ended;
+    if (code === 0) await checkGuideReceivers(programs, call);
     return code ?? 1;
   } finally {
     receiver.kill();
@@ -88,7 +91,7 @@ async function main(): Promise<number> {
 }
 
 /** Causes events of every type, and as many as the receiver waits for. */
-async function causeEvents(post: Post, url: string): Promise<void> {
+async function causeEvents(post: Call, url: string): Promise<void> {
   const place = { name: 'Canal Café', currency: 'EUR', timezone: 'UTC', fiscal_day_end: '00:00' };
   const { id: location_id } = await post('/v1/locations', place);
   const category = await post('/v1/categories', { location_id, name: 'Coffee' });
