@@ -186,17 +186,23 @@ describe('prompts', () => {
   it('are listed with the calls of the last day, and with how many invocations failed', async () => {
     const messages = [{ role: 'user', content: 'Hello.' }];
     const target = { selected_provider: 'openai', selected_model: 'mock-400' };
-    const { slug } = await createPrompt({ name: 'Failing', messages, ...target });
-    await service.call('POST', `/api/v1/prompts/${slug}/invoke`, { body: {} });
+    const { service: counting } = await startWithProvider({ statisticsEveryMs: 100 });
+    const { body: made } = await counting.call('POST', '/api/v1/prompts', {
+      body: { name: 'Failing', messages, ...target },
+    });
+    const { slug } = made as { slug: string };
+    await counting.call('POST', `/api/v1/prompts/${slug}/invoke`, { body: {} });
     await until(async () => {
-      const { body } = await service.call('GET', '/api/v1/attention');
+      const { body } = await counting.call('GET', '/api/v1/attention');
       return (body as { data: { name: string }[] }).data.some(({ name }) => name === slug);
     });
-    const page = await open('/prompts');
+    const page = await openSignedIn(browser, counting, '/prompts');
     const row = page.getByRole('row', { name: 'Failing' });
     await row.getByText('1 call · 1 failed', { exact: false }).waitFor();
     await row.locator('[data-label="Failing, last hour"]').getByText('v1: 1 of 1').waitFor();
     await takeScreenshots(page, 'prompt-list');
+    await page.close();
+    await counting.close();
   });
 
   it('explain placeholders before someone edits', async () => {

@@ -116,7 +116,7 @@ describe('an integration', () => {
     const title = page.locator('main h1 + *');
     await title.getByText('Active').waitFor();
     await placeOrder(service, shop);
-    await title.getByText('Receiver fails').waitFor();
+    await title.getByText('Waiting to retry').waitFor();
     await figure(page, 'Failures in a row', '3').waitFor();
     await figure(page, 'Failures in a row', 'Status 503').waitFor();
     await figure(page, 'Attempts that succeeded, 24 h', '0%').waitFor();

@@ -82,12 +82,12 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   layout: ['_id', 'version', 'token', 'members', 'holders', 'calls'],
   events: [
     ...['_id', 'type', 'target_id', 'location_id', 'created_at', 'body', 'recipients', 'expires_at'],
-    ...['traceparent'],
+    ...['traceparent', 'test'],
   ],
   deliveries: [
     ...['_id', 'event_id', 'event_type', 'integration_id', 'replay_id', 'target_id', 'event_created_at'],
     ...['created_at', 'body', 'status', 'lane', 'next_attempt_at', 'stamp', 'tries', 'failures', 'finished_at'],
-    ...['expires_at', 'last_outcome', 'traceparent', 'fresh', 'urgent', 'replayed_by'],
+    ...['expires_at', 'last_outcome', 'traceparent', 'fresh', 'urgent', 'replayed_by', 'location_id', 'test'],
   ],
   attempts: [
     ...['_id', 'integration_id', 'delivery_id', 'number', 'at', 'milliseconds', 'status', 'error', 'expires_at'],
