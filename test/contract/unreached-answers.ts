@@ -21,6 +21,11 @@ export function reasonNotReached({ operation, problem, takesBody }: DeclaredAnsw
       return 'Only getReadiness and createTestRun answer it, in the last moments of a process: test-run-crash.system.test.ts.';
     case 'interrupted':
       return 'Only in the last moments of a process: shutdown.system.test.ts.';
+    case 'database-unavailable':
+    case 'storage-full':
+      return operation === 'testProvider'
+        ? 'The tests call echo, which costs nothing and so needs no journal: database-away.test.ts.'
+        : undefined;
     default:
       return undefined;
   }
