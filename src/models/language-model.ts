@@ -206,7 +206,7 @@ export interface OpenAttempt {
 
 /** How a call to a provider ended. */
 export interface AttemptEnd {
-  /** `ok`, `cancelled`, or the type of the problem. */
+  /** `ok`, `canceled`, or the type of the problem. */
   readonly outcome: string;
   /** Why it failed, in a sentence. */
   readonly detail?: string | undefined;

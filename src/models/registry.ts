@@ -41,7 +41,7 @@ export interface ProviderRegistryOptions {
   readonly random: Random;
   /** Called for every failed attempt that is followed by another. */
   readonly onRetry?: (notice: RetryNotice) => void;
-  /** Called once for each call to a provider, when it has ended: `ok`, `cancelled`, or the type of the problem. */
+  /** Called once for each call to a provider, when it has ended: `ok`, `canceled`, or the type of the problem. */
   readonly onAttempt?: (provider: string, outcome: string) => void;
   /** Called once for each call to a provider whose numbers of tokens are not plausible. */
   readonly onImplausible?: (said: ImplausibleUsage) => void;

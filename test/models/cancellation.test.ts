@@ -55,11 +55,11 @@ describe('canceling', () => {
 
   it('does not affect other calls', async () => {
     const caller = new AbortController();
-    const cancelled = provider(harness.registry, 'openai').generate(request('mock-hang', { signal: caller.signal }));
+    const canceled = provider(harness.registry, 'openai').generate(request('mock-hang', { signal: caller.signal }));
     const other = provider(harness.registry, 'openai').generate(request('mock-slow-100'));
     await received(2);
     caller.abort(new Error('Gone.'));
-    await expect(cancelled).rejects.toThrow('Gone.');
+    await expect(canceled).rejects.toThrow('Gone.');
     await expect(other).resolves.toMatchObject({ finishReason: 'stop' });
   });
 

@@ -132,7 +132,7 @@ describe('SIGTERM', () => {
       {
         status: 'failed',
         problem: 'urn:prompt-gateway:problem:interrupted',
-        attempts: [{ provider: 'mock', status: 'cancelled', usage_source: expect.stringMatching(/ceiling|estimated/) }],
+        attempts: [{ provider: 'mock', status: 'canceled', usage_source: expect.stringMatching(/ceiling|estimated/) }],
       },
     ]);
   });

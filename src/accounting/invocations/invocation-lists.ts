@@ -1,6 +1,6 @@
 import type { CollectionIndexes } from '../../storage/db/indexes.ts';
 import type { Source } from '../../storage/db/pages.ts';
-import type { InvocationDocument, InvocationFilter } from './invocation.ts';
+import { toStoredStatus, type InvocationDocument, type InvocationFilter } from './invocation.ts';
 
 /**
  * The indexes of a day. On a server that fetches whatever matches, every index costs more at each insertion, so it has
@@ -68,7 +68,7 @@ export function invocationSource(
     ...(provider !== undefined && { provider }),
     ...(label !== undefined && { label }),
     ...(version !== undefined && { prompt_version: version }),
-    ...(status !== undefined && { status }),
+    ...(status !== undefined && { status: toStoredStatus(status) }),
     ...(Object.keys(attempt).length > 0 && { attempts: { $elemMatch: attempt } }),
   };
   const indexed = selective.find((name) => name in equal);

@@ -23,7 +23,7 @@ import { likelyOutputTokens } from '../../models/call/token-ceiling.ts';
 import { abortable } from '../../base/runtime/abortable.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { KeptContent, stricterOf, type ContentMode } from './content.ts';
-import type { CallAttemptDocument, InvocationDocument } from './invocation.ts';
+import { toStoredStatus, type CallAttemptDocument, type InvocationDocument } from './invocation.ts';
 import type { Journals, Paid } from './journals.ts';
 import type { EndedCall } from '../statistics/provider-health.ts';
 
@@ -50,7 +50,7 @@ export type InvocationEnd =
         readonly result: GenerateResult;
       };
     }
-  | { readonly error: unknown; readonly isCancelled: boolean };
+  | { readonly error: unknown; readonly isCanceled: boolean };
 
 /** What the calls of an invocation cost. */
 export interface Spent {
@@ -241,8 +241,8 @@ export class InvocationRecord implements AttemptLog {
     } else if (end.error instanceof ProblemError) {
       document.status = 'failed';
       document.problem = end.error.type;
-    } else if (end.isCancelled) {
-      document.status = 'cancelled';
+    } else if (end.isCanceled) {
+      document.status = toStoredStatus('canceled');
     } else {
       document.status = 'failed';
       document.problem = 'internal-error';
@@ -318,7 +318,7 @@ export class InvocationRecord implements AttemptLog {
   }
 
   #tell(provider: string, { outcome, detail, status, code, message }: AttemptEnd): void {
-    if (outcome === 'cancelled') return;
+    if (outcome === 'canceled') return;
     const failure = outcome === 'ok' ? undefined : { problem: outcome, detail, status, code, message };
     this.#dependencies.onCalled({ provider, began: this.#document.created_at, failure });
   }
@@ -337,7 +337,7 @@ function paidBy(claim: Claim | undefined, attempt: CallAttemptDocument, signal: 
 
 function describe(attempt: CallAttemptDocument, { outcome, answer, ...end }: AttemptEnd): void {
   const isOk = outcome === 'ok';
-  if (isOk || outcome === 'cancelled') attempt.status = isOk ? 'succeeded' : 'cancelled';
+  if (isOk || outcome === 'canceled') attempt.status = toStoredStatus(isOk ? 'succeeded' : 'canceled');
   else Object.assign(attempt, { status: 'failed', problem: outcome });
   const { detail, status: provider_status, code: provider_code, message: provider_message } = end;
   Object.assign(attempt, defined({ detail, provider_status, provider_code, provider_message }));

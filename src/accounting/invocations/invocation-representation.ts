@@ -3,7 +3,7 @@ import { fromStored, showMoney, type StoredMoney } from '../../base/runtime/mone
 import { toUsage } from '../../models/usage-representation.ts';
 import { defined } from '../../base/runtime/objects.ts';
 import type { Feedback } from './feedback-store.ts';
-import type { CallAttemptDocument, InvocationDocument } from './invocation.ts';
+import { fromStoredStatus, type CallAttemptDocument, type InvocationDocument } from './invocation.ts';
 
 type Schemas = components['schemas'];
 
@@ -14,7 +14,7 @@ export function toInvocation(document: InvocationDocument): Schemas['Invocation'
     id: document._id,
     created_at: document.created_at.toISOString(),
     operation: document.operation,
-    status: document.status,
+    status: fromStoredStatus(document.status),
     problem: problem && `urn:prompt-gateway:problem:${problem}`,
     refused_by: document.refused_by,
     author: document.author,
@@ -66,7 +66,7 @@ function toAttempt(attempt: CallAttemptDocument): Schemas['InvocationAttempt'] {
   return defined({
     provider: attempt.provider,
     model: attempt.model,
-    status: attempt.status,
+    status: fromStoredStatus(attempt.status),
     problem: problem && `urn:prompt-gateway:problem:${problem}`,
     detail: attempt.detail,
     provider_status: attempt.provider_status,

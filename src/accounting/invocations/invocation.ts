@@ -4,13 +4,15 @@ import type { ProblemError } from '../../base/errors/problem-error.ts';
 import type { FinishReason, Usage } from '../../models/language-model.ts';
 
 export type InvocationOperation = 'invoke' | 'chat-completion' | 'response' | 'test-run' | 'provider-test';
-export type InvocationStatus = 'succeeded' | 'failed' | 'cancelled' | 'interrupted';
+export type InvocationStatus = 'succeeded' | 'failed' | 'canceled' | 'interrupted';
+/** As it is stored: documents have the other spelling of `canceled`. */
+export type StoredStatus = Exclude<InvocationStatus, 'canceled'> | 'cancelled';
 
 /** A call to a provider, as it is stored. */
 export interface CallAttemptDocument {
   provider: string;
   model: string;
-  status: InvocationStatus;
+  status: StoredStatus;
   problem?: ProblemError['type'];
   /** Why it failed, in a sentence. */
   detail?: string;
@@ -41,7 +43,7 @@ export interface InvocationDocument {
   _id: string;
   created_at: Date;
   operation: InvocationOperation;
-  status: InvocationStatus;
+  status: StoredStatus;
   problem?: ProblemError['type'];
   /** Name of the budget that refused a call. */
   refused_by?: string;
@@ -106,4 +108,12 @@ export interface InvocationFilter {
   readonly refusedBy?: string | undefined;
   /** `name=value` */
   readonly tag?: string | undefined;
+}
+
+export function toStoredStatus(status: InvocationStatus): StoredStatus {
+  return status === 'canceled' ? 'cancelled' : status;
+}
+
+export function fromStoredStatus(status: StoredStatus): InvocationStatus {
+  return status === 'cancelled' ? 'canceled' : status;
 }

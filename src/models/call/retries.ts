@@ -39,7 +39,7 @@ export interface AttemptDependencies {
   /** At least 0, below 1. */
   readonly random: Random;
   readonly onRetry?: (notice: RetryNotice) => void;
-  /** Called once for each call to a provider, when it has ended: `ok`, `cancelled`, or the type of the problem. */
+  /** Called once for each call to a provider, when it has ended: `ok`, `canceled`, or the type of the problem. */
   readonly onAttempt?: (provider: string, outcome: string) => void;
   /** Called once for each call to a provider whose numbers of tokens are not plausible. They count as if it had given none. */
   readonly onImplausible?: (said: ImplausibleUsage) => void;
@@ -67,9 +67,9 @@ export interface Turn {
 export function failedEnd(failure: Failure, signal: AbortSignal): AttemptEnd {
   const { type, detail, status, code, message, usage, mayBeBilled } = failure;
   const isLate = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
-  const isCancelled = signal.aborted && !isLate;
-  const end = { code, usage, isUnbilled: !isCancelled && !mayBeBilled };
-  return isCancelled ? { ...end, outcome: 'cancelled' } : { ...end, outcome: type, detail, status, message };
+  const isCanceled = signal.aborted && !isLate;
+  const end = { code, usage, isUnbilled: !isCanceled && !mayBeBilled };
+  return isCanceled ? { ...end, outcome: 'canceled' } : { ...end, outcome: type, detail, status, message };
 }
 
 /** Attempts of one call, including the first, unless the caller allows fewer. */

@@ -46,7 +46,7 @@ export async function* readStream(
     answer.close(endlessStream(limit));
   });
   let isLeft = true;
-  let ended: AttemptEnd | undefined = { outcome: 'cancelled' };
+  let ended: AttemptEnd | undefined = { outcome: 'canceled' };
   const settle = (): void => {
     if (ended === undefined) return;
     const { usage = answer.usage } = ended;

@@ -45,7 +45,7 @@ export interface TargetForm extends AnswerForm {
 
 /**
  * Calls a provider, checks its answer, and records duration and outcome. A call that its caller has left counts as
- * `cancelled`.
+ * `canceled`.
  *
  * @throws {ProblemError} provider-*
  * @throws The reason of `call.signal` when that is aborted.
@@ -58,7 +58,7 @@ export async function* callTarget(
 ): AsyncGenerator<TargetEvent, void, void> {
   const measured = measure(target, dependencies);
   let usage: Usage | undefined;
-  let outcome = 'cancelled';
+  let outcome = 'canceled';
   const watched = measured.watching(call, (spent) => {
     usage = spent;
   });
@@ -178,7 +178,7 @@ function measure(
 
 function outcomeOf(error: unknown, signal: AbortSignal): string {
   if (error instanceof ProblemError) return error.type;
-  return signal.aborted ? 'cancelled' : 'internal-error';
+  return signal.aborted ? 'canceled' : 'internal-error';
 }
 
 function usageOf(error: unknown): Usage | undefined {

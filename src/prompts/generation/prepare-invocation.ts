@@ -99,7 +99,7 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
         return assumed;
       })
       .catch((error: unknown) => {
-        record.end({ error, isCancelled: false }, count);
+        record.end({ error, isCanceled: false }, count);
         throw error;
       });
     const callWith = (signal: AbortSignal, onLeft?: (usage: Usage) => void): CallOptions => ({
@@ -118,7 +118,7 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
       async *answer(signal) {
         let generated: Generated | undefined;
         let spent: Usage | undefined;
-        let end = cancelled;
+        let end = canceled;
         // With an `Idempotency-Key` the work goes on when the caller has left.
         const leave = invoker.memory.keep();
         let release: (() => void) | undefined;
@@ -142,11 +142,11 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
           }
         } catch (error) {
           spent ??= spentBy(error, signal);
-          end = { error, isCancelled: signal.aborted };
+          end = { error, isCanceled: signal.aborted };
           throw isInterruption(error) ? withAttempts(error, record.calls()) : error;
         } finally {
           // A reader that was waiting for its caller leaves without an error.
-          if (end === cancelled && isInterruption(signal.reason)) end = { error: signal.reason, isCancelled: true };
+          if (end === canceled && isInterruption(signal.reason)) end = { error: signal.reason, isCanceled: true };
           release?.();
           leave();
           record.end(end, (costs) => {
@@ -171,7 +171,7 @@ function spentBy(error: unknown, signal: AbortSignal): Usage | undefined {
 }
 
 /** Of a stream that its reader leaves. */
-const cancelled: InvocationEnd = { error: undefined, isCancelled: true };
+const canceled: InvocationEnd = { error: undefined, isCanceled: true };
 
 /** The end of an invocation that has an answer. */
 export function answered({ provider, model, result, age }: Generated): InvocationEnd {

@@ -69,7 +69,7 @@ export async function callTargets(
         result: toInvocationResult(generated),
       };
     } catch (error) {
-      record.end({ error, isCancelled: call.signal.aborted }, onFinal);
+      record.end({ error, isCanceled: call.signal.aborted }, onFinal);
       if (!call.signal.aborted) {
         const ids = { request_id: call.requestId, invocation_id: record.id };
         log.warn({ ...ids, ...fieldsOf(error, provider.id, model) }, 'a call of a test run failed');

@@ -12,7 +12,10 @@ async function store(...times: string[]): Promise<string[]> {
   return await storeOf({ author: { type: 'key', id: 'a-key', name: 'A key' } }, ...times);
 }
 
-async function storeOf(more: Pick<InvocationDocument, 'author' | 'prompt_id'>, ...times: string[]): Promise<string[]> {
+async function storeOf(
+  more: Pick<InvocationDocument, 'author' | 'prompt_id'> & Partial<Pick<InvocationDocument, 'status'>>,
+  ...times: string[]
+): Promise<string[]> {
   const ids: string[] = [];
   for (const time of times) {
     const created_at = new Date(time);
@@ -55,6 +58,15 @@ it('200: all records of all days, the oldest first, and those after one of them'
   expect(await exported(`author_id=a-key&after_id=${second}`)).toEqual([third, fourth]);
   expect(await exported('author_id=a-key&since=2026-03-01T23:59:59.999Z&until=2026-03-04')).toEqual([second, third]);
   expect(await exported('author_id=another')).toEqual([]);
+});
+
+it('200: canceled ones, whose documents have the other spelling', async () => {
+  const author = { type: 'key', id: 'c-key', name: 'A key' } as const;
+  const stored = await storeOf({ author, status: 'cancelled' }, '2026-03-01T12:00:00.000Z');
+  await storeOf({ author }, '2026-03-01T12:00:00.000Z');
+  expect(await exported('author_id=c-key&status=canceled')).toEqual(stored);
+  const { body } = await setup.service.call('GET', `/api/v1/invocations/${stored[0]}`);
+  expect(body.status).toBe('canceled');
 });
 
 it('200: only those of the prompts that a key with limits can reach', async () => {

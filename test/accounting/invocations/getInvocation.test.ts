@@ -183,7 +183,7 @@ describe('200', () => {
     leaving.abort();
     await invoking;
     const record = await found('case=left');
-    expect(record).toMatchObject({ status: 'cancelled', attempts: [{ status: 'cancelled' }] });
+    expect(record).toMatchObject({ status: 'canceled', attempts: [{ status: 'canceled' }] });
   });
 
   it('has a stream whose caller leaves, with the usage that the provider had mentioned', async () => {
@@ -196,10 +196,10 @@ describe('200', () => {
     const record = await found('case=stream-left');
     expect(record).toMatchObject({
       id: response.headers.get('x-invocation-id'),
-      status: 'cancelled',
+      status: 'canceled',
       streamed: true,
       first_content_ms: expect.any(Number),
-      attempts: [{ status: 'cancelled', latency_ms: expect.any(Number) }],
+      attempts: [{ status: 'canceled', latency_ms: expect.any(Number) }],
     });
   });
 
@@ -269,7 +269,7 @@ describe('200', () => {
     const joined = await recordOf(await second);
     expect(joined).toMatchObject({ status: 'succeeded', attempts: [] });
     const paid = await found('case=payer');
-    expect(paid).toMatchObject({ id: joined.joined, status: 'cancelled', usage, attempts: [succeeded] });
+    expect(paid).toMatchObject({ id: joined.joined, status: 'canceled', usage, attempts: [succeeded] });
   });
 
   it('has one record for all answers to an Idempotency-Key', async () => {

@@ -137,7 +137,7 @@ describe('a journal', () => {
     journals.end(second._id, []);
   });
 
-  it('is left by an entry whose first attempt was cancelled while another one began', async () => {
+  it('is left by an entry whose first attempt was canceled while another one began', async () => {
     const store = open();
     const one = entry();
     const terms = { id: 'a-budget|once', since: new Date(), resetsAt: undefined, budget: 'all', budgetId: 'a-budget' };

@@ -59,7 +59,7 @@ describe('200', () => {
     ['model=model-b&prompt=SLUG', ['tagged', 'key', 'latest']],
     ['status=failed', ['refused', 'failed']],
     ['status=succeeded&provider=spare', ['saved', 'spare']],
-    ['status=cancelled', []],
+    ['status=canceled', []],
     ['problem=provider-failed', ['failed']],
     ['problem=version-not-found', ['refused']],
     ['tag=env%3Dprod', ['tagged']],

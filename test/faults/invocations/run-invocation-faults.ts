@@ -177,8 +177,8 @@ const kinds: Record<string, Send> = {
   'time-out': (headers) => send(`/api/v1/prompts/${slow}/invoke`, {}, { ...headers, 'X-Timeout-Ms': '20' }),
   stream: (headers) => send(`/api/v1/prompts/${drip}/invoke`, { stream: true }, headers),
   'stream that breaks off': (headers) => send(`/api/v1/prompts/${cut}/invoke`, { stream: true }, headers),
-  'cancelled call': (headers) => send(`/api/v1/prompts/${slow}/invoke`, {}, headers, leaving(60)),
-  'cancelled stream': (headers) => send(`/api/v1/prompts/${drip}/invoke`, { stream: true }, headers, leaving(200)),
+  'canceled call': (headers) => send(`/api/v1/prompts/${slow}/invoke`, {}, headers, leaving(60)),
+  'canceled stream': (headers) => send(`/api/v1/prompts/${drip}/invoke`, { stream: true }, headers, leaving(200)),
   'cached or shared': (headers) =>
     send(
       `/api/v1/prompts/${slow}/invoke`,
@@ -213,7 +213,7 @@ for (const { provider: id } of formats) {
     [`${id}: absurd usage of a stream`]: (headers) => invoke(absurdStream, stream, headers),
     [`${id}: more than the limit`]: (headers) => invoke(excessiveModel, {}, headers),
     [`${id}: stream`]: (headers) => invoke('mock-drip-3-12', stream, headers),
-    [`${id}: cancelled stream`]: (headers) => invoke('mock-drip-3-12', stream, headers, leaving(100)),
+    [`${id}: canceled stream`]: (headers) => invoke('mock-drip-3-12', stream, headers, leaving(100)),
     [`${id}: stream that breaks off`]: (headers) => invoke('mock-cut', stream, headers),
     [`${id}: stream without its end`]: (headers) => invoke('mock-unended', stream, headers),
     [`${id}: time-out`]: (headers) => invoke('mock-slow-50', {}, { ...headers, 'X-Timeout-Ms': '20' }),

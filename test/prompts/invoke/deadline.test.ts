@@ -88,8 +88,8 @@ describe('deadline', () => {
 
 describe('closing the connection', () => {
   it.each([{}, { 'Cache-Control': 'max-age=60' }])('cancels the call to the provider (%j)', async (headers) => {
-    const cancelled = 'provider_call_duration_seconds_count{provider="mock",outcome="cancelled"}';
-    const before = await harness.metric(cancelled);
+    const canceled = 'provider_call_duration_seconds_count{provider="mock",outcome="canceled"}';
+    const before = await harness.metric(canceled);
     const caller = new AbortController();
     const answer = harness.invokeUntil(caller.signal, prompt, { model: 'mock-hang' }, headers);
     const upstream = await harness.received(1);
@@ -98,7 +98,7 @@ describe('closing the connection', () => {
     await upstream.ended;
     expect(upstream.aborted).toBe(true);
     await until(
-      () => harness.metric(cancelled),
+      () => harness.metric(canceled),
       (count) => count === before + 1,
     );
   });

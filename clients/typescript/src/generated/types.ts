@@ -3719,12 +3719,12 @@ export interface components<Other = string & {}> {
          * InvocationStatus
          * @description - `succeeded`: it has an answer.
          *     - `failed`: `problem` says why.
-         *     - `cancelled`: the caller left before the end.
+         *     - `canceled`: the caller left before the end.
          *     - `interrupted`: the process ended before. What the provider answered and charged is not known.
          * @example succeeded
          * @enum {string}
          */
-        InvocationStatus: "succeeded" | "failed" | "cancelled" | "interrupted";
+        InvocationStatus: "succeeded" | "failed" | "canceled" | "interrupted";
         /**
          * InvocationFeedback
          * @description How good the answer of an invocation was. Fields without a value are absent.
@@ -17044,7 +17044,7 @@ export interface components<Other = string & {}> {
          * @description Only invocations with this status.
          * @example failed
          */
-        OfInvocationStatus: "succeeded" | "failed" | "cancelled" | "interrupted";
+        OfInvocationStatus: "succeeded" | "failed" | "canceled" | "interrupted";
         /**
          * @description Only invocations that failed with this problem, by the last part of its `type`.
          * @example provider-timeout

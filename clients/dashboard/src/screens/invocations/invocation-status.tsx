@@ -5,7 +5,7 @@ import { useTexts } from '../../shared/texts.tsx';
 const tones: Record<string, Tone> = {
   succeeded: 'ok',
   failed: 'danger',
-  cancelled: 'neutral',
+  canceled: 'neutral',
   interrupted: 'warning',
 };
 

@@ -8,7 +8,7 @@ export const invocationsRoutes = [
     getParentRoute: () => rootRoute,
     path: '/invocations',
     validateSearch: searchOf({
-      status: ['succeeded', 'failed', 'cancelled', 'interrupted'],
+      status: ['succeeded', 'failed', 'canceled', 'interrupted'],
       problem: 'text',
       attempt_provider: 'text',
       attempt_problem: 'text',

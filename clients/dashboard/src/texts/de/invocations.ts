@@ -27,7 +27,7 @@ export const invocations: Texts['invocations'] = {
   statuses: {
     succeeded: 'Beantwortet',
     failed: 'Fehlgeschlagen',
-    cancelled: 'Abgebrochen',
+    canceled: 'Abgebrochen',
     interrupted: 'Unterbrochen',
   },
   operations: {

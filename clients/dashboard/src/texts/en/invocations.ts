@@ -24,7 +24,7 @@ export const invocations = {
   statuses: {
     succeeded: 'Succeeded',
     failed: 'Failed',
-    cancelled: 'Cancelled',
+    canceled: 'Canceled',
     interrupted: 'Interrupted',
   },
   operations: {
