@@ -182,6 +182,14 @@ const strictGenerators = () => ({
         report({ message: `an object in a schema that can be null, without a title: ${description}`, location });
       }
     }
+    if (
+      schema.properties !== undefined &&
+      schema.title === undefined &&
+      !isComponent(location) &&
+      !inCondition(location)
+    ) {
+      report({ message: 'an object without a title: generators would name it by its place', location });
+    }
     const isUnion = (schema.anyOf ?? schema.oneOf) !== undefined && schema.anyOf?.some(isOtherValue) !== true;
     if (isUnion && schema.title === undefined && !isComponent(location) && !inCondition(location)) {
       report({ message: 'a union without a title', location });

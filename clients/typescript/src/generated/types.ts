@@ -2126,10 +2126,7 @@ export interface components<Other = string & {}> {
          *       }
          *     ]
          */
-        Fallbacks: {
-            provider: components<Other>["schemas"]["ProviderId"];
-            model?: components<Other>["schemas"]["ModelId"];
-        }[];
+        Fallbacks: components<Other>["schemas"]["Fallback"][];
         /**
          * FallbacksInput
          * @description Providers and models that are called in this order if the selected one fails in a way that another may not: time-out, rate limit, server error, refused credentials, invalid answer. `null` means none. Part of the content: a change creates a new version.
@@ -2613,24 +2610,7 @@ export interface components<Other = string & {}> {
          *       }
          *     ]
          */
-        Tools: {
-            /**
-             * @description Name of the function, unique among the tools.
-             * @example find_customer
-             */
-            name: string;
-            /**
-             * @description What the function does, for the model.
-             * @example Finds a customer by name
-             */
-            description?: string;
-            parameters: components<Other>["schemas"]["JsonSchema"];
-            /**
-             * @description Whether the provider has to follow the schema of the arguments exactly.
-             * @example true
-             */
-            strict?: boolean;
-        }[];
+        Tools: components<Other>["schemas"]["Tool"][];
         /**
          * ToolChoice
          * @description Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.
@@ -3297,48 +3277,7 @@ export interface components<Other = string & {}> {
              *       }
              *     ]
              */
-            messages?: ({
-                /**
-                 * ConversationRole
-                 * @description Role of the speaker. `tool` gives the result of a call.
-                 * @example user
-                 * @enum {string}
-                 */
-                role: "system" | "developer" | "user" | "assistant" | "tool";
-                content?: components<Other>["schemas"]["ConversationContent"];
-                /** @description The calls that the assistant asked for. */
-                tool_calls?: {
-                    /**
-                     * @description Id of the call, unique in the conversation.
-                     * @example call_8fD2
-                     */
-                    id: string;
-                    /**
-                     * @description Name of the tool.
-                     * @example find_customer
-                     */
-                    name: string;
-                    /**
-                     * @description Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.
-                     * @example {"name": "Ada"}
-                     */
-                    arguments: string;
-                    /** @description As it was received. */
-                    provider_metadata?: {
-                        [key: string]: unknown;
-                    };
-                }[];
-                /**
-                 * @description Of a `tool` message: id of a call in a message before.
-                 * @example call_8fD2
-                 */
-                tool_call_id?: string;
-                /**
-                 * @description Of a `tool` message: whether the tool failed, and `content` says why. Anthropic gets it as such; other providers get the content alone.
-                 * @example true
-                 */
-                is_error?: boolean;
-            } & (unknown & unknown))[];
+            messages?: components<Other>["schemas"]["ConversationMessage"][];
             /**
              * @description `true` answers with Server-Sent Events while the text is generated. This member decides, whatever `Accept` says.
              * @example true
@@ -4463,43 +4402,14 @@ export interface components<Other = string & {}> {
              * @example completed
              */
             status: ("in_progress" | "completed" | "incomplete" | "failed") | components<Other>["schemas"]["OtherValue"];
-            /** @description Why the response failed. */
-            error: {
-                /**
-                 * AnyResponseResourceErrorCode
-                 * @description `rate_limit_exceeded` or `server_error`.
-                 * @example server_error
-                 */
-                code: ("server_error" | "rate_limit_exceeded") | components<Other>["schemas"]["OtherValue"];
-                /**
-                 * @description What happened.
-                 * @example The provider ended the answer with an error.
-                 */
-                message: string;
-            } | null;
-            /** @description Why the response is incomplete. */
-            incomplete_details: {
-                /**
-                 * AnyResponseResourceIncompleteDetailsReason
-                 * @description `max_output_tokens` or `content_filter`.
-                 * @example max_output_tokens
-                 */
-                reason: ("max_output_tokens" | "content_filter") | components<Other>["schemas"]["OtherValue"];
-            } | null;
+            error: components<Other>["schemas"]["ResponseError"];
+            incomplete_details: components<Other>["schemas"]["ResponseIncompleteDetails"];
             /**
              * @description `<provider>/<model>` that answered.
              * @example openai/gpt-4.1-mini
              */
             model: string;
-            /** @description The stored prompt that ran. */
-            prompt: {
-                id: components<Other>["schemas"]["PromptId"];
-                /**
-                 * @description Number of the version that ran.
-                 * @example 3
-                 */
-                version: string;
-            } | null;
+            prompt: components<Other>["schemas"]["ResponsePrompt"];
             /**
              * @description As in the request.
              * @example Answer in one sentence.
@@ -4507,114 +4417,10 @@ export interface components<Other = string & {}> {
             instructions: string | null;
             /** @description What the model wrote, in order. SDKs join the texts to `output_text`. */
             output: components<Other>["schemas"]["ResponseItem"][];
-            /** @description Numbers of tokens, as the provider counts them. `null` while the response is in progress, and if the provider does not give those of the request and of the answer. The numbers of kinds that it does not give are 0. */
-            usage: {
-                /**
-                 * Format: int64
-                 * @description Tokens of the request.
-                 * @example 64
-                 */
-                input_tokens: number;
-                input_tokens_details: components<Other>["schemas"]["ResponseInputTokensDetails"];
-                /**
-                 * Format: int64
-                 * @description Tokens of the answer, including reasoning.
-                 * @example 13
-                 */
-                output_tokens: number;
-                output_tokens_details: components<Other>["schemas"]["ResponseOutputTokensDetails"];
-                /**
-                 * Format: int64
-                 * @description Sum of both.
-                 * @example 77
-                 */
-                total_tokens: number;
-            } | null;
-            /** @description The form of the answer. */
-            text: {
-                /** @description `text`, `json_schema` with `name` and `schema`, or `json_object`. */
-                format: {
-                    /**
-                     * AnyResponseResourceTextFormatType
-                     * @description Kind of the form.
-                     * @example text
-                     */
-                    type: ("text" | "json_schema" | "json_object") | components<Other>["schemas"]["OtherValue"];
-                    /**
-                     * @description Name of the schema.
-                     * @example triage
-                     */
-                    name?: string;
-                    /**
-                     * @description JSON Schema of the answer.
-                     * @example {
-                     *       "type": "object",
-                     *       "properties": {
-                     *         "name": {
-                     *           "type": "string"
-                     *         }
-                     *       },
-                     *       "required": [
-                     *         "name"
-                     *       ]
-                     *     }
-                     */
-                    schema?: {
-                        [key: string]: unknown;
-                    };
-                    /**
-                     * @description Purpose of the answer.
-                     * @example Priority of a support ticket
-                     */
-                    description?: string | null;
-                    /**
-                     * @description Whether the provider has to follow the schema exactly.
-                     * @example true
-                     */
-                    strict?: boolean;
-                };
-            };
+            usage: components<Other>["schemas"]["ResponseUsage"];
+            text: components<Other>["schemas"]["ResponseText"];
             /** @description The functions that the model could ask for. */
-            tools: {
-                /**
-                 * @description Always `function`.
-                 * @example function
-                 * @constant
-                 */
-                type: "function";
-                /**
-                 * @description Name of the function.
-                 * @example find_customer
-                 */
-                name: string;
-                /**
-                 * @description What the function does.
-                 * @example Finds a customer by name
-                 */
-                description: string | null;
-                /**
-                 * @description JSON Schema of the arguments.
-                 * @example {
-                 *       "type": "object",
-                 *       "properties": {
-                 *         "name": {
-                 *           "type": "string"
-                 *         }
-                 *       },
-                 *       "required": [
-                 *         "name"
-                 *       ]
-                 *     }
-                 */
-                parameters: {
-                    [key: string]: unknown;
-                };
-                /**
-                 * @description Whether the provider has to follow the schema of the arguments exactly.
-                 * @example true
-                 */
-                strict: boolean | null;
-            }[];
+            tools: components<Other>["schemas"]["ResponseOfferedTool"][];
             tool_choice: components<Other>["schemas"]["ResponseUsedToolChoice"];
             /**
              * @description Whether the model could call several tools at the same time. `true` unless set.
@@ -4646,19 +4452,7 @@ export interface components<Other = string & {}> {
              * @example 500
              */
             max_output_tokens: number | null;
-            /** @description How the model reasoned. */
-            reasoning: {
-                /**
-                 * @description How much the model reasoned; `null` unless set.
-                 * @example low
-                 */
-                effort: string | null;
-                /**
-                 * @description Always `null`.
-                 * @example null
-                 */
-                summary: string | null;
-            };
+            reasoning: components<Other>["schemas"]["ResponseReasoningState"];
             /**
              * @description As in the request.
              * @example {
@@ -6600,6 +6394,17 @@ export interface components<Other = string & {}> {
             [key: string]: unknown;
         };
         /**
+         * Fallback
+         * @description A provider, and a model of it.
+         * @example {
+         *       "provider": "anthropic"
+         *     }
+         */
+        Fallback: {
+            provider: components<Other>["schemas"]["ProviderId"];
+            model?: components<Other>["schemas"]["ModelId"];
+        };
+        /**
          * ProblemDetail
          * @description One mistake in the request. At most one of `pointer`, `parameter` and `header` is present and names the place.
          * @example {
@@ -6689,6 +6494,43 @@ export interface components<Other = string & {}> {
              */
             role: components<Other>["schemas"]["MessageRole"] | components<Other>["schemas"]["OtherValue"];
             content: components<Other>["schemas"]["StoredContent"];
+        };
+        /**
+         * Tool
+         * @description A function.
+         * @example {
+         *       "name": "find_customer",
+         *       "description": "Finds a customer by name",
+         *       "parameters": {
+         *         "type": "object",
+         *         "properties": {
+         *           "name": {
+         *             "type": "string"
+         *           }
+         *         },
+         *         "required": [
+         *           "name"
+         *         ]
+         *       }
+         *     }
+         */
+        Tool: {
+            /**
+             * @description Name of the function, unique among the tools.
+             * @example find_customer
+             */
+            name: string;
+            /**
+             * @description What the function does, for the model.
+             * @example Finds a customer by name
+             */
+            description?: string;
+            parameters: components<Other>["schemas"]["JsonSchema"];
+            /**
+             * @description Whether the provider has to follow the schema of the arguments exactly.
+             * @example true
+             */
+            strict?: boolean;
         };
         /**
          * UsedTool
@@ -6954,6 +6796,66 @@ export interface components<Other = string & {}> {
          * @example And since when?
          */
         ConversationContent: string | components<Other>["schemas"]["ConversationParts"];
+        /**
+         * ToolCallInput
+         * @description A call of a tool, as it was received.
+         * @example {
+         *       "id": "call_8fD2",
+         *       "name": "find_customer",
+         *       "arguments": "{\"name\": \"Ada\"}"
+         *     }
+         */
+        ToolCallInput: {
+            /**
+             * @description Id of the call, unique in the conversation.
+             * @example call_8fD2
+             */
+            id: string;
+            /**
+             * @description Name of the tool.
+             * @example find_customer
+             */
+            name: string;
+            /**
+             * @description Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.
+             * @example {"name": "Ada"}
+             */
+            arguments: string;
+            /** @description As it was received. */
+            provider_metadata?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * ConversationMessage
+         * @description A message of a conversation.
+         * @example {
+         *       "role": "user",
+         *       "content": "And since when?"
+         *     }
+         */
+        ConversationMessage: {
+            /**
+             * ConversationRole
+             * @description Role of the speaker. `tool` gives the result of a call.
+             * @example user
+             * @enum {string}
+             */
+            role: "system" | "developer" | "user" | "assistant" | "tool";
+            content?: components<Other>["schemas"]["ConversationContent"];
+            /** @description The calls that the assistant asked for. */
+            tool_calls?: components<Other>["schemas"]["ToolCallInput"][];
+            /**
+             * @description Of a `tool` message: id of a call in a message before.
+             * @example call_8fD2
+             */
+            tool_call_id?: string;
+            /**
+             * @description Of a `tool` message: whether the tool failed, and `content` says why. Anthropic gets it as such; other providers get the content alone.
+             * @example true
+             */
+            is_error?: boolean;
+        } & (unknown & unknown);
         /**
          * AnswerPart
          * @description A part of what a model said: a text (`text`), thinking (`text`, empty if the provider shows none of it), or a call of a tool (`id`, `name`, `arguments`). Send it back, as it is, in the `content` of the assistant's message.
@@ -7374,6 +7276,58 @@ export interface components<Other = string & {}> {
             [key: string]: components<Other>["schemas"]["StoredPromptVariable"];
         } | null;
         /**
+         * ResponseError
+         * @description Why the response failed.
+         * @example {
+         *       "code": "server_error",
+         *       "message": "The provider ended the answer with an error."
+         *     }
+         */
+        ResponseError: {
+            /**
+             * AnyResponseErrorCode
+             * @description `rate_limit_exceeded` or `server_error`.
+             * @example server_error
+             */
+            code: ("server_error" | "rate_limit_exceeded") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description What happened.
+             * @example The provider ended the answer with an error.
+             */
+            message: string;
+        } | null;
+        /**
+         * ResponseIncompleteDetails
+         * @description Why the response is incomplete.
+         * @example {
+         *       "reason": "max_output_tokens"
+         *     }
+         */
+        ResponseIncompleteDetails: {
+            /**
+             * AnyResponseIncompleteDetailsReason
+             * @description `max_output_tokens` or `content_filter`.
+             * @example max_output_tokens
+             */
+            reason: ("max_output_tokens" | "content_filter") | components<Other>["schemas"]["OtherValue"];
+        } | null;
+        /**
+         * ResponsePrompt
+         * @description The stored prompt that ran.
+         * @example {
+         *       "id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "version": "3"
+         *     }
+         */
+        ResponsePrompt: {
+            id: components<Other>["schemas"]["PromptId"];
+            /**
+             * @description Number of the version that ran.
+             * @example 3
+             */
+            version: string;
+        } | null;
+        /**
          * ResponseInputTokensDetails
          * @description Kinds of input tokens.
          * @example {
@@ -7404,6 +7358,163 @@ export interface components<Other = string & {}> {
             reasoning_tokens: number;
         };
         /**
+         * ResponseUsage
+         * @description Numbers of tokens, as the provider counts them. `null` while the response is in progress, and if the provider does not give those of the request and of the answer. The numbers of kinds that it does not give are 0.
+         * @example {
+         *       "input_tokens": 12,
+         *       "input_tokens_details": {
+         *         "cached_tokens": 0
+         *       },
+         *       "output_tokens": 4,
+         *       "output_tokens_details": {
+         *         "reasoning_tokens": 0
+         *       },
+         *       "total_tokens": 16
+         *     }
+         */
+        ResponseUsage: {
+            /**
+             * Format: int64
+             * @description Tokens of the request.
+             * @example 64
+             */
+            input_tokens: number;
+            input_tokens_details: components<Other>["schemas"]["ResponseInputTokensDetails"];
+            /**
+             * Format: int64
+             * @description Tokens of the answer, including reasoning.
+             * @example 13
+             */
+            output_tokens: number;
+            output_tokens_details: components<Other>["schemas"]["ResponseOutputTokensDetails"];
+            /**
+             * Format: int64
+             * @description Sum of both.
+             * @example 77
+             */
+            total_tokens: number;
+        } | null;
+        /**
+         * ResponseAnswerFormat
+         * @description `text`, `json_schema` with `name` and `schema`, or `json_object`.
+         * @example {
+         *       "type": "text"
+         *     }
+         */
+        ResponseAnswerFormat: {
+            /**
+             * AnyResponseAnswerFormatType
+             * @description Kind of the form.
+             * @example text
+             */
+            type: ("text" | "json_schema" | "json_object") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description Name of the schema.
+             * @example triage
+             */
+            name?: string;
+            /**
+             * @description JSON Schema of the answer.
+             * @example {
+             *       "type": "object",
+             *       "properties": {
+             *         "name": {
+             *           "type": "string"
+             *         }
+             *       },
+             *       "required": [
+             *         "name"
+             *       ]
+             *     }
+             */
+            schema?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Purpose of the answer.
+             * @example Priority of a support ticket
+             */
+            description?: string | null;
+            /**
+             * @description Whether the provider has to follow the schema exactly.
+             * @example true
+             */
+            strict?: boolean;
+        };
+        /**
+         * ResponseText
+         * @description The form of the answer.
+         * @example {
+         *       "format": {
+         *         "type": "text"
+         *       }
+         *     }
+         */
+        ResponseText: {
+            format: components<Other>["schemas"]["ResponseAnswerFormat"];
+        };
+        /**
+         * ResponseOfferedTool
+         * @description A function.
+         * @example {
+         *       "type": "function",
+         *       "name": "find_customer",
+         *       "description": "Finds a customer by name",
+         *       "parameters": {
+         *         "type": "object",
+         *         "properties": {
+         *           "name": {
+         *             "type": "string"
+         *           }
+         *         },
+         *         "required": [
+         *           "name"
+         *         ]
+         *       },
+         *       "strict": true
+         *     }
+         */
+        ResponseOfferedTool: {
+            /**
+             * @description Always `function`.
+             * @example function
+             * @constant
+             */
+            type: "function";
+            /**
+             * @description Name of the function.
+             * @example find_customer
+             */
+            name: string;
+            /**
+             * @description What the function does.
+             * @example Finds a customer by name
+             */
+            description: string | null;
+            /**
+             * @description JSON Schema of the arguments.
+             * @example {
+             *       "type": "object",
+             *       "properties": {
+             *         "name": {
+             *           "type": "string"
+             *         }
+             *       },
+             *       "required": [
+             *         "name"
+             *       ]
+             *     }
+             */
+            parameters: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Whether the provider has to follow the schema of the arguments exactly.
+             * @example true
+             */
+            strict: boolean | null;
+        };
+        /**
          * ResponseUsedTool
          * @example {
          *       "type": "function",
@@ -7429,6 +7540,26 @@ export interface components<Other = string & {}> {
          * @example auto
          */
         ResponseUsedToolChoice: string | components<Other>["schemas"]["ResponseUsedTool"];
+        /**
+         * ResponseReasoningState
+         * @description How the model reasoned.
+         * @example {
+         *       "effort": null,
+         *       "summary": null
+         *     }
+         */
+        ResponseReasoningState: {
+            /**
+             * @description How much the model reasoned; `null` unless set.
+             * @example low
+             */
+            effort: string | null;
+            /**
+             * @description Always `null`.
+             * @example null
+             */
+            summary: string | null;
+        };
         /**
          * Spot
          * @description A place at a location where orders are placed, such as a table.
@@ -8502,17 +8633,81 @@ export interface components<Other = string & {}> {
          */
         InvocationEvent: components<Other>["schemas"]["InvocationStart"] | components<Other>["schemas"]["InvocationText"] | components<Other>["schemas"]["InvocationThinking"] | components<Other>["schemas"]["InvocationThinkingEnd"] | components<Other>["schemas"]["InvocationToolCall"] | components<Other>["schemas"]["InvocationFinish"] | components<Other>["schemas"]["InvocationFailure"];
         /**
-         * RenderedParts
-         * @example [
-         *       {
-         *         "type": "text",
-         *         "text": "What is in this picture?"
-         *       }
-         *     ]
+         * UnsupportedMember
+         * @description A member that the provider cannot use.
+         * @example {
+         *       "member": "parameters/seed",
+         *       "detail": "The provider does not support it."
+         *     }
          */
-        RenderedParts: {
+        UnsupportedMember: {
             /**
-             * AnyRenderedPartsType
+             * @description Path of the member in this answer. Empty if it is the combination of all.
+             * @example parameters/seed
+             */
+            member: string;
+            /**
+             * @description Why, for people.
+             * @example The provider does not support it.
+             */
+            detail: string;
+        };
+        /**
+         * RewrittenMember
+         * @description A member that the provider gets in another form.
+         * @example {
+         *       "member": "response_format",
+         *       "detail": "The provider gets the schema as a function that the model has to call."
+         *     }
+         */
+        RewrittenMember: {
+            /**
+             * @description Path of the member in this answer.
+             * @example response_format
+             */
+            member: string;
+            /**
+             * @description What the provider gets, for people.
+             * @example The provider gets the schema as a function that the model has to call.
+             */
+            detail: string;
+        };
+        /**
+         * RenderedTarget
+         * @description A provider and model.
+         * @example {
+         *       "provider": "openai",
+         *       "model": "gpt-4.1-mini"
+         *     }
+         */
+        RenderedTarget: {
+            provider: components<Other>["schemas"]["ProviderId"];
+            model: components<Other>["schemas"]["ModelId"];
+            /**
+             * @description Options that only this provider gets. Absent if there are none.
+             * @example {
+             *       "effort": "low"
+             *     }
+             */
+            provider_options?: {
+                [key: string]: unknown;
+            };
+            /** @description What the provider cannot do. An invocation is refused because of it, or leaves it out with `"unsupported": "ignore"`. Absent if there is nothing. */
+            unsupported?: components<Other>["schemas"]["UnsupportedMember"][];
+            /** @description What the provider gets in another form than this answer has it: a schema with changes, as a text, or as a function that the model has to call; another value of `strict`, or none; a text without the white space at its ends, or no text; the address of an image with escaped characters. Absent if there is nothing. */
+            rewritten?: components<Other>["schemas"]["RewrittenMember"][];
+        };
+        /**
+         * RenderedPart
+         * @description A text or an image.
+         * @example {
+         *       "type": "text",
+         *       "text": "What is in this picture?"
+         *     }
+         */
+        RenderedPart: {
+            /**
+             * AnyRenderedPartType
              * @description `text` with `text`, or `image` with `url`.
              * @example text
              */
@@ -8527,13 +8722,121 @@ export interface components<Other = string & {}> {
              * @example https://images.example.com/a.png
              */
             url?: string;
-        }[];
+        };
+        /**
+         * RenderedParts
+         * @example [
+         *       {
+         *         "type": "text",
+         *         "text": "What is in this picture?"
+         *       }
+         *     ]
+         */
+        RenderedParts: components<Other>["schemas"]["RenderedPart"][];
         /**
          * RenderedContent
          * @description A text, or texts and images in their order.
          * @example And since when?
          */
         RenderedContent: string | components<Other>["schemas"]["RenderedParts"];
+        /**
+         * RenderedMessage
+         * @description A message.
+         * @example {
+         *       "role": "system",
+         *       "content": "You summarise support tickets. Be calm."
+         *     }
+         */
+        RenderedMessage: {
+            /**
+             * AnyRenderedMessageRole
+             * @description Role of the speaker.
+             * @example user
+             */
+            role: ("system" | "developer" | "user" | "assistant" | "tool") | components<Other>["schemas"]["OtherValue"];
+            content: components<Other>["schemas"]["RenderedContent"];
+            /** @description The calls that the assistant asked for. Thinking that goes back to the provider is in the `provider_metadata` of the call that it came before. */
+            tool_calls?: components<Other>["schemas"]["ToolCall"][];
+            /**
+             * @description Of a `tool` message: id of its call.
+             * @example call_8fD2
+             */
+            tool_call_id?: string;
+            /**
+             * @description Of a `tool` message: whether the tool failed. Absent unless true.
+             * @example true
+             */
+            is_error?: boolean;
+        };
+        /**
+         * RenderedPrompt
+         * @description What an invocation would send: to the first of `targets`, and to the next if that fails. All of them get the same request, except for `provider_options`.
+         * @example {
+         *       "prompt_id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "version": 3,
+         *       "targets": [
+         *         {
+         *           "provider": "openai",
+         *           "model": "gpt-4.1-mini"
+         *         },
+         *         {
+         *           "provider": "anthropic",
+         *           "model": "claude-sonnet-4-5",
+         *           "provider_options": {
+         *             "effort": "low"
+         *           },
+         *           "unsupported": [
+         *             {
+         *               "member": "parameters/seed",
+         *               "detail": "The provider does not support it."
+         *             }
+         *           ]
+         *         }
+         *       ],
+         *       "messages": [
+         *         {
+         *           "role": "system",
+         *           "content": "You summarise support tickets. Be calm."
+         *         },
+         *         {
+         *           "role": "user",
+         *           "content": "Since this morning the export button is greyed out for everyone in our team."
+         *         }
+         *       ],
+         *       "parameters": {
+         *         "seed": 7
+         *       },
+         *       "response_format": {
+         *         "type": "json"
+         *       },
+         *       "variables": [
+         *         "tone",
+         *         "ticket"
+         *       ],
+         *       "warnings": [
+         *         {
+         *           "code": "unknown-variable",
+         *           "detail": "is not declared or used by the prompt",
+         *           "pointer": "#/variables/customer_name"
+         *         }
+         *       ]
+         *     }
+         */
+        RenderedPrompt: {
+            prompt_id: components<Other>["schemas"]["PromptId"];
+            version: components<Other>["schemas"]["VersionNumber"];
+            /** @description The selected provider and model, then the fallbacks in their order. */
+            targets: components<Other>["schemas"]["RenderedTarget"][];
+            /** @description The messages of the prompt, without placeholders, and those of the request. */
+            messages: components<Other>["schemas"]["RenderedMessage"][];
+            parameters?: components<Other>["schemas"]["GenerationParameters"];
+            response_format?: components<Other>["schemas"]["ResponseFormat"];
+            tools?: components<Other>["schemas"]["Tools"];
+            tool_choice?: components<Other>["schemas"]["ToolChoice"];
+            /** @description Names of the variables that placeholders of the prompt use, in the order of their first use. */
+            variables: components<Other>["schemas"]["VariableName"][];
+            warnings?: components<Other>["schemas"]["Warnings"];
+        };
         /**
          * VersionStatistics
          * @description Invocations of one version of a prompt in a span of time.
@@ -9843,15 +10146,35 @@ export interface components<Other = string & {}> {
             left_out?: number;
         };
         /**
-         * ChatParts
-         * @example [
-         *       {
-         *         "type": "text",
-         *         "text": "What is in this picture?"
-         *       }
-         *     ]
+         * ChatImage
+         * @description An image.
+         * @example {
+         *       "url": "https://images.example.com/receipt.png"
+         *     }
          */
-        ChatParts: ({
+        ChatImage: {
+            /**
+             * @description Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.
+             * @example https://images.example.com/receipt.png
+             */
+            url: string;
+            /**
+             * ChatImageDetail
+             * @description Only `auto` is supported.
+             * @example auto
+             * @enum {string|null}
+             */
+            detail?: "auto" | null;
+        };
+        /**
+         * ChatPart
+         * @description A part of a message.
+         * @example {
+         *       "type": "text",
+         *       "text": "What is in this picture?"
+         *     }
+         */
+        ChatPart: {
             /**
              * ChatContentPartType
              * @description Kind of the part.
@@ -9869,29 +10192,52 @@ export interface components<Other = string & {}> {
              * @example I cannot help with this.
              */
             refusal?: string;
-            /** @description An image. */
-            image_url?: {
-                /**
-                 * @description Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.
-                 * @example https://images.example.com/receipt.png
-                 */
-                url: string;
-                /**
-                 * ChatImageDetail
-                 * @description Only `auto` is supported.
-                 * @example auto
-                 * @enum {string|null}
-                 */
-                detail?: "auto" | null;
-            };
+            image_url?: components<Other>["schemas"]["ChatImage"];
             prompt_cache_breakpoint?: components<Other>["schemas"]["OnlyNull"];
-        } & (unknown & unknown & unknown))[];
+        } & (unknown & unknown & unknown);
+        /**
+         * ChatParts
+         * @example [
+         *       {
+         *         "type": "text",
+         *         "text": "What is in this picture?"
+         *       }
+         *     ]
+         */
+        ChatParts: components<Other>["schemas"]["ChatPart"][];
         /**
          * ChatContent
          * @description A text, or a list of texts and images. Only users send images. Only an assistant's message can have none.
          * @example And since when?
          */
         ChatContent: (string | null) | components<Other>["schemas"]["ChatParts"];
+        /**
+         * ChatFunctionCallInput
+         * @description What to call.
+         * @example {
+         *       "name": "find_customer",
+         *       "arguments": "{\"name\": \"Ada\"}"
+         *     }
+         */
+        ChatFunctionCallInput: {
+            /**
+             * @description Name of the function.
+             * @example find_customer
+             */
+            name: string;
+            /**
+             * @description Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.
+             * @example {"name": "Ada"}
+             */
+            arguments: string;
+            /**
+             * @description What an SDK parsed from the arguments. Ignored.
+             * @example {
+             *       "name": "Ada"
+             *     }
+             */
+            parsed_arguments?: unknown;
+        };
         /**
          * ChatToolCallInput
          * @description A call of a tool that the model asks for.
@@ -9921,26 +10267,7 @@ export interface components<Other = string & {}> {
              * @constant
              */
             type: "function";
-            /** @description What to call. */
-            function: {
-                /**
-                 * @description Name of the function.
-                 * @example find_customer
-                 */
-                name: string;
-                /**
-                 * @description Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.
-                 * @example {"name": "Ada"}
-                 */
-                arguments: string;
-                /**
-                 * @description What an SDK parsed from the arguments. Ignored.
-                 * @example {
-                 *       "name": "Ada"
-                 *     }
-                 */
-                parsed_arguments?: unknown;
-            };
+            function: components<Other>["schemas"]["ChatFunctionCallInput"];
             /** @description What the provider needs to get back with the call, for example a thought signature. */
             extra_content?: {
                 [key: string]: unknown;
@@ -9954,6 +10281,56 @@ export interface components<Other = string & {}> {
         ChatAnnotation: {
             [key: string]: unknown;
         };
+        /**
+         * ChatMessageInput
+         * @description A message.
+         * @example {
+         *       "role": "user",
+         *       "content": "What is a webhook?"
+         *     }
+         */
+        ChatMessageInput: {
+            /**
+             * ChatMessageRole
+             * @description Role of the speaker. `tool` gives the result of a call.
+             * @example user
+             * @enum {string}
+             */
+            role: "system" | "developer" | "user" | "assistant" | "tool";
+            content?: components<Other>["schemas"]["ChatContent"];
+            /**
+             * @description Name of the speaker. Ignored.
+             * @example Ada
+             */
+            name?: string | null;
+            /**
+             * @description Of an assistant: the text of a refusal.
+             * @example I cannot help with this.
+             */
+            refusal?: string | null;
+            /** @description Of an assistant: the calls that it asked for, as they were received. */
+            tool_calls?: components<Other>["schemas"]["ChatToolCallInput"][] | null;
+            /**
+             * @description Of a result: id of a call in a message before.
+             * @example call_8fD2
+             */
+            tool_call_id?: string | null;
+            /** @description Of an assistant: annotations of an earlier answer. Ignored. */
+            annotations?: components<Other>["schemas"]["ChatAnnotation"][] | null;
+            /**
+             * @description What an SDK parsed from the text of an earlier answer. Ignored.
+             * @example {
+             *       "priority": "high"
+             *     }
+             */
+            parsed?: unknown;
+            audio?: components<Other>["schemas"]["OnlyNull"];
+            /**
+             * @description Not supported; use `tool_calls` or `tool_choice`.
+             * @example null
+             */
+            function_call?: null;
+        } & (unknown & unknown);
         /**
          * ChatStops
          * @example [
@@ -9993,6 +10370,48 @@ export interface components<Other = string & {}> {
             strict?: boolean | null;
         };
         /**
+         * ChatResponseFormat
+         * @description The form of the answer, also instead of a stored prompt's. An answer to it is not checked.
+         * @example {
+         *       "type": "json_object"
+         *     }
+         */
+        ChatResponseFormat: {
+            /**
+             * ChatResponseFormatType
+             * @description `json_schema` with `json_schema`, `json_object` for any JSON, or `text`.
+             * @example json_schema
+             * @enum {string}
+             */
+            type: "text" | "json_object" | "json_schema";
+            json_schema?: components<Other>["schemas"]["ChatJsonSchema"];
+        } | null;
+        /**
+         * ChatFunction
+         * @description The function.
+         * @example {
+         *       "name": "find_customer"
+         *     }
+         */
+        ChatFunction: {
+            /**
+             * @description Name of the function, unique among the tools.
+             * @example find_customer
+             */
+            name: string;
+            /**
+             * @description What the function does, for the model.
+             * @example Finds a customer by name
+             */
+            description?: string | null;
+            parameters?: components<Other>["schemas"]["JsonSchema"];
+            /**
+             * @description Whether the provider has to follow the schema of the arguments exactly.
+             * @example true
+             */
+            strict?: boolean | null;
+        };
+        /**
          * ChatTool
          * @description A function.
          * @example {
@@ -10009,25 +10428,21 @@ export interface components<Other = string & {}> {
              * @constant
              */
             type: "function";
-            /** @description The function. */
-            function: {
-                /**
-                 * @description Name of the function, unique among the tools.
-                 * @example find_customer
-                 */
-                name: string;
-                /**
-                 * @description What the function does, for the model.
-                 * @example Finds a customer by name
-                 */
-                description?: string | null;
-                parameters?: components<Other>["schemas"]["JsonSchema"];
-                /**
-                 * @description Whether the provider has to follow the schema of the arguments exactly.
-                 * @example true
-                 */
-                strict?: boolean | null;
-            };
+            function: components<Other>["schemas"]["ChatFunction"];
+        };
+        /**
+         * ChatChosenFunction
+         * @description The function to call.
+         * @example {
+         *       "name": "find_customer"
+         *     }
+         */
+        ChatChosenFunction: {
+            /**
+             * @description Name of one of the tools.
+             * @example find_customer
+             */
+            name: string;
         };
         /**
          * ChatChosenTool
@@ -10045,14 +10460,7 @@ export interface components<Other = string & {}> {
              * @constant
              */
             type: "function";
-            /** @description The function to call. */
-            function: {
-                /**
-                 * @description Name of one of the tools.
-                 * @example find_customer
-                 */
-                name: string;
-            };
+            function: components<Other>["schemas"]["ChatChosenFunction"];
         };
         /**
          * ChatToolChoice
@@ -10060,6 +10468,23 @@ export interface components<Other = string & {}> {
          * @example auto
          */
         ChatToolChoice: (string | null) | components<Other>["schemas"]["ChatChosenTool"];
+        /**
+         * ChatStreamOptions
+         * @description Options of a stream.
+         * @example {}
+         */
+        ChatStreamOptions: {
+            /**
+             * @description Whether a last chunk, without choices, has the usage.
+             * @example true
+             */
+            include_usage?: boolean | null;
+            /**
+             * @description Ignored.
+             * @example false
+             */
+            include_obfuscation?: boolean | null;
+        } | null;
         /**
          * ChatCompletionCreate
          * @description A request of OpenAI's chat completions. A member that is `null` counts as left out.
@@ -10089,48 +10514,7 @@ export interface components<Other = string & {}> {
              *       }
              *     ]
              */
-            messages: ({
-                /**
-                 * ChatMessageRole
-                 * @description Role of the speaker. `tool` gives the result of a call.
-                 * @example user
-                 * @enum {string}
-                 */
-                role: "system" | "developer" | "user" | "assistant" | "tool";
-                content?: components<Other>["schemas"]["ChatContent"];
-                /**
-                 * @description Name of the speaker. Ignored.
-                 * @example Ada
-                 */
-                name?: string | null;
-                /**
-                 * @description Of an assistant: the text of a refusal.
-                 * @example I cannot help with this.
-                 */
-                refusal?: string | null;
-                /** @description Of an assistant: the calls that it asked for, as they were received. */
-                tool_calls?: components<Other>["schemas"]["ChatToolCallInput"][] | null;
-                /**
-                 * @description Of a result: id of a call in a message before.
-                 * @example call_8fD2
-                 */
-                tool_call_id?: string | null;
-                /** @description Of an assistant: annotations of an earlier answer. Ignored. */
-                annotations?: components<Other>["schemas"]["ChatAnnotation"][] | null;
-                /**
-                 * @description What an SDK parsed from the text of an earlier answer. Ignored.
-                 * @example {
-                 *       "priority": "high"
-                 *     }
-                 */
-                parsed?: unknown;
-                audio?: components<Other>["schemas"]["OnlyNull"];
-                /**
-                 * @description Not supported; use `tool_calls` or `tool_choice`.
-                 * @example null
-                 */
-                function_call?: null;
-            } & (unknown & unknown))[];
+            messages: components<Other>["schemas"]["ChatMessageInput"][];
             /**
              * @description Randomness of the answer.
              * @example 0.2
@@ -10179,17 +10563,7 @@ export interface components<Other = string & {}> {
              * @example false
              */
             parallel_tool_calls?: boolean | null;
-            /** @description The form of the answer, also instead of a stored prompt's. An answer to it is not checked. */
-            response_format?: {
-                /**
-                 * ChatResponseFormatType
-                 * @description `json_schema` with `json_schema`, `json_object` for any JSON, or `text`.
-                 * @example json_schema
-                 * @enum {string}
-                 */
-                type: "text" | "json_object" | "json_schema";
-                json_schema?: components<Other>["schemas"]["ChatJsonSchema"];
-            } | null;
+            response_format?: components<Other>["schemas"]["ChatResponseFormat"];
             /** @description Functions that the model can ask its caller to run. The service never runs them. */
             tools?: components<Other>["schemas"]["ChatTool"][] | null;
             tool_choice?: components<Other>["schemas"]["ChatToolChoice"];
@@ -10198,19 +10572,7 @@ export interface components<Other = string & {}> {
              * @example false
              */
             stream?: boolean | null;
-            /** @description Options of a stream. */
-            stream_options?: {
-                /**
-                 * @description Whether a last chunk, without choices, has the usage.
-                 * @example true
-                 */
-                include_usage?: boolean | null;
-                /**
-                 * @description Ignored.
-                 * @example false
-                 */
-                include_obfuscation?: boolean | null;
-            } | null;
+            stream_options?: components<Other>["schemas"]["ChatStreamOptions"];
             /**
              * @description Ignored.
              * @example user-7
@@ -10303,6 +10665,178 @@ export interface components<Other = string & {}> {
             web_search_options?: components<Other>["schemas"]["OnlyNull"];
         };
         /**
+         * ChatFunctionCall
+         * @description What to call.
+         * @example {
+         *       "name": "find_customer",
+         *       "arguments": "{\"name\": \"Ada\"}"
+         *     }
+         */
+        ChatFunctionCall: {
+            /**
+             * @description Name of the function.
+             * @example find_customer
+             */
+            name: string;
+            /**
+             * @description Arguments as the model wrote them, usually JSON. The service does not check them.
+             * @example {"name": "Ada"}
+             */
+            arguments: string;
+        };
+        /**
+         * ChatToolCall
+         * @description A call of a tool that the model asks for.
+         * @example {
+         *       "id": "call_8fD2",
+         *       "type": "function",
+         *       "function": {
+         *         "name": "find_customer",
+         *         "arguments": "{\"name\": \"Ada\"}"
+         *       }
+         *     }
+         */
+        ChatToolCall: {
+            /**
+             * @description Id of the call. The message with its result names it.
+             * @example call_8fD2
+             */
+            id: string;
+            /**
+             * @description Always `function`.
+             * @example function
+             * @constant
+             */
+            type: "function";
+            function: components<Other>["schemas"]["ChatFunctionCall"];
+            /** @description What the provider needs to get back with the call, for example a thought signature. */
+            extra_content?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * ChatAnswerMessage
+         * @description The message of the model. Send it back as it is to continue the conversation.
+         * @example {
+         *       "role": "assistant",
+         *       "content": "A webhook is an HTTP request that a service sends when something happens.",
+         *       "refusal": null
+         *     }
+         */
+        ChatAnswerMessage: {
+            /**
+             * @description Always `assistant`.
+             * @example assistant
+             * @constant
+             */
+            role: "assistant";
+            /**
+             * @description The text; `null` if there are only calls of tools.
+             * @example A webhook is an HTTP request that a service sends when something happens.
+             */
+            content: string | null;
+            /**
+             * @description Always `null`.
+             * @example null
+             */
+            refusal: string | null;
+            /** @description The tools that the model wants to call. Absent if there are none. */
+            tool_calls?: components<Other>["schemas"]["ChatToolCall"][];
+        };
+        /**
+         * ChatChoice
+         * @description The answer.
+         * @example {
+         *       "index": 0,
+         *       "message": {
+         *         "role": "assistant",
+         *         "content": "A webhook is an HTTP request that a service sends when something happens.",
+         *         "refusal": null
+         *       },
+         *       "logprobs": null,
+         *       "finish_reason": "stop"
+         *     }
+         */
+        ChatChoice: {
+            /**
+             * @description Always 0.
+             * @example 0
+             */
+            index: number;
+            message: components<Other>["schemas"]["ChatAnswerMessage"];
+            /** @description Always `null`. */
+            logprobs: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * AnyChatChoiceFinishReason
+             * @description Why generation ended: the model finished (`stop`), reached a length limit (`length`), was stopped by a filter (`content_filter`), wants to call tools (`tool_calls`), failed (`error`), or ended for another reason (`other`).
+             * @example stop
+             */
+            finish_reason: ("stop" | "length" | "content_filter" | "tool_calls" | "error" | "other") | components<Other>["schemas"]["OtherValue"];
+        };
+        /**
+         * ChatPromptTokens
+         * @description Absent if the provider does not give it.
+         * @example {
+         *       "cached_tokens": 0
+         *     }
+         */
+        ChatPromptTokens: {
+            /**
+             * Format: int64
+             * @description How many of them the provider read from its own cache.
+             * @example 0
+             */
+            cached_tokens: number;
+        };
+        /**
+         * ChatCompletionTokens
+         * @description Absent if the provider does not give it.
+         * @example {
+         *       "reasoning_tokens": 0
+         *     }
+         */
+        ChatCompletionTokens: {
+            /**
+             * Format: int64
+             * @description How many of them are reasoning.
+             * @example 0
+             */
+            reasoning_tokens: number;
+        };
+        /**
+         * ChatUsage
+         * @description Numbers of tokens, as the provider counts them. Absent if it does not give those of the messages and of the answer.
+         * @example {
+         *       "prompt_tokens": 12,
+         *       "completion_tokens": 14,
+         *       "total_tokens": 26
+         *     }
+         */
+        ChatUsage: {
+            /**
+             * Format: int64
+             * @description Tokens of the messages.
+             * @example 12
+             */
+            prompt_tokens: number;
+            /**
+             * Format: int64
+             * @description Tokens of the answer, including reasoning.
+             * @example 14
+             */
+            completion_tokens: number;
+            /**
+             * Format: int64
+             * @description Their sum.
+             * @example 26
+             */
+            total_tokens: number;
+            prompt_tokens_details?: components<Other>["schemas"]["ChatPromptTokens"];
+            completion_tokens_details?: components<Other>["schemas"]["ChatCompletionTokens"];
+        };
+        /**
          * ChatCompletion
          * @description An answer of OpenAI's chat completions.
          * @example {
@@ -10353,109 +10887,175 @@ export interface components<Other = string & {}> {
              */
             model: string;
             /** @description One answer. */
-            choices: {
-                /**
-                 * @description Always 0.
-                 * @example 0
-                 */
-                index: number;
-                /** @description The message of the model. Send it back as it is to continue the conversation. */
-                message: {
-                    /**
-                     * @description Always `assistant`.
-                     * @example assistant
-                     * @constant
-                     */
-                    role: "assistant";
-                    /**
-                     * @description The text; `null` if there are only calls of tools.
-                     * @example A webhook is an HTTP request that a service sends when something happens.
-                     */
-                    content: string | null;
-                    /** @description Always `null`. */
-                    refusal: string | null;
-                    /** @description The tools that the model wants to call. Absent if there are none. */
-                    tool_calls?: {
-                        /**
-                         * @description Id of the call. The message with its result names it.
-                         * @example call_8fD2
-                         */
-                        id: string;
-                        /**
-                         * @description Always `function`.
-                         * @example function
-                         * @constant
-                         */
-                        type: "function";
-                        /** @description What to call. */
-                        function: {
-                            /**
-                             * @description Name of the function.
-                             * @example find_customer
-                             */
-                            name: string;
-                            /**
-                             * @description Arguments as the model wrote them, usually JSON. The service does not check them.
-                             * @example {"name": "Ada"}
-                             */
-                            arguments: string;
-                        };
-                        /** @description What the provider needs to get back with the call, for example a thought signature. */
-                        extra_content?: {
-                            [key: string]: unknown;
-                        };
-                    }[];
-                };
-                /** @description Always `null`. */
-                logprobs: {
-                    [key: string]: unknown;
-                } | null;
-                /**
-                 * AnyChatCompletionChoicesFinishReason
-                 * @description Why generation ended: the model finished (`stop`), reached a length limit (`length`), was stopped by a filter (`content_filter`), wants to call tools (`tool_calls`), failed (`error`), or ended for another reason (`other`).
-                 * @example stop
-                 */
-                finish_reason: ("stop" | "length" | "content_filter" | "tool_calls" | "error" | "other") | components<Other>["schemas"]["OtherValue"];
-            }[];
-            /** @description Numbers of tokens, as the provider counts them. Absent if it does not give those of the messages and of the answer. */
-            usage?: {
-                /**
-                 * Format: int64
-                 * @description Tokens of the messages.
-                 * @example 12
-                 */
-                prompt_tokens: number;
-                /**
-                 * Format: int64
-                 * @description Tokens of the answer, including reasoning.
-                 * @example 14
-                 */
-                completion_tokens: number;
-                /**
-                 * Format: int64
-                 * @description Their sum.
-                 * @example 26
-                 */
-                total_tokens: number;
-                /** @description Absent if the provider does not give it. */
-                prompt_tokens_details?: {
-                    /**
-                     * Format: int64
-                     * @description How many of them the provider read from its own cache.
-                     * @example 0
-                     */
-                    cached_tokens: number;
-                };
-                /** @description Absent if the provider does not give it. */
-                completion_tokens_details?: {
-                    /**
-                     * Format: int64
-                     * @description How many of them are reasoning.
-                     * @example 0
-                     */
-                    reasoning_tokens: number;
-                };
+            choices: components<Other>["schemas"]["ChatChoice"][];
+            usage?: components<Other>["schemas"]["ChatUsage"];
+        };
+        /**
+         * ChatFunctionCallDelta
+         * @description What to call.
+         * @example {
+         *       "name": "find_customer",
+         *       "arguments": "{\"name\": \"Ada\"}"
+         *     }
+         */
+        ChatFunctionCallDelta: {
+            /**
+             * @description Name of the function.
+             * @example find_customer
+             */
+            name: string;
+            /**
+             * @description Arguments as the model wrote them.
+             * @example {"name": "Ada"}
+             */
+            arguments: string;
+        };
+        /**
+         * ChatToolCallDelta
+         * @description The call.
+         * @example {
+         *       "index": 0,
+         *       "id": "call_8fD2",
+         *       "type": "function",
+         *       "function": {
+         *         "name": "find_customer",
+         *         "arguments": "{\"name\": \"Ada\"}"
+         *       }
+         *     }
+         */
+        ChatToolCallDelta: {
+            /**
+             * @description Number of calls before this one.
+             * @example 0
+             */
+            index: number;
+            /**
+             * @description Id of the call.
+             * @example call_8fD2
+             */
+            id: string;
+            /**
+             * @description Always `function`.
+             * @example function
+             * @constant
+             */
+            type: "function";
+            function: components<Other>["schemas"]["ChatFunctionCallDelta"];
+            /** @description What the provider needs to get back with the call. */
+            extra_content?: {
+                [key: string]: unknown;
             };
+        };
+        /**
+         * ChatDelta
+         * @description What is added to the message.
+         * @example {
+         *       "content": "A webhook"
+         *     }
+         */
+        ChatDelta: {
+            /**
+             * @description Always `assistant`; only in the first chunk.
+             * @example assistant
+             * @constant
+             */
+            role?: "assistant";
+            /**
+             * @description The text that follows what came before.
+             * @example A webhook
+             */
+            content?: string;
+            /**
+             * @description Always `null`; only in the first chunk.
+             * @example null
+             */
+            refusal?: string | null;
+            /** @description A call of a tool, as a whole. */
+            tool_calls?: components<Other>["schemas"]["ChatToolCallDelta"][];
+        };
+        /**
+         * ChatChunkChoice
+         * @description The next piece.
+         * @example {
+         *       "index": 0,
+         *       "delta": {
+         *         "content": "A webhook"
+         *       },
+         *       "logprobs": null,
+         *       "finish_reason": null
+         *     }
+         */
+        ChatChunkChoice: {
+            /**
+             * @description Always 0.
+             * @example 0
+             */
+            index: number;
+            delta: components<Other>["schemas"]["ChatDelta"];
+            /** @description Always `null`. */
+            logprobs: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Why generation ended, as without `stream`; `null` before the end.
+             * @example stop
+             */
+            finish_reason: string | null;
+        };
+        /**
+         * ChatStreamErrorUsage
+         * @description The tokens of the failed call, which may be charged for, as far as the provider said.
+         * @example {
+         *       "input_tokens": 64,
+         *       "output_tokens": 13
+         *     }
+         */
+        ChatStreamErrorUsage: {
+            /**
+             * Format: int64
+             * @description Tokens of the request.
+             * @example 64
+             */
+            input_tokens?: number;
+            /**
+             * Format: int64
+             * @description Tokens of the answer.
+             * @example 13
+             */
+            output_tokens?: number;
+        };
+        /**
+         * ChatStreamError
+         * @description Why the stream failed. Such an event has no other member.
+         * @example {
+         *       "message": "The provider's answer ended too early.",
+         *       "type": "server_error",
+         *       "param": null,
+         *       "code": "provider-bad-answer"
+         *     }
+         */
+        ChatStreamError: {
+            /**
+             * @description What happened, for people.
+             * @example The provider's answer ended too early.
+             */
+            message: string;
+            /**
+             * @description The kind of the error.
+             * @example server_error
+             */
+            type: string;
+            /**
+             * @description Always `null`.
+             * @example null
+             */
+            param: string | null;
+            /**
+             * @description The type of the problem.
+             * @example provider-bad-answer
+             */
+            code: string;
+            usage?: components<Other>["schemas"]["ChatStreamErrorUsage"];
         };
         /**
          * ChatCompletionChunk
@@ -10501,74 +11101,7 @@ export interface components<Other = string & {}> {
              */
             model?: string;
             /** @description The next piece of the answer; empty in the chunk with the usage. */
-            choices?: {
-                /**
-                 * @description Always 0.
-                 * @example 0
-                 */
-                index: number;
-                /** @description What is added to the message. */
-                delta: {
-                    /**
-                     * @description Always `assistant`; only in the first chunk.
-                     * @example assistant
-                     * @constant
-                     */
-                    role?: "assistant";
-                    /**
-                     * @description The text that follows what came before.
-                     * @example A webhook
-                     */
-                    content?: string;
-                    /** @description Always `null`; only in the first chunk. */
-                    refusal?: string | null;
-                    /** @description A call of a tool, as a whole. */
-                    tool_calls?: {
-                        /**
-                         * @description Number of calls before this one.
-                         * @example 0
-                         */
-                        index: number;
-                        /**
-                         * @description Id of the call.
-                         * @example call_8fD2
-                         */
-                        id: string;
-                        /**
-                         * @description Always `function`.
-                         * @example function
-                         * @constant
-                         */
-                        type: "function";
-                        /** @description What to call. */
-                        function: {
-                            /**
-                             * @description Name of the function.
-                             * @example find_customer
-                             */
-                            name: string;
-                            /**
-                             * @description Arguments as the model wrote them.
-                             * @example {"name": "Ada"}
-                             */
-                            arguments: string;
-                        };
-                        /** @description What the provider needs to get back with the call. */
-                        extra_content?: {
-                            [key: string]: unknown;
-                        };
-                    }[];
-                };
-                /** @description Always `null`. */
-                logprobs: {
-                    [key: string]: unknown;
-                } | null;
-                /**
-                 * @description Why generation ended, as without `stream`; `null` before the end.
-                 * @example stop
-                 */
-                finish_reason: string | null;
-            }[];
+            choices?: components<Other>["schemas"]["ChatChunkChoice"][];
             /**
              * @description Numbers of tokens, as without `stream`. Present only if it was asked for; `null` before the end. The last chunk is left out if the provider does not give them.
              * @example {
@@ -10580,50 +11113,7 @@ export interface components<Other = string & {}> {
             usage?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Why the stream failed. Such an event has no other member. */
-            error?: {
-                /**
-                 * @description What happened, for people.
-                 * @example The provider's answer ended too early.
-                 */
-                message: string;
-                /**
-                 * @description The kind of the error.
-                 * @example server_error
-                 */
-                type: string;
-                /**
-                 * @description Always `null`.
-                 * @example null
-                 */
-                param: string | null;
-                /**
-                 * @description The type of the problem.
-                 * @example provider-bad-answer
-                 */
-                code: string;
-                /**
-                 * @description The tokens of the failed call, which may be charged for, as far as the provider said.
-                 * @example {
-                 *       "input_tokens": 64,
-                 *       "output_tokens": 13
-                 *     }
-                 */
-                usage?: {
-                    /**
-                     * Format: int64
-                     * @description Tokens of the request.
-                     * @example 64
-                     */
-                    input_tokens?: number;
-                    /**
-                     * Format: int64
-                     * @description Tokens of the answer.
-                     * @example 13
-                     */
-                    output_tokens?: number;
-                };
-            };
+            error?: components<Other>["schemas"]["ChatStreamError"];
         };
         /**
          * ResponseAnnotation
@@ -10634,15 +11124,14 @@ export interface components<Other = string & {}> {
             [key: string]: unknown;
         };
         /**
-         * ResponseMessageParts
-         * @example [
-         *       {
-         *         "type": "input_text",
-         *         "text": "What is in this picture?"
-         *       }
-         *     ]
+         * ResponseMessagePart
+         * @description A part of a message: a text (`input_text`, `output_text`), a refusal of the model (`refusal`), or an image (`input_image`).
+         * @example {
+         *       "type": "input_text",
+         *       "text": "What is in this picture?"
+         *     }
          */
-        ResponseMessageParts: ({
+        ResponseMessagePart: {
             /**
              * ResponseInputPartType
              * @description Kind of the part.
@@ -10676,10 +11165,25 @@ export interface components<Other = string & {}> {
             annotations?: components<Other>["schemas"]["ResponseAnnotation"][] | null;
             /** @description Always empty. */
             logprobs?: unknown[] | null;
-            /** @description What an SDK parsed from the text of an earlier response. Ignored. */
+            /**
+             * @description What an SDK parsed from the text of an earlier response. Ignored.
+             * @example {
+             *       "priority": "high"
+             *     }
+             */
             parsed?: unknown;
             file_id?: components<Other>["schemas"]["OnlyNull"];
-        } & (unknown & unknown & unknown))[];
+        } & (unknown & unknown & unknown);
+        /**
+         * ResponseMessageParts
+         * @example [
+         *       {
+         *         "type": "input_text",
+         *         "text": "What is in this picture?"
+         *       }
+         *     ]
+         */
+        ResponseMessageParts: components<Other>["schemas"]["ResponseMessagePart"][];
         /**
          * ResponseMessageContent
          * @description Of a message: a text, or a list of texts and images. Only users send images.
@@ -10687,15 +11191,14 @@ export interface components<Other = string & {}> {
          */
         ResponseMessageContent: string | components<Other>["schemas"]["ResponseMessageParts"];
         /**
-         * ToolOutputParts
-         * @example [
-         *       {
-         *         "type": "input_text",
-         *         "text": "Customer 4711"
-         *       }
-         *     ]
+         * ToolOutputPart
+         * @description A text.
+         * @example {
+         *       "type": "input_text",
+         *       "text": "Customer 4711"
+         *     }
          */
-        ToolOutputParts: {
+        ToolOutputPart: {
             /**
              * ResponseToolOutputType
              * @description Kind of the part.
@@ -10708,7 +11211,17 @@ export interface components<Other = string & {}> {
              * @example Customer 4711
              */
             text: string;
-        }[];
+        };
+        /**
+         * ToolOutputParts
+         * @example [
+         *       {
+         *         "type": "input_text",
+         *         "text": "Customer 4711"
+         *       }
+         *     ]
+         */
+        ToolOutputParts: components<Other>["schemas"]["ToolOutputPart"][];
         /**
          * ToolOutput
          * @description Of a result: a text, or a list of texts, which are joined.
@@ -10716,15 +11229,14 @@ export interface components<Other = string & {}> {
          */
         ToolOutput: string | components<Other>["schemas"]["ToolOutputParts"];
         /**
-         * ResponseInputItems
-         * @example [
-         *       {
-         *         "role": "user",
-         *         "content": "What is in this picture?"
-         *       }
-         *     ]
+         * ResponseInputItem
+         * @description A message (`type` is `message` or left out), a call of a function that the model asked for (`function_call`), or the result of such a call (`function_call_output`).
+         * @example {
+         *       "role": "user",
+         *       "content": "What is in this picture?"
+         *     }
          */
-        ResponseInputItems: ({
+        ResponseInputItem: {
             /**
              * ResponseInputType
              * @description Kind of the item.
@@ -10774,13 +11286,28 @@ export interface components<Other = string & {}> {
             provider_metadata?: {
                 [key: string]: unknown;
             };
-            /** @description Of a call: what an SDK parsed from the arguments. Ignored. */
+            /**
+             * @description Of a call: what an SDK parsed from the arguments. Ignored.
+             * @example {
+             *       "city": "Nantes"
+             *     }
+             */
             parsed_arguments?: unknown;
             output?: components<Other>["schemas"]["ToolOutput"];
             async?: components<Other>["schemas"]["OnlyNull"];
             caller?: components<Other>["schemas"]["OnlyNull"];
             namespace?: components<Other>["schemas"]["OnlyNull"];
-        } & (unknown & unknown & unknown))[];
+        } & (unknown & unknown & unknown);
+        /**
+         * ResponseInputItems
+         * @example [
+         *       {
+         *         "role": "user",
+         *         "content": "What is in this picture?"
+         *       }
+         *     ]
+         */
+        ResponseInputItems: components<Other>["schemas"]["ResponseInputItem"][];
         /**
          * ResponseInput
          * @description A text of the user, or a conversation: messages, calls of tools and their results. `output` of earlier responses can be part of it. It follows the messages of a stored prompt.
@@ -10836,6 +11363,21 @@ export interface components<Other = string & {}> {
              * @example true
              */
             strict?: boolean | null;
+        } | null;
+        /**
+         * ResponseTextInput
+         * @description The form of the answer.
+         * @example {}
+         */
+        ResponseTextInput: {
+            format?: components<Other>["schemas"]["ResponseTextFormat"];
+            /**
+             * ResponseVerbosity
+             * @description Only `medium` is supported.
+             * @example medium
+             * @enum {string|null}
+             */
+            verbosity?: "medium" | null;
         } | null;
         /**
          * ResponseTool
@@ -10937,6 +11479,40 @@ export interface components<Other = string & {}> {
          */
         ResponseToolChoice: (string | null) | components<Other>["schemas"]["ResponseChosenTool"];
         /**
+         * ResponseReasoningInput
+         * @description How the model reasons. Reasoning is never returned, so `summary` has no effect.
+         * @example {}
+         */
+        ResponseReasoningInput: {
+            /**
+             * ResponseReasoningEffort
+             * @description How much the model reasons before it answers.
+             * @example low
+             * @enum {string|null}
+             */
+            effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
+            /**
+             * ResponseReasoningSummary
+             * @description Only `auto` is supported.
+             * @example auto
+             * @enum {string|null}
+             */
+            summary?: "auto" | null;
+            generate_summary?: components<Other>["schemas"]["OnlyNull"];
+        } | null;
+        /**
+         * ResponseStreamOptions
+         * @description Options of a stream.
+         * @example {}
+         */
+        ResponseStreamOptions: {
+            /**
+             * @description Not supported.
+             * @example false
+             */
+            include_obfuscation?: boolean | null;
+        } | null;
+        /**
          * ResponseCreate
          * @description A request of OpenAI's Responses API and of the Open Responses specification. A member that is `null` counts as left out. Members and values that this service does not support are refused if they would change the answer or its price; others are ignored.
          * @example {
@@ -10957,17 +11533,7 @@ export interface components<Other = string & {}> {
              * @example Answer in one sentence.
              */
             instructions?: string | null;
-            /** @description The form of the answer. */
-            text?: {
-                format?: components<Other>["schemas"]["ResponseTextFormat"];
-                /**
-                 * ResponseVerbosity
-                 * @description Only `medium` is supported.
-                 * @example medium
-                 * @enum {string|null}
-                 */
-                verbosity?: "medium" | null;
-            } | null;
+            text?: components<Other>["schemas"]["ResponseTextInput"];
             /**
              * @description Functions that the model can ask the caller to run. They replace those of a stored prompt, which needs the scope `providers:invoke`. Tools that run on the server are not supported.
              * @example [
@@ -11020,37 +11586,13 @@ export interface components<Other = string & {}> {
              * @example 500
              */
             max_output_tokens?: number | null;
-            /** @description How the model reasons. Reasoning is never returned, so `summary` has no effect. */
-            reasoning?: {
-                /**
-                 * ResponseReasoningEffort
-                 * @description How much the model reasons before it answers.
-                 * @example low
-                 * @enum {string|null}
-                 */
-                effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
-                /**
-                 * ResponseReasoningSummary
-                 * @description Only `auto` is supported.
-                 * @example auto
-                 * @enum {string|null}
-                 */
-                summary?: "auto" | null;
-                generate_summary?: components<Other>["schemas"]["OnlyNull"];
-            } | null;
+            reasoning?: components<Other>["schemas"]["ResponseReasoningInput"];
             /**
              * @description Whether the answer is a stream of events.
              * @example true
              */
             stream?: boolean | null;
-            /** @description Options of a stream. */
-            stream_options?: {
-                /**
-                 * @description Not supported.
-                 * @example false
-                 */
-                include_obfuscation?: boolean | null;
-            } | null;
+            stream_options?: components<Other>["schemas"]["ResponseStreamOptions"];
             /**
              * @description Texts of the caller's choice. They are returned with the response, and become tags in the [invocation log](/docs#/invocation-log) if their names have the form of a tag's name.
              * @example {
@@ -11495,6 +12037,38 @@ export interface components<Other = string & {}> {
             arguments: string;
         };
         /**
+         * ResponseFailureError
+         * @description The same as an object.
+         * @example {
+         *       "message": "The provider ended the stream with an error.",
+         *       "type": "server_error",
+         *       "param": "input",
+         *       "code": "provider-failed"
+         *     }
+         */
+        ResponseFailureError: {
+            /**
+             * @description What failed.
+             * @example The provider ended the stream with an error.
+             */
+            message: string;
+            /**
+             * @description Kind of the error.
+             * @example server_error
+             */
+            type: string;
+            /**
+             * @description The member of the request that is wrong, if there is one.
+             * @example input
+             */
+            param: string | null;
+            /**
+             * @description Type of the problem.
+             * @example provider-failed
+             */
+            code: string;
+        };
+        /**
          * ResponseFailure
          * @description What failed, in the forms of both specifications. `response.failed` follows.
          * @example {
@@ -11538,29 +12112,7 @@ export interface components<Other = string & {}> {
              * @example input
              */
             param: string | null;
-            /** @description The same as an object. */
-            error: {
-                /**
-                 * @description What failed.
-                 * @example The provider ended the stream with an error.
-                 */
-                message: string;
-                /**
-                 * @description Kind of the error.
-                 * @example server_error
-                 */
-                type: string;
-                /**
-                 * @description The member of the request that is wrong, if there is one.
-                 * @example input
-                 */
-                param: string | null;
-                /**
-                 * @description Type of the problem.
-                 * @example provider-failed
-                 */
-                code: string;
-            };
+            error: components<Other>["schemas"]["ResponseFailureError"];
         };
         /**
          * ResponseEvent
@@ -12602,6 +13154,28 @@ export interface components<Other = string & {}> {
             total: number;
         };
         /**
+         * ServiceLinks
+         * @description Paths of this service.
+         * @example {
+         *       "api_reference": "/docs",
+         *       "event_reference": "/docs/events",
+         *       "openapi": "/openapi.json",
+         *       "asyncapi": "/asyncapi.json",
+         *       "liveness": "/health/live",
+         *       "readiness": "/health/ready",
+         *       "metrics": "/metrics"
+         *     }
+         */
+        ServiceLinks: {
+            api_reference: components<Other>["schemas"]["ServicePath"];
+            event_reference: components<Other>["schemas"]["ServicePath"];
+            openapi: components<Other>["schemas"]["ServicePath"];
+            asyncapi: components<Other>["schemas"]["ServicePath"];
+            liveness: components<Other>["schemas"]["ServicePath"];
+            readiness: components<Other>["schemas"]["ServicePath"];
+            metrics: components<Other>["schemas"]["ServicePath"];
+        };
+        /**
          * ServiceInfo
          * @description The service that runs here.
          * @example {
@@ -12641,16 +13215,7 @@ export interface components<Other = string & {}> {
             secrets_key?: ("current" | "former" | "missing") | components<Other>["schemas"]["OtherValue"];
             schema: components<Other>["schemas"]["DataSchema"];
             migration?: components<Other>["schemas"]["Migration"];
-            /** @description Paths of this service. */
-            links: {
-                api_reference: components<Other>["schemas"]["ServicePath"];
-                event_reference: components<Other>["schemas"]["ServicePath"];
-                openapi: components<Other>["schemas"]["ServicePath"];
-                asyncapi: components<Other>["schemas"]["ServicePath"];
-                liveness: components<Other>["schemas"]["ServicePath"];
-                readiness: components<Other>["schemas"]["ServicePath"];
-                metrics: components<Other>["schemas"]["ServicePath"];
-            };
+            links: components<Other>["schemas"]["ServiceLinks"];
         };
         /**
          * Liveness
@@ -12666,6 +13231,36 @@ export interface components<Other = string & {}> {
              * @constant
              */
             status: "ok";
+        };
+        /**
+         * ReadinessChecks
+         * @description Results of the checks.
+         * @example {
+         *       "database": "ok",
+         *       "storage": "ok",
+         *       "migration": "complete"
+         *     }
+         */
+        ReadinessChecks: {
+            /**
+             * @description Always `ok`. Without the database the process is not ready.
+             * @example ok
+             * @constant
+             */
+            database: "ok";
+            /**
+             * AnyReadinessChecksStorage
+             * @description Whether the object storage answers. Only test runs need it.
+             * @example ok
+             */
+            storage: ("ok" | "unavailable") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * AnyReadinessChecksMigration
+             * @description Whether the data has the form of this release. Until then the process serves requests, some of
+             *     them slowly. `GET /` shows the progress.
+             * @example complete
+             */
+            migration: ("complete" | "running" | "waiting" | "failing") | components<Other>["schemas"]["OtherValue"];
         };
         /**
          * Readiness
@@ -12698,28 +13293,7 @@ export interface components<Other = string & {}> {
              * @example true
              */
             sends_webhooks: boolean;
-            /** @description Results of the checks. */
-            checks: {
-                /**
-                 * @description Always `ok`. Without the database the process is not ready.
-                 * @example ok
-                 * @constant
-                 */
-                database: "ok";
-                /**
-                 * AnyReadinessChecksStorage
-                 * @description Whether the object storage answers. Only test runs need it.
-                 * @example ok
-                 */
-                storage: ("ok" | "unavailable") | components<Other>["schemas"]["OtherValue"];
-                /**
-                 * AnyReadinessChecksMigration
-                 * @description Whether the data has the form of this release. Until then the process serves requests, some of
-                 *     them slowly. `GET /` shows the progress.
-                 * @example complete
-                 */
-                migration: ("complete" | "running" | "waiting" | "failing") | components<Other>["schemas"]["OtherValue"];
-            };
+            checks: components<Other>["schemas"]["ReadinessChecks"];
         };
         /**
          * WaitingEvents
@@ -12924,7 +13498,10 @@ export interface components<Other = string & {}> {
          *     }
          */
         CompatibleError: {
-            /** @description What is wrong. */
+            /**
+             * CompatibleErrorDetails
+             * @description What is wrong.
+             */
             error: {
                 /**
                  * @description What is wrong and where, for people.
@@ -12932,7 +13509,7 @@ export interface components<Other = string & {}> {
                  */
                 message: string;
                 /**
-                 * AnyCompatibleErrorErrorType
+                 * AnyCompatibleErrorDetailsType
                  * @description The kind of the error.
                  * @example invalid_request_error
                  */
@@ -12948,6 +13525,7 @@ export interface components<Other = string & {}> {
                  */
                 code: string;
                 /**
+                 * CompatibleErrorUsage
                  * @description The tokens of a failed call, which may be charged for, as far as the provider said.
                  * @example {
                  *       "input_tokens": 64,
@@ -18432,78 +19010,7 @@ export interface operations<Other = string & {}> {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        prompt_id: components<Other>["schemas"]["PromptId"];
-                        version: components<Other>["schemas"]["VersionNumber"];
-                        /** @description The selected provider and model, then the fallbacks in their order. */
-                        targets: {
-                            provider: components<Other>["schemas"]["ProviderId"];
-                            model: components<Other>["schemas"]["ModelId"];
-                            /**
-                             * @description Options that only this provider gets. Absent if there are none.
-                             * @example {
-                             *       "effort": "low"
-                             *     }
-                             */
-                            provider_options?: {
-                                [key: string]: unknown;
-                            };
-                            /** @description What the provider cannot do. An invocation is refused because of it, or leaves it out with `"unsupported": "ignore"`. Absent if there is nothing. */
-                            unsupported?: {
-                                /**
-                                 * @description Path of the member in this answer. Empty if it is the combination of all.
-                                 * @example parameters/seed
-                                 */
-                                member: string;
-                                /**
-                                 * @description Why, for people.
-                                 * @example The provider does not support it.
-                                 */
-                                detail: string;
-                            }[];
-                            /** @description What the provider gets in another form than this answer has it: a schema with changes, as a text, or as a function that the model has to call; another value of `strict`, or none; a text without the white space at its ends, or no text; the address of an image with escaped characters. Absent if there is nothing. */
-                            rewritten?: {
-                                /**
-                                 * @description Path of the member in this answer.
-                                 * @example response_format
-                                 */
-                                member: string;
-                                /**
-                                 * @description What the provider gets, for people.
-                                 * @example The provider gets the schema as a function that the model has to call.
-                                 */
-                                detail: string;
-                            }[];
-                        }[];
-                        /** @description The messages of the prompt, without placeholders, and those of the request. */
-                        messages: {
-                            /**
-                             * @description Role of the speaker.
-                             * @example user
-                             */
-                            role: ("system" | "developer" | "user" | "assistant" | "tool") | components<Other>["schemas"]["OtherValue"];
-                            content: components<Other>["schemas"]["RenderedContent"];
-                            /** @description The calls that the assistant asked for. Thinking that goes back to the provider is in the `provider_metadata` of the call that it came before. */
-                            tool_calls?: components<Other>["schemas"]["ToolCall"][];
-                            /**
-                             * @description Of a `tool` message: id of its call.
-                             * @example call_8fD2
-                             */
-                            tool_call_id?: string;
-                            /**
-                             * @description Of a `tool` message: whether the tool failed. Absent unless true.
-                             * @example true
-                             */
-                            is_error?: boolean;
-                        }[];
-                        parameters?: components<Other>["schemas"]["GenerationParameters"];
-                        response_format?: components<Other>["schemas"]["ResponseFormat"];
-                        tools?: components<Other>["schemas"]["Tools"];
-                        tool_choice?: components<Other>["schemas"]["ToolChoice"];
-                        /** @description Names of the variables that placeholders of the prompt use, in the order of their first use. */
-                        variables: components<Other>["schemas"]["VariableName"][];
-                        warnings?: components<Other>["schemas"]["Warnings"];
-                    };
+                    "application/json": components<Other>["schemas"]["RenderedPrompt"];
                 };
             };
             400: components<Other>["responses"]["InvalidRequest"];
