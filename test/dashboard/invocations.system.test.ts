@@ -215,6 +215,17 @@ describe('the invocation log', () => {
     await expectAccessible(page);
     await takeScreenshots(page, 'invocation-content');
 
+    // The playground has its values, and nothing is read again.
+    await page.getByRole('link', { name: 'Open the prompt in the playground' }).click();
+    await page.getByText('With the values of the invocation').waitFor();
+    await expect(page.getByRole('textbox', { name: 'name' }).inputValue()).resolves.toBe('Grace');
+    await expectAccessible(page);
+    await takeScreenshots(page, 'playground-of-invocation');
+    expect(await readings()).toHaveLength(1);
+    await page.goBack();
+    await page.getByRole('button', { name: 'Read content' }).click();
+    await page.getByText('Hello Grace').waitFor();
+
     await page.getByRole('button', { name: 'Erase content and tags' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Erase content and tags' }).click();
     await page.getByText('Too short').waitFor({ state: 'hidden' });

@@ -24,20 +24,24 @@ const mostCharacters = 262_144;
 /** Characters that a message or a part takes besides its texts. */
 const overhead = 64;
 
+/** The values of a stored prompt's variables by name; undefined if there are none. */
+export type Variables = Readonly<Record<string, unknown>> | undefined;
 type Answer = Pick<GenerateResult, 'content'>;
 type Part = AnswerPart | ImagePart;
 
 /** Gathers the content of one invocation. */
 export class KeptContent {
   #request: GenerateRequest | undefined;
+  #variables: Variables;
   #answer: Answer | undefined;
   readonly #parts: AnswerPart[] = [];
   /** The last part, while it comes in pieces. */
   #open: { type: 'text' | 'thinking'; text: string } | undefined;
   #length = 0;
 
-  asked(request: GenerateRequest): void {
+  asked(request: GenerateRequest, variables: Variables): void {
     this.#request = request;
+    this.#variables = variables;
   }
 
   /** A piece of an answer that is streamed. */
@@ -62,12 +66,12 @@ export class KeptContent {
   toJson(): string | undefined {
     if (this.#request === undefined) return undefined;
     const pieces = this.#parts.length > 0 ? { content: this.#parts } : undefined;
-    return JSON.stringify(toContent(this.#request, this.#answer ?? pieces));
+    return JSON.stringify(toContent(this.#request, this.#variables, this.#answer ?? pieces));
   }
 }
 
 /** The answer first, then the messages from the last to the first, then the rest, as far as there is room. */
-function toContent(request: GenerateRequest, answer: Answer | undefined): object {
+function toContent(request: GenerateRequest, variables: Variables, answer: Answer | undefined): object {
   let left = mostCharacters;
   let isTruncated = false;
   const take = (text: string): string => {
@@ -107,6 +111,7 @@ function toContent(request: GenerateRequest, answer: Answer | undefined): object
   }
   return {
     messages: messages.reverse(),
+    ...takeWhole('variables', variables),
     ...takeWhole('parameters', request.parameters),
     ...takeWhole('response_format', request.responseFormat),
     ...takeWhole('tools', request.tools),

@@ -22,7 +22,7 @@ import type {
 import { likelyOutputTokens } from '../../models/call/token-ceiling.ts';
 import { abortable } from '../../base/runtime/abortable.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
-import { KeptContent, stricterOf, type ContentMode } from './content.ts';
+import { KeptContent, stricterOf, type ContentMode, type Variables } from './content.ts';
 import { toStoredStatus, type CallAttemptDocument, type InvocationDocument } from './invocation.ts';
 import type { Journals, Paid } from './journals.ts';
 import type { EndedCall } from '../statistics/provider-health.ts';
@@ -133,11 +133,11 @@ export class InvocationRecord implements AttemptLog {
     if (maxOutputTokens !== undefined) this.#document.assumed_max_output_tokens = maxOutputTokens;
   }
 
-  /** What is sent to the selected provider. The prompt is known before. */
-  asked(request: GenerateRequest | undefined): void {
+  /** What is sent to the selected provider, and the variables in it. The prompt is known before. */
+  asked(request: GenerateRequest | undefined, variables: Variables): void {
     if (this.#contentMode === 'off' || request === undefined) return;
     this.#content = new KeptContent();
-    this.#content.asked(request);
+    this.#content.asked(request, variables);
   }
 
   /** A piece of a streamed answer. */

@@ -38,6 +38,8 @@ export interface Plan {
   readonly checksAnswers: boolean;
   /** The limit of output tokens that a budget gives to some of the targets, which would have none. */
   readonly assumedOutputTokens?: number | undefined;
+  /** The supplied values that a stored prompt uses, by name. */
+  readonly variables?: Readonly<Record<string, unknown>> | undefined;
   /** Names of supplied variables that the prompt does not declare or use. */
   readonly unknownVariables: readonly string[];
 }

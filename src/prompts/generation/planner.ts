@@ -82,7 +82,7 @@ export interface Comparison extends Pick<PromptPlan, 'prompt' | 'unknownVariable
 }
 
 /** A request before it is known whether the targets can do it. */
-interface Draft extends Omit<Preview, 'limits'>, Pick<Plan, 'retries'> {
+interface Draft extends Omit<Preview, 'limits'>, Pick<Plan, 'retries' | 'variables'> {
   readonly limits: readonly TargetLimits[];
   readonly pointerOf: (member: string) => string;
 }
@@ -130,12 +130,12 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
   const render = async (request: StoredPrompt) => {
     const { id, slug, version, content, invocationContent } = await prompts.resolve(request.slugOrId, request);
     request.note({ prompt: id, version, slug, label: request.label, contentMode: invocationContent });
-    const { messages, unknown } = renderPrompt(content, request.variables);
-    return { prompt: { id, version }, content, messages, unknownVariables: unknown };
+    const { messages, used, unknown } = renderPrompt(content, request.variables);
+    return { prompt: { id, version }, content, messages, variables: used, unknownVariables: unknown };
   };
 
   const draft = async (request: PromptRequest): Promise<Draft> => {
-    const { prompt, content: stored, messages, unknownVariables } = await render(request);
+    const { prompt, content: stored, messages, variables, unknownVariables } = await render(request);
     const { overrides = {}, checksSchemas, reach } = request;
     const content = withOverrides(stored, overrides, { isKnownProvider, checksSchemas });
     const selected = selectModel(providers, stored, request, reach);
@@ -147,7 +147,7 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
     const pointerOf = (member: string): string => pointerTo(member, messages.length);
     requireAllowedImages(targets, pointerOf);
     const limits = await findUnsupported(targets);
-    return { prompt, content: stored, limits, retries: content.retries, unknownVariables, pointerOf };
+    return { prompt, content: stored, limits, retries: content.retries, variables, unknownVariables, pointerOf };
   };
 
   return {
@@ -162,15 +162,15 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
     },
 
     async fromPrompt(request) {
-      const { prompt, limits, retries, unknownVariables, pointerOf } = await draft(request);
+      const { prompt, limits, retries, variables, unknownVariables, pointerOf } = await draft(request);
       const targets = await held(supportedTargets(limits, request.unsupported, pointerOf), request.reach, pointerOf);
       // What the stored prompt promises holds on every path.
       const checksAnswers = request.checksSchemas !== false || request.overrides?.responseFormat === undefined;
-      return { prompt, targets, checksAnswers, retries, unknownVariables };
+      return { prompt, targets, checksAnswers, retries, variables, unknownVariables };
     },
 
     async compare(request) {
-      const { prompt, content, messages, unknownVariables } = await render(request);
+      const { prompt, content, messages, variables, unknownVariables } = await render(request);
       const { reach } = request;
       const targets = requireProviders(providers, request.targets, reach).map((target) =>
         toTarget(target, messages, content, reach),
@@ -184,6 +184,7 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
           targets: await held(supportedTargets([limit], request.unsupported, pointerOf), reach, pointerOf),
           retries: content.retries,
           checksAnswers: true,
+          variables,
           unknownVariables,
         };
       });

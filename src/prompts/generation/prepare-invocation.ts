@@ -123,7 +123,7 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
         const leave = invoker.memory.keep();
         let release: (() => void) | undefined;
         try {
-          record.asked(plan.targets[0]?.request);
+          record.asked(plan.targets[0]?.request, plan.variables);
           release = await invoker.memory.cover(bytesOf(plan), signal);
           const call = callWith(signal, (usage) => {
             spent = usage;

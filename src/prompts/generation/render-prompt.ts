@@ -20,6 +20,8 @@ const maxPlaces = 100;
 /** The messages of a prompt without placeholders, and supplied variables that are ignored. */
 export interface RenderedPrompt {
   readonly messages: readonly Message[];
+  /** The supplied values without those that are ignored; undefined if there are none. */
+  readonly used: Readonly<Record<string, unknown>> | undefined;
   /** Names of supplied variables that the prompt does not declare or use. */
   readonly unknown: readonly string[];
 }
@@ -75,7 +77,7 @@ function render(
 ): RenderedPrompt {
   try {
     const { messages: rendered, unknown } = renderMessages(messages, declared, variables, undefined, parsed(messages));
-    return { messages: rendered.map(toMessage), unknown };
+    return { messages: rendered.map(toMessage), used: usedOf(variables, unknown), unknown };
   } catch (error) {
     // Both messages contain only names and numbers, never a value.
     if (error instanceof MissingVariablesError) {
@@ -90,6 +92,12 @@ function render(
     }
     throw error;
   }
+}
+
+function usedOf(variables: Readonly<Record<string, unknown>> = {}, unknown: readonly string[]): RenderedPrompt['used'] {
+  const ignored = new Set(unknown);
+  const used = Object.entries(variables).filter(([name, value]) => value !== null && !ignored.has(name));
+  return used.length === 0 ? undefined : Object.fromEntries(used);
 }
 
 /** The contract knows texts and images. */

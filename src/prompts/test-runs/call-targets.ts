@@ -47,7 +47,7 @@ export async function callTargets(
     const started = performance.now();
     const record = begin();
     record.note({ provider: provider.id, model });
-    record.asked(request);
+    record.asked(request, plan.variables);
     let cost: CallCost | undefined;
     const onFinal = (spent: Spent): void => {
       const { cost: amount, isCeiling } = spent;

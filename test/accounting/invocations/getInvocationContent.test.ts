@@ -41,11 +41,32 @@ describe('200', () => {
     const answer = await harness.invoke(slug, { variables: { name: 'Ada' } });
     expect(await contentOf(answer)).toEqual({
       messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello Ada' }] }],
+      variables: { name: 'Ada' },
       parameters: { temperature: 0.5 },
       answer: { content: [{ type: 'text', text: 'Hello from model-a.' }] },
     });
     const record = await harness.service.call('GET', `${path}/${idOf(answer)}`);
     expect(record.body.content_kept).toBe(true);
+  });
+
+  it('has the values that were filled in, of any type and on every path', async () => {
+    const slug = await harness.createPrompt({
+      messages: [{ role: 'user', content: '{{name}} {{more|-}} {{none|-}}' }],
+    });
+    const variables = { name: 'Ada', more: { deep: [1, true, null] }, none: null, ignored: 'not in the prompt' };
+    const kept = { name: 'Ada', more: { deep: [1, true, null] } };
+    expect((await contentOf(await harness.invoke(slug, { variables }))).variables).toEqual(kept);
+    const body = { prompt: { id: slug, variables: { name: 'Ada' } } };
+    const answer = await harness.service.call('POST', '/v1/responses', { body });
+    expect((await contentOf(answer)).variables).toEqual({ name: 'Ada' });
+    expect(await contentOf(await harness.invoke(await harness.createPrompt()))).not.toHaveProperty('variables');
+  });
+
+  it('has no values that are too long to be kept beside the messages', async () => {
+    const variables = { name: 'A'.repeat(200_000) };
+    const content = await contentOf(await harness.invoke(await harness.createPrompt(), { variables }));
+    expect(content).toMatchObject({ truncated: true });
+    expect(content).not.toHaveProperty('variables');
   });
 
   it('has a stream, also one that breaks off', async () => {
@@ -102,9 +123,10 @@ describe('200', () => {
     const body = { providers: [{ provider: 'mock' }], variables: { name: 'Grace' } };
     const run = await harness.service.call('POST', `/api/v1/prompts/${await harness.createPrompt()}/test`, { body });
     const { invocation_id: id } = run.body.results[0];
-    expect((await read(id)).body.messages).toEqual([
-      { role: 'user', content: [{ type: 'text', text: 'Hello Grace' }] },
-    ]);
+    expect((await read(id)).body).toMatchObject({
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello Grace' }] }],
+      variables: { name: 'Grace' },
+    });
   });
 
   it('has the begin of the answer and the last messages of a request that is too long', async () => {
@@ -132,6 +154,7 @@ describe('200', () => {
   });
 
   it('is nowhere in the log or the database as text', async () => {
+    await harness.invoke(await harness.createPrompt(), { variables: { name: 'a well-kept secret' } });
     await harness.service.call('GET', `${path}/${idOf(await harness.invoke(await secretPrompt()))}`);
     const database = await openDatabaseOf(harness.service);
     const found: string[] = [];

@@ -9235,7 +9235,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * KeptContent
-         * @description The request of an invocation with all variables filled in, and its answer. Fields without a value are absent.
+         * @description The request of an invocation with all variables filled in, their values, and its answer. Fields without a value are absent.
          * @example {
          *       "messages": [
          *         {
@@ -9248,6 +9248,9 @@ export interface components<Other = string & {}> {
          *           ]
          *         }
          *       ],
+         *       "variables": {
+         *         "ticket": "The export button is greyed out."
+         *       },
          *       "parameters": {
          *         "temperature": 0.2
          *       },
@@ -9264,6 +9267,7 @@ export interface components<Other = string & {}> {
         KeptContent: {
             /** @description The messages that were sent, in their order. */
             messages: components<Other>["schemas"]["InvocationMessage"][];
+            variables?: components<Other>["schemas"]["VariableValues"];
             parameters?: components<Other>["schemas"]["GenerationParameters"];
             response_format?: components<Other>["schemas"]["ResponseFormat"];
             tools?: components<Other>["schemas"]["Tools"];

@@ -10,14 +10,15 @@ import { useNotify } from '../../shared/notify.ts';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { Section } from '../../shared/section.tsx';
 import { useTexts } from '../../shared/texts.tsx';
-import { invocationsKey } from './queries.ts';
+import { contentKey, invocationsKey, useContent } from './queries.ts';
 
 /** What was asked and answered. It is read only when someone asks for it, because each reading is recorded. */
 export function ContentSection({ invocation }: { invocation: Schemas['Invocation'] }): ReactNode {
   const { content: texts } = useTexts().invocations;
   const { id, content_kept: isKept = false, tags } = invocation;
   const isAllowed = useScope('invocations:content');
-  const read = useMutation({ mutationFn: () => gateway.invocations.getContent(id) });
+  const [isAsked, setAsked] = useState(false);
+  const read = useContent(isAsked ? id : undefined);
   if (!isKept && tags === undefined) return null;
   return (
     <Section title={texts.title}>
@@ -34,15 +35,21 @@ export function ContentSection({ invocation }: { invocation: Schemas['Invocation
           {isKept && read.data === undefined && (
             <Button
               variant="default"
-              loading={read.isPending}
+              loading={read.isFetching}
               onClick={() => {
-                read.mutate();
+                if (isAsked) void read.refetch();
+                setAsked(true);
               }}
             >
               {texts.read}
             </Button>
           )}
-          <EraseButton id={id} onErased={read.reset} />
+          <EraseButton
+            id={id}
+            onErased={() => {
+              setAsked(false);
+            }}
+          />
         </Group>
       )}
     </Section>
@@ -93,6 +100,7 @@ function EraseButton({ id, onErased }: { id: string; onErased: () => void }): Re
     onSuccess: () => {
       setAsked(false);
       onErased();
+      queryClient.removeQueries({ queryKey: contentKey(id) });
       queryClient.setQueryData<Schemas['Invocation']>([...invocationsKey, id], withoutContent);
       notify(texts.erased);
     },

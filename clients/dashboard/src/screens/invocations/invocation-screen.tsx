@@ -5,6 +5,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
+import { useScope } from '../../app/session-context.ts';
 import { CopyableId } from '../../shared/copy.tsx';
 import { FactTable } from '../../shared/fact-table.tsx';
 import { LinkButton, TextLink } from '../../shared/links.tsx';
@@ -28,6 +29,7 @@ const route = getRouteApi('/invocations/$id');
 export function InvocationScreen(): ReactNode {
   const { invocations: texts } = useTexts();
   const { id } = route.useParams();
+  const mayRead = useScope('invocations:content');
   const { data, error, refetch } = useQuery({
     queryKey: [...invocationsKey, id],
     queryFn: ({ signal }) => gateway.invocations.get(id, { signal }),
@@ -45,7 +47,12 @@ export function InvocationScreen(): ReactNode {
           <LinkButton
             to="/prompts/$promptId/playground"
             params={{ promptId: data.prompt_id }}
-            search={{ version: data.prompt_version?.toString(), provider: data.provider, model: data.model }}
+            search={{
+              version: data.prompt_version?.toString(),
+              provider: data.provider,
+              model: data.model,
+              invocation: data.content_kept === true && mayRead ? id : undefined,
+            }}
             variant="default"
           >
             {texts.detail.playground}

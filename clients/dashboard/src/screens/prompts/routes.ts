@@ -38,7 +38,7 @@ export const promptsRoutes = [
       getParentRoute: () => promptRoute,
       path: '/playground',
       // What an invocation had, which is opened here.
-      validateSearch: searchOf({ version: 'text', provider: 'text', model: 'text' }),
+      validateSearch: searchOf({ version: 'text', provider: 'text', model: 'text', invocation: 'text' }),
       component: lazyRouteComponent(() => import('./playground/playground-screen.tsx'), 'PlaygroundScreen'),
     }),
     createRoute({

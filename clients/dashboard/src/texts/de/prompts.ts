@@ -292,6 +292,10 @@ export const prompts: Texts['prompts'] = {
     run: 'Ausführen',
     stop: 'Stoppen',
     stream: 'Streamen: die Antwort zeigen, während sie entsteht',
+    opened: {
+      values: 'Mit den Werten des Aufrufs',
+      tooLong: 'Die Werte waren zu lang, um beim Aufruf aufbewahrt zu werden:',
+    },
     hint: 'Strg oder ⌘ + Enter. Fragt den Anbieter an, was Geld kosten kann.',
     noScope: 'Ihr API-Schlüssel hat keine Berechtigung, Prompts aufzurufen.',
     unsaved: (version) =>

@@ -287,6 +287,10 @@ export const prompts = {
     run: 'Run',
     stop: 'Stop',
     stream: 'Stream: show the answer while it is generated',
+    opened: {
+      values: 'With the values of the invocation',
+      tooLong: 'The values were too long to be kept with the invocation',
+    },
     hint: 'Ctrl or ⌘ + Enter. Calls the provider, which can cost money.',
     noScope: 'Your API key has no permission to invoke prompts.',
     unsaved: (version: number) => `Your changes are not saved. This runs the saved version ${version}.`,

@@ -1,13 +1,15 @@
 import { Alert, Button, Checkbox, Group, NativeSelect, NumberInput, Paper, Stack, Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { IconInfoCircle, IconPlayerPlay, IconPlayerStop, IconPlus, IconTestPipe } from '@tabler/icons-react';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Schemas } from 'prompt-gateway-client';
 import { listVariables } from 'prompt-gateway-client/template';
 import { useMemo, useRef, useState, type ReactNode } from 'react';
 import { useScope } from '../../../app/session-context.ts';
+import { TextLink } from '../../../shared/links.tsx';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
+import { useContent } from '../../invocations/queries.ts';
 import { chosenVersion, runMembers, RunSelect } from '../content/run-select.tsx';
 import { TargetRow } from '../content/target-row.tsx';
 import { TargetSelect } from '../content/target-select.tsx';
@@ -36,6 +38,7 @@ export function PlaygroundScreen(): ReactNode {
   const canInvoke = useScope('prompts:invoke');
   const canWrite = useScope('prompts:write');
   const navigate = useNavigate();
+  const { invocation } = useSearch({ from: '/prompts/$promptId/playground' });
   const { data: prompt } = stored;
   const version = chosenVersion(playground.run, prompt);
   const pinned = useVersion(prompt.id, version);
@@ -97,6 +100,7 @@ export function PlaygroundScreen(): ReactNode {
             {texts.unsaved(prompt.version)}
           </Alert>
         )}
+        {invocation !== undefined && <OpenedInvocation id={invocation} />}
         <Paper withBorder p="md">
           <Stack gap="md">
             <VariableValuesForm
@@ -184,6 +188,21 @@ export function PlaygroundScreen(): ReactNode {
         {request !== undefined && <CallAsCode slug={prompt.slug} request={request} />}
       </Stack>
     </div>
+  );
+}
+
+/** Says where the values come from. */
+function OpenedInvocation({ id }: { id: string }): ReactNode {
+  const { opened: texts } = useTexts().prompts.playground;
+  const { data, error } = useContent(id);
+  if (error !== null) return <ProblemAlert error={error} />;
+  return (
+    <Alert color="gray" icon={<IconInfoCircle />} aria-busy={data === undefined}>
+      {data?.variables === undefined && data?.truncated === true ? texts.tooLong : texts.values}{' '}
+      <TextLink to="/invocations/$id" params={{ id }} size="sm">
+        {id}
+      </TextLink>
+    </Alert>
   );
 }
 

@@ -1,8 +1,9 @@
 import { useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
+import { useContent } from '../../invocations/queries.ts';
 import { draftOf, sameDraft, type PromptDraft } from '../content/prompt-draft.ts';
 import { versionNumber } from '../content/version-options.ts';
-import { noValues } from '../content/variable-values.ts';
+import { noValues, type VariableValues } from '../content/variable-values.ts';
 import type { StoredPrompt } from '../prompt-queries.ts';
 import { useInvocations } from './use-invocations.ts';
 import type { PlaygroundSettings, TestTarget, Workspace } from './workspace-context.ts';
@@ -26,7 +27,9 @@ export function useWorkspaceState(stored: StoredPrompt): Workspace {
   const [base, setBase] = useState(stored);
   const [draft, setDraft] = useState<PromptDraft>(() => draftOf(stored.data));
   const [values, setValues] = useState(noValues);
-  const { version, provider = '', model = '' } = useSearch({ strict: false });
+  const { version, provider = '', model = '', invocation } = useSearch({ strict: false });
+  const opened = useContent(invocation);
+  const [taken, setTaken] = useState<typeof opened.data>();
   const [playground, setPlayground] = useState<PlaygroundSettings>(() => ({
     ...firstSettings,
     run: { version: versionNumber(version) },
@@ -46,6 +49,11 @@ export function useWorkspaceState(stored: StoredPrompt): Workspace {
   if (stored !== seen) {
     setSeen(stored);
     if (stored.etag !== base.etag && !isDirty) rebase(stored, false);
+  }
+
+  if (opened.data !== undefined && opened.data !== taken) {
+    setTaken(opened.data);
+    setValues({ values: (opened.data.variables ?? {}) as VariableValues['values'], json: undefined });
   }
 
   return {
