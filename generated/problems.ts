@@ -302,7 +302,7 @@ export const problems = {
     "status": 422,
     "title": "Unknown spot"
   },
-  "unknown-timezone": {
+  "unknown-time-zone": {
     "status": 422,
     "title": "Unknown time zone"
   },

@@ -104,7 +104,7 @@ describe('the guide "Keys for partners"', () => {
     const blocks = readBlocks(await readGuide('62-keys-for-partners.md'));
     const service = await startTestService();
     const place = (name: string): ReturnType<typeof service.call> =>
-      service.call('POST', '/v1/locations', { body: { name, currency: 'EUR', timezone: 'Europe/Amsterdam' } });
+      service.call('POST', '/v1/locations', { body: { name, currency: 'EUR', time_zone: 'Europe/Amsterdam' } });
     const other = await place('Other');
     const own = await place('Own');
     const key = keyIn(await perform(findBlock(blocks, 'sh', '"locations"'), service.url, service.adminKey));

@@ -224,7 +224,7 @@ async function fill(service: Service, receiver: string): Promise<string> {
   const echo = [{ role: 'user', content: 'Hello {{name|world}}' }];
   await create(service, '/api/v1/prompts', { name: 'Echo', slug: 'echo', messages: echo, selected_provider: 'echo' });
   await create(service, '/api/v1/prompts', { ...prompt, slug: 'drip', selected_model: `mock-drip-1-${tokens}` });
-  const place = { name: 'Canal', currency: 'EUR', timezone: 'Europe/Amsterdam' };
+  const place = { name: 'Canal', currency: 'EUR', time_zone: 'Europe/Amsterdam' };
   const location_id = await create(service, '/v1/locations', place);
   const category_id = await create(service, '/v1/categories', { location_id, name: 'Drinks' });
   const product = { location_id, category_id, name: 'Café crème', price: 420 };

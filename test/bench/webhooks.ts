@@ -147,7 +147,7 @@ async function benchService(fanOut: number, intake: Intake): Promise<{ full: Mea
       if (statusCode !== 201) throw new Error(`${what} answered ${statusCode} ${text}`);
       return (JSON.parse(text) as { id: string }).id;
     };
-    const locationId = await create('locations', { name: 'Canal', currency: 'EUR', timezone: 'Europe/Amsterdam' });
+    const locationId = await create('locations', { name: 'Canal', currency: 'EUR', time_zone: 'Europe/Amsterdam' });
     const categoryId = await create('categories', { location_id: locationId, name: 'Drinks' });
     const product = { location_id: locationId, category_id: categoryId, name: 'Café crème', price: 420, tags: ['hot'] };
     const productId = await create('products', product);

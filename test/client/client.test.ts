@@ -37,7 +37,7 @@ beforeAll(async () => {
     hooks: { onRequest: ({ operation }) => used.add(operation) },
   });
   receiver = await startReceiver();
-  location = await gateway.locations.create({ name: 'Canal Café', currency: 'EUR', timezone: 'Europe/Amsterdam' });
+  location = await gateway.locations.create({ name: 'Canal Café', currency: 'EUR', time_zone: 'Europe/Amsterdam' });
   const category = await gateway.categories.create({ location_id: location.id, name: 'Hot drinks' });
   product = await gateway.products.create({
     location_id: location.id,
@@ -334,7 +334,7 @@ describe('orders through a proxy that cuts connections', () => {
       return coming.get(body)?.shift() ?? 'none';
     });
     const till = createImpatientGateway({ baseUrl: proxy.url, apiKey: setup.service.adminKey });
-    const shop = await till.locations.create({ name: 'Lossy', currency: 'EUR', timezone: 'UTC' });
+    const shop = await till.locations.create({ name: 'Lossy', currency: 'EUR', time_zone: 'UTC' });
     const category = await till.categories.create({ location_id: shop.id, name: 'Drinks' });
     const tea = await till.products.create({ location_id: shop.id, category_id: category.id, name: 'Tea', price: 1 });
 

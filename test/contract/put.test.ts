@@ -45,7 +45,7 @@ const kinds: readonly Kind[] = [
     create: () => ({
       name: 'Harbour',
       currency: 'EUR',
-      timezone: 'UTC',
+      time_zone: 'UTC',
       fiscal_day_end: '04:00',
       tax_rate_ppm: 90_000,
       fee_rate_ppm: 500,
@@ -119,7 +119,7 @@ beforeAll(async () => {
   service = await startTestService();
   const make = async (path: string, body: Members): Promise<string> =>
     (await service.call('POST', path, { body })).body.id as string;
-  location = await make('/v1/locations', { name: 'Pier', currency: 'EUR', timezone: 'UTC' });
+  location = await make('/v1/locations', { name: 'Pier', currency: 'EUR', time_zone: 'UTC' });
   category = await make('/v1/categories', { location_id: location, name: 'Food' });
 });
 afterAll(() => service.close());
@@ -181,7 +181,7 @@ describe('a nested list', () => {
   const create = async (): Promise<{ target: string; zones: Zone[] }> => {
     const spots = [{ name: 'Table 1' }, { name: 'Table 2' }];
     const zones = [{ name: 'Terrace', spots }, { name: 'Bar' }];
-    const body = { name: 'Harbour', currency: 'EUR', timezone: 'UTC', zones };
+    const body = { name: 'Harbour', currency: 'EUR', time_zone: 'UTC', zones };
     const created = await service.call('POST', '/v1/locations', { body });
     return { target: `/v1/locations/${String(created.body.id)}`, zones: created.body.zones as Zone[] };
   };

@@ -44,7 +44,7 @@ describe('API keys', () => {
     const prompt = await service.call('POST', '/api/v1/prompts', {
       body: { name: 'Summarise a ticket', messages: [{ role: 'user', content: 'Hello' }] },
     });
-    const place = { name: 'Canal Café', currency: 'EUR', timezone: 'Europe/Amsterdam' };
+    const place = { name: 'Canal Café', currency: 'EUR', time_zone: 'Europe/Amsterdam' };
     const location = await service.call('POST', '/v1/locations', { body: place });
     const page = await open('/api-keys/new');
     await page.getByLabel('Name').fill('Checkout');

@@ -64,7 +64,7 @@ async function placeOrder(url: string, key: string): Promise<string> {
     expect(answer.status).toBe(201);
     return ((await answer.json()) as { id: string }).id;
   };
-  const location_id = await create('/v1/locations', { name: 'Café', currency: 'EUR', timezone: 'Europe/Amsterdam' });
+  const location_id = await create('/v1/locations', { name: 'Café', currency: 'EUR', time_zone: 'Europe/Amsterdam' });
   const category_id = await create('/v1/categories', { location_id, name: 'Hot drinks' });
   const product_id = await create('/v1/products', { location_id, category_id, name: 'Flat white', price: 420 });
   return await create('/v1/orders', { location_id, items: [{ product_id, quantity: 1 }] });

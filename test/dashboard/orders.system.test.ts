@@ -133,7 +133,7 @@ describe('a newcomer', () => {
 
 /** A location with a category and a product. */
 async function createShop(name: string, product: object = {}): Promise<{ location: string; product: string }> {
-  const location = await create('/v1/locations', { name, currency: 'EUR', timezone: 'Europe/Amsterdam' });
+  const location = await create('/v1/locations', { name, currency: 'EUR', time_zone: 'Europe/Amsterdam' });
   const category = await create('/v1/categories', { location_id: location.id, name });
   const created = await create('/v1/products', {
     location_id: location.id,
@@ -209,7 +209,7 @@ describe('the catalog', () => {
     const { id } = await create('/v1/locations', {
       name: 'Bar',
       currency: 'JPY',
-      timezone: 'Asia/Tokyo',
+      time_zone: 'Asia/Tokyo',
       zones: [{ name: 'Counter', spots: [{ name: 'Left' }, { name: 'Right' }] }],
     });
     const { body: before } = await service.call('GET', `/v1/locations/${id}`);

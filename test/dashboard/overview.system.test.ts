@@ -77,7 +77,7 @@ describe('the overview', () => {
     await later(page);
     await steps.getByText('2 of 4 done').waitFor();
     expect(await steps.getByText('Done', { exact: true }).count()).toBe(2);
-    await create('/v1/locations', { name: 'Harbour', timezone: 'Europe/Berlin', currency: 'EUR' });
+    await create('/v1/locations', { name: 'Harbour', time_zone: 'Europe/Berlin', currency: 'EUR' });
     await create('/api/v1/api-keys', { name: 'Shop', scopes: ['prompts:invoke'] });
     await later(page);
     await steps.waitFor({ state: 'detached' });

@@ -71,7 +71,7 @@ async function bodies(url: string): Promise<Record<'PROMPT' | 'INVOCATION' | 'OR
     if (!answer.ok) throw new Error(`${target}: ${answer.status} ${await answer.text()}`);
     return (await answer.json()) as { id: string };
   };
-  const place = { name: 'Canal Café', currency: 'EUR', timezone: 'UTC', fiscal_day_end: '00:00' };
+  const place = { name: 'Canal Café', currency: 'EUR', time_zone: 'UTC', fiscal_day_end: '00:00' };
   const { id: location_id } = await create('/v1/locations', place);
   const category = await create('/v1/categories', { location_id, name: 'Yachts' });
   const product = await create('/v1/products', { location_id, category_id: category.id, name: 'Yacht', price });

@@ -44,13 +44,13 @@ describe('the explanations of what the contract requires', () => {
   });
 
   it('do not repeat for the format what they say for the pattern', async () => {
-    const location = { name: ' ', currency: 'euro', timezone: '+02:00', fiscal_day_end: '24:00' };
+    const location = { name: ' ', currency: 'euro', time_zone: '+02:00', fiscal_day_end: '24:00' };
     const { body } = await service.call('POST', '/v1/locations', { body: location });
     expect(body.errors).toEqual([
       { detail: 'must have a character that is not a space', pointer: '#/name' },
       { detail: 'must have at most 3 characters', pointer: '#/currency' },
       { detail: 'must be three capital letters such as EUR', pointer: '#/currency' },
-      { detail: 'must be the name of a time zone such as Europe/Amsterdam', pointer: '#/timezone' },
+      { detail: 'must be the name of a time zone such as Europe/Amsterdam', pointer: '#/time_zone' },
       { detail: 'must be a time of day from 00:00 to 23:59', pointer: '#/fiscal_day_end' },
     ]);
     const integration = {

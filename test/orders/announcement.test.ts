@@ -18,7 +18,7 @@ const location: Location = {
   ...locationFields.readNew({
     name: 'Canal Café',
     currency: 'EUR',
-    timezone: 'Europe/Amsterdam',
+    time_zone: 'Europe/Amsterdam',
     fiscal_day_end: '04:00',
     tax_rate_ppm: 90_000,
     fee_rate_ppm: 25_000,

@@ -11,9 +11,9 @@ const close = (shop: Shop, date: string): Promise<Answer> => setup.service.call(
 
 /** A location in the middle of its fiscal day, and the date of that day. */
 const open = async (): Promise<{ shop: Shop; today: string }> => {
-  const { fiscal_day_end, timezone } = middayClock(new Date());
-  const shop = await openShop(setup.service, { fiscal_day_end, timezone, currency: 'JPY' });
-  return { shop, today: fiscalDateAt(new Date(), { fiscalDayEnd: fiscal_day_end, timezone }) };
+  const { fiscal_day_end, time_zone } = middayClock(new Date());
+  const shop = await openShop(setup.service, { fiscal_day_end, time_zone, currency: 'JPY' });
+  return { shop, today: fiscalDateAt(new Date(), { fiscalDayEnd: fiscal_day_end, timeZone: time_zone }) };
 };
 const dayOf = async (id: string): Promise<unknown> =>
   (await setup.service.call('GET', `/v1/orders/${id}`)).body.fiscal_day;

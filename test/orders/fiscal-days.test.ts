@@ -65,7 +65,7 @@ const open = async (at: string, members: Partial<NewLocation> = {}): Promise<str
   clock = new Date(at);
   // Locations of other tests do not use the clock of this test.
   await database.db.collection('locations').deleteMany({});
-  const body = { name: 'Café', currency: 'EUR', timezone: 'Europe/Berlin', fiscal_day_end: '04:00' };
+  const body = { name: 'Café', currency: 'EUR', time_zone: 'Europe/Berlin', fiscal_day_end: '04:00' };
   const location = { ...locationFields.readNew(body), ...members };
   return (await process().locations.create(location, randomUUID(), someone)).id;
 };
@@ -185,7 +185,7 @@ describe('the clock of a location', () => {
     const id = await open('2026-06-01T12:00:00Z');
     clock = new Date('2026-06-02T12:00:00Z');
     await process().days.tick();
-    await process().locations.update(id, { timezone: 'America/New_York', fiscalDayEnd: '00:00' }, always, someone);
+    await process().locations.update(id, { timeZone: 'America/New_York', fiscalDayEnd: '00:00' }, always, someone);
     clock = new Date('2026-06-03T12:00:00Z');
     await process().days.tick();
     expect((await closed(id)).map(([date, cutAt]) => [date, cutAt])).toEqual([
@@ -210,7 +210,7 @@ describe('the clock of a location', () => {
 
   it('continues with the other locations when one fails', async () => {
     await open('2026-06-01T12:00:00Z');
-    const body = { name: 'Bar', currency: 'EUR', timezone: 'UTC', fiscal_day_end: '04:00' };
+    const body = { name: 'Bar', currency: 'EUR', time_zone: 'UTC', fiscal_day_end: '04:00' };
     const second = await process().locations.create(locationFields.readNew(body), randomUUID(), someone);
     clock = new Date('2026-06-02T12:00:00Z');
     let calls = 0;
@@ -265,7 +265,7 @@ describe('a change of the day end or the time zone', () => {
 
   it.each([
     ['a day end in the future', { fiscalDayEnd: '23:00' }],
-    ['a time zone where the date is in the future', { timezone: 'Pacific/Pago_Pago', fiscalDayEnd: '12:00' }],
+    ['a time zone where the date is in the future', { timeZone: 'Pacific/Pago_Pago', fiscalDayEnd: '12:00' }],
     ['a day end in the past', { fiscalDayEnd: '01:00' }],
   ])('leaves the day under way to be closed: %s', async (_name, members) => {
     const id = await open(noonOfJune);
@@ -280,7 +280,7 @@ describe('a change of the day end or the time zone', () => {
     const id = await open(noonOfJune);
     await place(id, noonOfJune, 1);
     // The time in the new zone is two o'clock on the 2nd.
-    await change(id, { timezone: 'Pacific/Kiritimati', fiscalDayEnd: '00:00' });
+    await change(id, { timeZone: 'Pacific/Kiritimati', fiscalDayEnd: '00:00' });
     await place(id, '2026-06-01T12:00:00.001Z', 10);
     clock = new Date('2026-06-02T12:00:00Z');
     await process().days.tick();
@@ -291,12 +291,12 @@ describe('a change of the day end or the time zone', () => {
   });
 
   it('never ends a day before the previous one, however far it moves the date', async () => {
-    const id = await open('2026-06-01T12:00:00Z', { timezone: 'Pacific/Pago_Pago', fiscalDayEnd: '23:59' });
+    const id = await open('2026-06-01T12:00:00Z', { timeZone: 'Pacific/Pago_Pago', fiscalDayEnd: '23:59' });
     clock = new Date('2026-06-04T10:59:30Z');
     await process().days.tick();
     await place(id, clock, 1);
     // From 23:59:30 on the 3rd to one o'clock on the 5th.
-    await change(id, { timezone: 'Pacific/Kiritimati', fiscalDayEnd: '00:00' });
+    await change(id, { timeZone: 'Pacific/Kiritimati', fiscalDayEnd: '00:00' });
     await place(id, '2026-06-04T11:00:00Z', 10);
     clock = new Date('2026-06-05T12:00:00Z');
     await process().days.tick();
@@ -313,7 +313,7 @@ describe('a change of the day end or the time zone', () => {
     await place(id, '2026-06-02T01:00:00Z', 1);
     clock = new Date('2026-06-02T02:00:01Z');
     await place(id, clock, 10);
-    await change(id, { timezone: 'America/Los_Angeles' });
+    await change(id, { timeZone: 'America/Los_Angeles' });
     // With the new clock the next day begins at 11:00 UTC. It began when the previous day ended.
     expect((await process().days.close(id, '2026-06-02')).total).toBe(10);
     expect((await closed(id))[0]).toEqual(['2026-06-01', '2026-06-02T02:00:00.000Z', 1, 1]);
@@ -334,7 +334,7 @@ describe('a change of the day end or the time zone', () => {
       fc.oneof(
         fc.record({ wait: fc.constantFrom(1_000, hour, 7 * hour, 30 * hour) }),
         fc.record({
-          timezone: fc.constantFrom('UTC', 'Pacific/Kiritimati', 'Pacific/Pago_Pago', 'Europe/Berlin'),
+          timeZone: fc.constantFrom('UTC', 'Pacific/Kiritimati', 'Pacific/Pago_Pago', 'Europe/Berlin'),
           fiscalDayEnd: fc.constantFrom('00:00', '04:00', '12:00', '23:59'),
         }),
         fc.record({ close: fc.integer({ min: -1, max: 1 }) }),
@@ -344,7 +344,7 @@ describe('a change of the day end or the time zone', () => {
     );
     const perform = async (id: string, step: object): Promise<void> => {
       if ('wait' in step) clock = new Date(clock.getTime() + Number(step.wait));
-      else if ('timezone' in step) {
+      else if ('timeZone' in step) {
         // The service does this each second.
         clock = new Date(clock.getTime() + 3_000);
         await process().days.tick();

@@ -11,9 +11,9 @@ let date: string;
 let closed: Answer;
 
 beforeAll(async () => {
-  const { fiscal_day_end, timezone } = middayClock(new Date());
-  const shop = await openShop(setup.service, { fiscal_day_end, timezone });
-  date = fiscalDateAt(new Date(), { fiscalDayEnd: fiscal_day_end, timezone });
+  const { fiscal_day_end, time_zone } = middayClock(new Date());
+  const shop = await openShop(setup.service, { fiscal_day_end, time_zone });
+  date = fiscalDateAt(new Date(), { fiscalDayEnd: fiscal_day_end, timeZone: time_zone });
   await placeOrder(setup.service, shop);
   path = `/v1/locations/${shop.location.id}/fiscal-days`;
   closed = await setup.service.call('POST', `${path}/${date}/close`);

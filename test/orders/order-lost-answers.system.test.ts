@@ -64,7 +64,7 @@ describe.each(writeLosses)('when %s', (_what, loss) => {
     async (write) => {
       const own = await openShop(setup.service, clock);
       const { id } = await placeOrder(setup.service, own);
-      const today = fiscalDateAt(new Date(), { timezone: clock.timezone, fiscalDayEnd: clock.fiscal_day_end });
+      const today = fiscalDateAt(new Date(), { timeZone: clock.time_zone, fiscalDayEnd: clock.fiscal_day_end });
       const [collection = '', command = ''] = write.split(' ');
       const lost = lose(collection, command);
       const { status, body } = await service.call(

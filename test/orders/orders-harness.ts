@@ -58,7 +58,7 @@ export async function placeOrder(
 }
 
 /** Settings of a location that put it in the middle of its fiscal day, so that the day does not end during a test. */
-export function middayClock(now: Date): { timezone: string; fiscal_day_end: string } {
+export function middayClock(now: Date): { time_zone: string; fiscal_day_end: string } {
   const hour = String((now.getUTCHours() + 12) % 24).padStart(2, '0');
-  return { timezone: 'UTC', fiscal_day_end: `${hour}:30` };
+  return { time_zone: 'UTC', fiscal_day_end: `${hour}:30` };
 }

@@ -92,7 +92,7 @@ async function main(): Promise<number> {
 
 /** Causes events of every type, and as many as the receiver waits for. */
 async function causeEvents(post: Call, url: string): Promise<void> {
-  const place = { name: 'Canal Café', currency: 'EUR', timezone: 'UTC', fiscal_day_end: '00:00' };
+  const place = { name: 'Canal Café', currency: 'EUR', time_zone: 'UTC', fiscal_day_end: '00:00' };
   const { id: location_id } = await post('/v1/locations', place);
   const category = await post('/v1/categories', { location_id, name: 'Coffee' });
   const product = await post('/v1/products', {

@@ -59,7 +59,7 @@ async function createFixture(service: TestService): Promise<Fixture> {
   for (const name of ['kept', 'retired']) {
     await service.call('PUT', `/api/v1/budgets/${name}`, { body: plenty });
   }
-  const place = { name: 'Harbour', currency: 'EUR', timezone: 'UTC', fiscal_day_end: '00:00' };
+  const place = { name: 'Harbour', currency: 'EUR', time_zone: 'UTC', fiscal_day_end: '00:00' };
   await create('/api/v1/prompts', { ...body, name: 'Imported' });
   const invoke = async (): Promise<string> => {
     const { headers } = await service.call('POST', `/api/v1/prompts/${prompt}/invoke`, { body: {} });
@@ -232,7 +232,7 @@ type OrdersApi = Pick<
 
 function callOrdersApi({ location, today, closed, category, product, orders }: Fixture): OrdersApi {
   const [first = '', second = ''] = orders;
-  const place = { name: 'Pier', currency: 'EUR', timezone: 'Europe/Berlin' };
+  const place = { name: 'Pier', currency: 'EUR', time_zone: 'Europe/Berlin' };
   const item = { location_id: location, category_id: category, name: 'Tea', price: 200 };
   const order = { location_id: location, items: [{ product_id: product, quantity: 2 }] };
   const days = `/v1/locations/${location}/fiscal-days`;

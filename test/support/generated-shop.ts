@@ -37,7 +37,7 @@ export async function openGeneratedShop(
     spots: spotIds.slice(2 * zone, 2 * zone + 2).map((spot, table) => ({ id: spot, name: `Table ${zone}.${table}` })),
   }));
   const rates = { tax_rate_ppm: 88_750, fee_rate_ppm: 3_500 };
-  const location = await make('/v1/locations', { name: 'Café', currency: 'EUR', timezone: 'UTC', zones, ...rates });
+  const location = await make('/v1/locations', { name: 'Café', currency: 'EUR', time_zone: 'UTC', zones, ...rates });
   const categories: string[] = [];
   for (const name of ['Hot drinks', 'Pastry'])
     categories.push(await make('/v1/categories', { location_id: location, name }));
@@ -83,7 +83,7 @@ export async function openGeneratedShop(
       IntegrationUrl: others,
       FiscalDate: [day(-1), day(0), day(0), day(1)],
       // ICU knows PST, the IANA database does not.
-      Timezone: ['UTC', 'Europe/Amsterdam', 'Asia/Kathmandu', 'Pacific/Kiritimati', 'PST'],
+      TimeZone: ['UTC', 'Europe/Amsterdam', 'Asia/Kathmandu', 'Pacific/Kiritimati', 'PST'],
       // Archived resources accept no orders, so they are rare too.
       ...{ currency: ['EUR', 'EUR', 'JPY', 'HRK'], active: [true], archived: [false], limit: [3] },
       // Periods in the past are rare: each replay of one sends all events so far again.

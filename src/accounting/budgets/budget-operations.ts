@@ -5,7 +5,7 @@ import { requireUnchanged } from '../../base/editing/read-only-fields.ts';
 import { ifMatchRevision, preconditionRequired, requireConditions, type Conditions } from '../../http/conditional.ts';
 import { answerPage } from '../../http/list-answer.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
-import { timezoneNamed } from '../../base/runtime/time-zones.ts';
+import { timeZoneNamed } from '../../base/runtime/time-zones.ts';
 import { budgetFields, budgetTerms, continues, type Budget, type BudgetTerms } from './budget.ts';
 import type { Budgets, BudgetState, ChooseTerms } from './budgets.ts';
 import type { Refused } from './period-store.ts';
@@ -47,7 +47,7 @@ function requireExpected(name: string, present: Budget | undefined, conditions: 
 
 /**
  * What a budget shall be: what is sent, and the rest of the present one.
- * @throws {ProblemError} precondition-failed, precondition-required, read-only-field, invalid-request, unknown-timezone
+ * @throws {ProblemError} precondition-failed, precondition-required, read-only-field, invalid-request, unknown-time-zone
  */
 function termsOf(
   name: string,
@@ -58,9 +58,9 @@ function termsOf(
   requireExpected(name, present, conditions);
   requireUnchanged(budgetFields.others(sent), present === undefined ? { name } : budgetFields.show(present));
   const terms = present === undefined ? newTerms(sent) : { ...present, ...budgetTerms.readChange(sent) };
-  const timeZone = terms.timeZone === present?.timeZone ? terms.timeZone : timezoneNamed(terms.timeZone);
+  const timeZone = terms.timeZone === present?.timeZone ? terms.timeZone : timeZoneNamed(terms.timeZone);
   if (timeZone === undefined) {
-    throw new ProblemError('unknown-timezone', {
+    throw new ProblemError('unknown-time-zone', {
       detail: `${terms.timeZone} is not the name of a time zone in the IANA database.`,
       errors: [{ detail: 'is not the name of a time zone', pointer: '#/time_zone' }],
     });

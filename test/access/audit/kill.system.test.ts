@@ -84,7 +84,7 @@ const lives: Record<string, (turn: number) => Promise<void>> = {
     if (turn % 2 === 0) await send('DELETE', target);
   },
   async catalog() {
-    const { id } = await send('POST', '/v1/locations', { name: 'Pier', currency: 'EUR', timezone: 'UTC' });
+    const { id } = await send('POST', '/v1/locations', { name: 'Pier', currency: 'EUR', time_zone: 'UTC' });
     if (id === undefined) return;
     const { id: category } = await send('POST', '/v1/categories', { location_id: id, name: 'Drinks' });
     if (category === undefined) return;

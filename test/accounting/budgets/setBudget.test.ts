@@ -157,7 +157,7 @@ describe('412', () => {
 describe('422', () => {
   it('knows the time zones', async () => {
     const { status, body } = await setBudget(setup.service, 'nowhere', { time_zone: 'Europe/Amsterdm' });
-    expect([status, body.type]).toEqual([422, problem('unknown-timezone')]);
+    expect([status, body.type]).toEqual([422, problem('unknown-time-zone')]);
   });
 
   it('changes no read-only field', async () => {

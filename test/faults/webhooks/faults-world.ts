@@ -159,7 +159,7 @@ async function createCatalog(url: string): Promise<{ location: string; product: 
     if (answer.status !== 201) throw new Error(`${path} answered ${answer.status} ${await answer.text()}`);
     return ((await answer.json()) as { id: string }).id;
   };
-  const location = await create('locations', { name: 'Canal Café', currency: 'EUR', timezone: 'Europe/Amsterdam' });
+  const location = await create('locations', { name: 'Canal Café', currency: 'EUR', time_zone: 'Europe/Amsterdam' });
   const product = async (name: string): Promise<string> => {
     const category = await create('categories', { location_id: location, name: `Category of ${name}` });
     return create('products', { location_id: location, category_id: category, name, price: 420, tags: ['hot'] });

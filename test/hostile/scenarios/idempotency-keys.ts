@@ -104,7 +104,7 @@ async function preparedRequests(target: Target): Promise<() => KeyedRequest> {
     ((await target.call('POST', path, { body })).body as { id: string }).id;
   const messages = [{ role: 'user', content: 'Hello' }];
   const prompt = await made('/api/v1/prompts', { name: 'Tested', messages });
-  const location = await made('/v1/locations', { name: 'Here', currency: 'EUR', timezone: 'Europe/Berlin' });
+  const location = await made('/v1/locations', { name: 'Here', currency: 'EUR', time_zone: 'Europe/Berlin' });
   const category = await made('/v1/categories', { location_id: location, name: 'Coffee' });
   const product = await made('/v1/products', { location_id: location, category_id: category, name: 'Flat', price: 1 });
   let count = 0;

@@ -72,7 +72,7 @@ const orders: Scenario = {
   async run(world) {
     const target = await world.startTarget();
     const location = await target.call('POST', '/v1/locations', {
-      body: { name: 'Bar', currency: 'EUR', timezone: 'Europe/Berlin', fiscal_day_end: '04:00' },
+      body: { name: 'Bar', currency: 'EUR', time_zone: 'Europe/Berlin', fiscal_day_end: '04:00' },
     });
     const locationId = (location.body as { id: string }).id;
     const category = await target.call('POST', '/v1/categories', {
@@ -140,7 +140,7 @@ const everything: Scenario = {
     const target = await world.startTarget({ WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' });
     const create = async (path: string, body: unknown): Promise<string> =>
       ((await target.call('POST', path, { body })).body as { id: string }).id;
-    const location = { name: 'Bar', currency: 'EUR', timezone: 'Europe/Berlin' };
+    const location = { name: 'Bar', currency: 'EUR', time_zone: 'Europe/Berlin' };
     const location_id = await create('/v1/locations', location);
     const category_id = await create('/v1/categories', { name: 'Drinks', location_id });
     await create('/v1/products', { name: 'Coffee', location_id, category_id, price: 250 });

@@ -94,7 +94,7 @@ async function createShop(target: Target): Promise<unknown> {
   const location_id = await create(target, '/v1/locations', {
     name: 'Canal',
     currency: 'EUR',
-    timezone: 'Europe/Amsterdam',
+    time_zone: 'Europe/Amsterdam',
   });
   const category_id = await create(target, '/v1/categories', { location_id, name: 'Drinks' });
   const product_id = await create(target, '/v1/products', { location_id, category_id, name: 'Coffee', price: 380 });

@@ -53,7 +53,7 @@ beforeEach(() => {
 });
 
 const newCategory = async (): Promise<{ locationId: string; categoryId: string }> => {
-  const content = locationFields.readNew({ name: 'Café', currency: 'EUR', timezone: 'UTC' });
+  const content = locationFields.readNew({ name: 'Café', currency: 'EUR', time_zone: 'UTC' });
   const location = await locations.create(content, randomUUID(), someone);
   const id = `cat_${randomUUID().replaceAll('-', '')}`;
   const body = categoryFields.readNew({ location_id: location.id, name: 'Drinks' });

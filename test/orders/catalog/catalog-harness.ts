@@ -20,7 +20,7 @@ async function create(service: TestService, path: string, body: unknown): Promis
 }
 
 export function locationBody(members: Record<string, unknown> = {}): Record<string, unknown> {
-  return { name: 'Canal Café', currency: 'EUR', timezone: 'Europe/Amsterdam', ...members };
+  return { name: 'Canal Café', currency: 'EUR', time_zone: 'Europe/Amsterdam', ...members };
 }
 
 export function createLocation(service: TestService, members: Record<string, unknown> = {}): Promise<Created> {

@@ -15,7 +15,7 @@ describe('201', () => {
       id: expect.stringMatching(uuidForm),
       name: 'Canal Café',
       currency: 'EUR',
-      timezone: 'Europe/Amsterdam',
+      time_zone: 'Europe/Amsterdam',
       fiscal_day_end: '00:00',
       tax_rate_ppm: 0,
       fee_rate_ppm: 0,
@@ -57,7 +57,7 @@ describe('400', () => {
   it.each([
     ['#/name', { name: '' }],
     ['#/currency', { currency: 'eur' }],
-    ['#/timezone', { timezone: '+02:00' }],
+    ['#/time_zone', { time_zone: '+02:00' }],
     ['#/fiscal_day_end', { fiscal_day_end: '24:00' }],
     ['#/fiscal_day_end', { fiscal_day_end: '4:00' }],
     ['#/tax_rate_ppm', { tax_rate_ppm: 1_000_001 }],
@@ -93,8 +93,8 @@ describe('422', () => {
     // A currency that was withdrawn, and one without a minor unit.
     ['unknown-currency', '#/currency', { currency: 'HRK' }],
     ['unknown-currency', '#/currency', { currency: 'XAU' }],
-    ['unknown-timezone', '#/timezone', { timezone: 'Europe/Atlantis' }],
-    ['unknown-timezone', '#/timezone', { timezone: 'PST' }],
+    ['unknown-time-zone', '#/time_zone', { time_zone: 'Europe/Atlantis' }],
+    ['unknown-time-zone', '#/time_zone', { time_zone: 'PST' }],
   ])('says %s', async (type, pointer, members) => {
     const { status, body } = await post(locationBody(members));
     expect(status).toBe(422);
@@ -102,10 +102,10 @@ describe('422', () => {
   });
 
   it('names time zone and currency when both are unknown', async () => {
-    const { status, body } = await post(locationBody({ currency: 'ZZZ', timezone: 'Europe/Atlantis' }));
-    expect([status, body.type]).toEqual([422, problem('unknown-timezone')]);
+    const { status, body } = await post(locationBody({ currency: 'ZZZ', time_zone: 'Europe/Atlantis' }));
+    expect([status, body.type]).toEqual([422, problem('unknown-time-zone')]);
     expect(body.errors).toEqual([
-      { detail: 'is not the name of a time zone', pointer: '#/timezone' },
+      { detail: 'is not the name of a time zone', pointer: '#/time_zone' },
       { detail: 'is not an ISO 4217 code of a currency in use', pointer: '#/currency' },
     ]);
   });
@@ -117,8 +117,8 @@ describe('201 for values in use', () => {
   });
 
   it('writes the time zone as the time zone database does', async () => {
-    const { status, body } = await post(locationBody({ timezone: 'america/port-AU-prince' }));
-    expect([status, body.timezone]).toEqual([201, 'America/Port-au-Prince']);
+    const { status, body } = await post(locationBody({ time_zone: 'america/port-AU-prince' }));
+    expect([status, body.time_zone]).toEqual([201, 'America/Port-au-Prince']);
   });
 });
 

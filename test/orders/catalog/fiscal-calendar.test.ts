@@ -5,10 +5,10 @@ import {
   endOfFiscalDay,
   fiscalDateAt,
 } from '../../../src/orders/catalog/locations/fiscal-calendar.ts';
-import { timezoneNamed } from '../../../src/base/runtime/time-zones.ts';
+import { timeZoneNamed } from '../../../src/base/runtime/time-zones.ts';
 
-const berlin = (fiscalDayEnd: string): { timezone: string; fiscalDayEnd: string } => ({
-  timezone: 'Europe/Berlin',
+const berlin = (fiscalDayEnd: string): { timeZone: string; fiscalDayEnd: string } => ({
+  timeZone: 'Europe/Berlin',
   fiscalDayEnd,
 });
 const iso = (date: Date): string => date.toISOString();
@@ -20,21 +20,21 @@ describe('beginning and end', () => {
     [
       'another continent',
       '2026-01-15',
-      { timezone: 'Pacific/Auckland', fiscalDayEnd: '05:30' },
+      { timeZone: 'Pacific/Auckland', fiscalDayEnd: '05:30' },
       '2026-01-14T16:30:00.000Z',
       '2026-01-15T16:30:00.000Z',
     ],
     [
       'a zone with quarter hours',
       '2026-01-15',
-      { timezone: 'Asia/Kathmandu', fiscalDayEnd: '00:00' },
+      { timeZone: 'Asia/Kathmandu', fiscalDayEnd: '00:00' },
       '2026-01-14T18:15:00.000Z',
       '2026-01-15T18:15:00.000Z',
     ],
     [
       'a leap day',
       '2028-02-29',
-      { timezone: 'UTC', fiscalDayEnd: '00:00' },
+      { timeZone: 'UTC', fiscalDayEnd: '00:00' },
       '2028-02-29T00:00:00.000Z',
       '2028-03-01T00:00:00.000Z',
     ],
@@ -66,12 +66,12 @@ describe('beginning and end', () => {
 
   it('follow a zone that skips midnight', () => {
     // In Cairo, clocks go from 23:59:59 on 23 April 2026 to 01:00 on the 24th.
-    const cairo = { timezone: 'Africa/Cairo', fiscalDayEnd: '00:00' };
+    const cairo = { timeZone: 'Africa/Cairo', fiscalDayEnd: '00:00' };
     expect(iso(beginOfFiscalDay('2026-04-24', cairo))).toBe('2026-04-23T22:00:00.000Z');
   });
 
   it('follow a zone that skips a whole date', () => {
-    const apia = { timezone: 'Pacific/Apia', fiscalDayEnd: '04:00' };
+    const apia = { timeZone: 'Pacific/Apia', fiscalDayEnd: '04:00' };
     expect(beginOfFiscalDay('2011-12-30', apia)).toEqual(beginOfFiscalDay('2011-12-31', apia));
   });
 });
@@ -107,7 +107,7 @@ describe('the date of an instant', () => {
  * Nights with clock changes, most of them around midnight. The test reads the wall clock each minute for five days
  * around the date.
  */
-const nights: [timezone: string, date: string][] = [
+const nights: [timeZone: string, date: string][] = [
   // Forward from 23:00 on Saturday to midnight, and back from midnight on Sunday to 23:00.
   ['America/Nuuk', '2026-03-28'],
   ['America/Nuuk', '2026-10-25'],
@@ -137,8 +137,8 @@ const nights: [timezone: string, date: string][] = [
  * The wall clock for each minute, according to ICU: minutes since 1970 in UTC, and the wall clock read as if it were
  * UTC.
  */
-function readWallClock(timezone: string, date: string): [minute: number, wall: number][] {
-  const format = new Intl.DateTimeFormat('sv', { timeZone: timezone, dateStyle: 'short', timeStyle: 'short' });
+function readWallClock(timeZone: string, date: string): [minute: number, wall: number][] {
+  const format = new Intl.DateTimeFormat('sv', { timeZone: timeZone, dateStyle: 'short', timeStyle: 'short' });
   const middle = Date.parse(`${date}T12:00:00Z`) / 60_000;
   return Array.from({ length: 5 * 1_440 }, (_, index) => {
     const minute = middle - 2.5 * 1_440 + index;
@@ -169,10 +169,10 @@ function midnightsAndMoves(wallClock: readonly [number, number][]): number[] {
 }
 
 describe('a night with a clock change', () => {
-  it.each(nights)('is divided as the wall clock of %s shows it around %s', (timezone, date) => {
-    const wallClock = readWallClock(timezone, date);
+  it.each(nights)('is divided as the wall clock of %s shows it around %s', (timeZone, date) => {
+    const wallClock = readWallClock(timeZone, date);
     for (const fiscalDayEnd of ['00:00', '00:30', '02:30', '04:00', '23:00', '23:30', '23:59']) {
-      const clock = { timezone, fiscalDayEnd };
+      const clock = { timeZone, fiscalDayEnd };
       // Each date of these days, with the minute at which it starts.
       const begins = [-2, -1, 0, 1, 2].flatMap((offset) => {
         const day = new Date(Date.parse(date) + offset * 86_400_000).toISOString().slice(0, 10);
@@ -210,8 +210,8 @@ describe('time zones', () => {
     ...['Antarctica/DumontDUrville', 'Antarctica/McMurdo', 'Africa/Dar_es_Salaam', 'Europe/Isle_of_Man'],
     ...['America/Knox_IN', 'America/North_Dakota/New_Salem', 'Asia/Ho_Chi_Minh', 'Mexico/BajaNorte', 'US/East-Indiana'],
   ])('are spelt as the database has them: %s', (name) => {
-    for (const spelling of [name, name.toLowerCase(), name.toUpperCase()]) expect(timezoneNamed(spelling)).toBe(name);
-    expect(() => fiscalDateAt(new Date(), { timezone: name, fiscalDayEnd: '00:00' })).not.toThrow();
+    for (const spelling of [name, name.toLowerCase(), name.toUpperCase()]) expect(timeZoneNamed(spelling)).toBe(name);
+    expect(() => fiscalDateAt(new Date(), { timeZone: name, fiscalDayEnd: '00:00' })).not.toThrow();
   });
 
   // Some of these are names that ICU accepts.
@@ -219,6 +219,6 @@ describe('time zones', () => {
     ...['', 'Europe/Atlantis', '+02:00', 'Berlin', 'UTC+1', '[Europe/Berlin]', 'GMT+5', 'Etc/Unknown', 'localtime'],
     ...['PST', 'IST', 'BST', 'ACT', 'SystemV/AST4'],
   ])('are not "%s"', (name) => {
-    expect(timezoneNamed(name)).toBeUndefined();
+    expect(timeZoneNamed(name)).toBeUndefined();
   });
 });

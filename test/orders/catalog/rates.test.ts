@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { locationFields } from '../../../src/orders/catalog/locations/location.ts';
 
 const location = {
-  ...locationFields.readNew({ name: 'Café', currency: 'EUR', timezone: 'UTC' }),
+  ...locationFields.readNew({ name: 'Café', currency: 'EUR', time_zone: 'UTC' }),
   ...{ id: '1', createdAt: new Date(0), updatedAt: new Date(0) },
 };
 

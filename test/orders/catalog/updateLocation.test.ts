@@ -10,11 +10,11 @@ const put = (id: string, body: unknown, options: CallOptions = {}): Promise<Answ
 describe('200', () => {
   it.each([
     [{ name: 'Other name' }],
-    [{ timezone: 'America/New_York' }],
+    [{ time_zone: 'America/New_York' }],
     [{ fiscal_day_end: '05:00' }],
     [{ tax_rate_ppm: 190_000 }],
     [{ fee_rate_ppm: 10_000 }],
-    [{ name: 'All', timezone: 'UTC', fiscal_day_end: '23:59', tax_rate_ppm: 1, fee_rate_ppm: 2 }],
+    [{ name: 'All', time_zone: 'UTC', fiscal_day_end: '23:59', tax_rate_ppm: 1, fee_rate_ppm: 2 }],
   ])('changes %j and leaves the rest', async (change) => {
     const { id, etag, body: before } = await createLocation(setup.service);
     const { status, body, headers } = await put(id, change);
@@ -96,7 +96,7 @@ describe('412', () => {
 describe('422', () => {
   it.each([
     ['read-only-field', '#/currency', { currency: 'USD' }],
-    ['unknown-timezone', '#/timezone', { timezone: 'Moon/Tranquility' }],
+    ['unknown-time-zone', '#/time_zone', { time_zone: 'Moon/Tranquility' }],
   ])('says %s', async (type, pointer, change) => {
     const { id } = await createLocation(setup.service);
     const { status, body } = await put(id, change);
@@ -109,8 +109,9 @@ describe('values that were valid earlier', () => {
   it('a location with a withdrawn currency and a removed time zone keeps working', async () => {
     const { location, category } = await createCatalog(setup.service);
     const locations = setup.database.db.collection<{ _id: string }>('locations');
-    const old = { currency: 'HRK', timezone: 'SystemV/PST8PDT' };
-    await locations.updateOne({ _id: location.id }, { $set: old });
+    const old = { currency: 'HRK', time_zone: 'SystemV/PST8PDT' };
+    const stored = { currency: old.currency, timezone: old.time_zone };
+    await locations.updateOne({ _id: location.id }, { $set: stored });
     const { status, body } = await put(location.id, { ...old, name: 'Kavana' });
     expect([status, body]).toMatchObject([200, { ...old, name: 'Kavana' }]);
     const product = await createProduct(setup.service, category);
@@ -121,8 +122,8 @@ describe('values that were valid earlier', () => {
   });
 
   it('the time zone is written as the time zone database does', async () => {
-    const { id, etag } = await createLocation(setup.service, { timezone: 'Europe/Amsterdam' });
-    expect((await put(id, { timezone: 'EUROPE/AMSTERDAM' })).headers['etag']).toBe(etag);
-    expect((await put(id, { timezone: 'asia/kolkata' })).body.timezone).toBe('Asia/Kolkata');
+    const { id, etag } = await createLocation(setup.service, { time_zone: 'Europe/Amsterdam' });
+    expect((await put(id, { time_zone: 'EUROPE/AMSTERDAM' })).headers['etag']).toBe(etag);
+    expect((await put(id, { time_zone: 'asia/kolkata' })).body.time_zone).toBe('Asia/Kolkata');
   });
 });

@@ -237,14 +237,14 @@ describe('a delivery', () => {
       secret,
       event_types: types.filter((type) => type !== 'TEST'),
     });
-    const { fiscal_day_end, timezone } = middayClock(new Date());
-    const shop = await openShop(setup.service, { fiscal_day_end, timezone });
+    const { fiscal_day_end, time_zone } = middayClock(new Date());
+    const shop = await openShop(setup.service, { fiscal_day_end, time_zone });
     const [first, second] = [await placeOrder(setup.service, shop), await placeOrder(setup.service, shop)];
     await setup.service.call('POST', `/v1/orders/${first.id}/complete`);
     await setup.service.call('POST', `/v1/orders/${second.id}/cancel`);
     await setup.service.call('PUT', `/v1/products/${shop.pie.id}`, { body: { price: 390 } });
     await setup.service.call('POST', `${path}/test`);
-    const today = fiscalDateAt(new Date(), { fiscalDayEnd: fiscal_day_end, timezone });
+    const today = fiscalDateAt(new Date(), { fiscalDayEnd: fiscal_day_end, timeZone: time_zone });
     await setup.service.call('POST', `/v1/locations/${shop.location.id}/fiscal-days/${today}/close`);
     await eventually(
       setup.service,

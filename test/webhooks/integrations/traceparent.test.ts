@@ -12,7 +12,7 @@ const traces = (): string[] =>
 
 describe('traceparent', () => {
   it('of the request that caused an event is sent to the receivers', async () => {
-    const shop = await openShop(setup.service, { timezone: 'UTC', fiscal_day_end: '00:00' });
+    const shop = await openShop(setup.service, { time_zone: 'UTC', fiscal_day_end: '00:00' });
     const { path, id } = await createIntegration(setup.service, {
       url: setup.receiver.url,
       event_types: ['ORDER_PLACED', 'PRODUCT_UPDATED', 'CATEGORY_UPDATED', 'FISCAL_DAY_END'],

@@ -794,7 +794,7 @@ export interface BudgetsResource {
    * `If-None-Match: *` says that the budget must be new; if it exists, the answer is 412.
    *
    * @param name Name of the budget.
-   * @throws {ProblemError} `too-many-budgets` (409), `edit-conflict` (409), `precondition-failed` (412), `read-only-field` (422), `unknown-timezone` (422), `precondition-required` (428)
+   * @throws {ProblemError} `too-many-budgets` (409), `edit-conflict` (409), `precondition-failed` (412), `read-only-field` (422), `unknown-time-zone` (422), `precondition-required` (428)
    */
   set(name: string, body: Schemas['BudgetInput'], options?: CallOptions<'setBudget'>): Call<Schemas['Budget']>;
 
@@ -846,9 +846,9 @@ export interface LocationsResource {
    * Creates a location with its zones and spots. The currency cannot be changed later. The first fiscal day is the one
    * in progress at that moment in the location's time zone.
    *
-   * If both time zone and currency are unknown, the problem is `unknown-timezone`, and `errors` lists both.
+   * If both time zone and currency are unknown, the problem is `unknown-time-zone`, and `errors` lists both.
    *
-   * @throws {ProblemError} `idempotency-key-in-use` (409), `unknown-timezone` (422), `unknown-currency` (422), `idempotency-key-reused` (422)
+   * @throws {ProblemError} `idempotency-key-in-use` (409), `unknown-time-zone` (422), `unknown-currency` (422), `idempotency-key-reused` (422)
    */
   create(body: Schemas['LocationCreate'], options?: CallOptions<'createLocation'>): Call<Schemas['Location']>;
 
@@ -887,7 +887,7 @@ export interface LocationsResource {
    * Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
    *
    * @param id Id of the location.
-   * @throws {ProblemError} `location-not-found` (404), `edit-conflict` (409), `precondition-failed` (412), `unknown-timezone` (422), `read-only-field` (422)
+   * @throws {ProblemError} `location-not-found` (404), `edit-conflict` (409), `precondition-failed` (412), `unknown-time-zone` (422), `read-only-field` (422)
    */
   update(id: string, body: Schemas['LocationUpdate'], options?: CallOptions<'updateLocation'>): Call<Schemas['Location']>;
 }

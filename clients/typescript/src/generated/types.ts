@@ -1002,7 +1002,7 @@ export interface paths<Other = string & {}> {
          * @description Creates a location with its zones and spots. The currency cannot be changed later. The first fiscal day is the one
          *     in progress at that moment in the location's time zone.
          *
-         *     If both time zone and currency are unknown, the problem is `unknown-timezone`, and `errors` lists both.
+         *     If both time zone and currency are unknown, the problem is `unknown-time-zone`, and `errors` lists both.
          */
         post: operations<Other>["createLocation"];
         delete?: never;
@@ -4570,11 +4570,11 @@ export interface components<Other = string & {}> {
          */
         CurrencyCode: string;
         /**
-         * Timezone
+         * TimeZone
          * @description Name of a time zone in the IANA database. Fiscal days end in this time zone. Upper and lower case are accepted; the name is stored as the database writes it. An alias such as `Asia/Calcutta` is not replaced.
          * @example Europe/Amsterdam
          */
-        Timezone: string;
+        TimeZone: string;
         /**
          * FiscalDayEndTime
          * @description Time of day, `HH:MM`, at which a fiscal day ends and the next begins, in the location's time zone. With `04:00`, an
@@ -4632,7 +4632,7 @@ export interface components<Other = string & {}> {
          *       "id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *       "name": "Canal Café",
          *       "currency": "EUR",
-         *       "timezone": "Europe/Amsterdam",
+         *       "time_zone": "Europe/Amsterdam",
          *       "fiscal_day_end": "04:00",
          *       "tax_rate_ppm": 90000,
          *       "fee_rate_ppm": 25000,
@@ -4646,7 +4646,7 @@ export interface components<Other = string & {}> {
             id: components<Other>["schemas"]["LocationId"];
             name: components<Other>["schemas"]["LocationName"];
             currency: components<Other>["schemas"]["CurrencyCode"];
-            timezone: components<Other>["schemas"]["Timezone"];
+            time_zone: components<Other>["schemas"]["TimeZone"];
             fiscal_day_end: components<Other>["schemas"]["FiscalDayEndTime"];
             tax_rate_ppm: components<Other>["schemas"]["TaxRate"];
             fee_rate_ppm: components<Other>["schemas"]["FeeRate"];
@@ -12194,7 +12194,7 @@ export interface components<Other = string & {}> {
          * @example {
          *       "name": "Canal Café",
          *       "currency": "EUR",
-         *       "timezone": "Europe/Amsterdam"
+         *       "time_zone": "Europe/Amsterdam"
          *     }
          */
         LocationCreate: {
@@ -12204,7 +12204,7 @@ export interface components<Other = string & {}> {
              * @example EUR
              */
             currency: string;
-            timezone: components<Other>["schemas"]["Timezone"];
+            time_zone: components<Other>["schemas"]["TimeZone"];
             /**
              * @description Time of day, `HH:MM`, at which a fiscal day ends and the next begins. Default: `00:00`.
              * @example 04:00
@@ -12235,7 +12235,7 @@ export interface components<Other = string & {}> {
         LocationUpdate: {
             name?: components<Other>["schemas"]["LocationName"];
             currency?: components<Other>["schemas"]["CurrencyCode"];
-            timezone?: components<Other>["schemas"]["Timezone"];
+            time_zone?: components<Other>["schemas"]["TimeZone"];
             fiscal_day_end?: components<Other>["schemas"]["FiscalDayEndTime"];
             tax_rate_ppm?: components<Other>["schemas"]["TaxRate"];
             fee_rate_ppm?: components<Other>["schemas"]["FeeRate"];
@@ -15306,7 +15306,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:read-only-field
              */
-            type: ("urn:prompt-gateway:problem:read-only-field" | "urn:prompt-gateway:problem:unknown-timezone") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:read-only-field" | "urn:prompt-gateway:problem:unknown-time-zone") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -15376,7 +15376,7 @@ export interface components<Other = string & {}> {
          * CreateLocation422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
          * @example {
-         *       "type": "urn:prompt-gateway:problem:unknown-timezone",
+         *       "type": "urn:prompt-gateway:problem:unknown-time-zone",
          *       "title": "Unknown time zone",
          *       "status": 422,
          *       "detail": "Europe/Amsterdm is not the name of a time zone in the IANA database.",
@@ -15385,7 +15385,7 @@ export interface components<Other = string & {}> {
          *       "errors": [
          *         {
          *           "detail": "is not the name of a time zone",
-         *           "pointer": "#/timezone"
+         *           "pointer": "#/time_zone"
          *         }
          *       ]
          *     }
@@ -15394,9 +15394,9 @@ export interface components<Other = string & {}> {
             /**
              * AnyCreateLocation422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
-             * @example urn:prompt-gateway:problem:unknown-timezone
+             * @example urn:prompt-gateway:problem:unknown-time-zone
              */
-            type: ("urn:prompt-gateway:problem:unknown-timezone" | "urn:prompt-gateway:problem:unknown-currency" | "urn:prompt-gateway:problem:idempotency-key-reused") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:unknown-time-zone" | "urn:prompt-gateway:problem:unknown-currency" | "urn:prompt-gateway:problem:idempotency-key-reused") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -15434,7 +15434,7 @@ export interface components<Other = string & {}> {
          * UpdateLocation422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
          * @example {
-         *       "type": "urn:prompt-gateway:problem:unknown-timezone",
+         *       "type": "urn:prompt-gateway:problem:unknown-time-zone",
          *       "title": "Unknown time zone",
          *       "status": 422,
          *       "detail": "Europe/Amsterdm is not the name of a time zone in the IANA database.",
@@ -15443,7 +15443,7 @@ export interface components<Other = string & {}> {
          *       "errors": [
          *         {
          *           "detail": "is not the name of a time zone",
-         *           "pointer": "#/timezone"
+         *           "pointer": "#/time_zone"
          *         }
          *       ]
          *     }
@@ -15452,9 +15452,9 @@ export interface components<Other = string & {}> {
             /**
              * AnyUpdateLocation422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
-             * @example urn:prompt-gateway:problem:unknown-timezone
+             * @example urn:prompt-gateway:problem:unknown-time-zone
              */
-            type: ("urn:prompt-gateway:problem:unknown-timezone" | "urn:prompt-gateway:problem:read-only-field") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:unknown-time-zone" | "urn:prompt-gateway:problem:read-only-field") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422

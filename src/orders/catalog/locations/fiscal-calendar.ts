@@ -10,14 +10,14 @@ import { Temporal } from '@js-temporal/polyfill';
 /** The fields that decide when the fiscal days of a location begin and end. */
 export interface FiscalClock {
   /** IANA time zone. */
-  readonly timezone: string;
+  readonly timeZone: string;
   /** `HH:MM`. */
   readonly fiscalDayEnd: string;
 }
 
 /** The instant at which the fiscal day of a date begins. @param date `YYYY-MM-DD` */
-export function beginOfFiscalDay(date: string, { timezone, fiscalDayEnd }: FiscalClock): Date {
-  const begin = Temporal.PlainDate.from(date).toZonedDateTime({ timeZone: timezone, plainTime: fiscalDayEnd });
+export function beginOfFiscalDay(date: string, { timeZone, fiscalDayEnd }: FiscalClock): Date {
+  const begin = Temporal.PlainDate.from(date).toZonedDateTime({ timeZone: timeZone, plainTime: fiscalDayEnd });
   return new Date(begin.epochMilliseconds);
 }
 
@@ -32,7 +32,7 @@ export function endOfFiscalDay(date: string, clock: FiscalClock): Date {
  * midnight. If midnight occurs twice, a day has begun although the local clock shows the date before again.
  */
 export function fiscalDateAt(instant: Date, clock: FiscalClock): string {
-  const local = Temporal.Instant.fromEpochMilliseconds(instant.getTime()).toZonedDateTimeISO(clock.timezone);
+  const local = Temporal.Instant.fromEpochMilliseconds(instant.getTime()).toZonedDateTimeISO(clock.timeZone);
   let date = local.toPlainDate().add({ days: 1 });
   while (beginOfFiscalDay(date.toString(), clock) > instant) date = date.subtract({ days: 1 });
   return date.toString();

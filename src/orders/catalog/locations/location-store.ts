@@ -75,12 +75,12 @@ export function createLocationStore(database: PagedDatabase): LocationStore {
       );
       return found.map(fromDocument);
     },
-    async advance({ id, nextFiscalDay, timezone, fiscalDayEnd }, next) {
+    async advance({ id, nextFiscalDay, timeZone, fiscalDayEnd }, next) {
       const same = {
         _id: id,
         next_fiscal_day: nextFiscalDay.date,
         next_fiscal_day_ends_at: nextFiscalDay.endsAt,
-        timezone,
+        timezone: timeZone,
         fiscal_day_end: fiscalDayEnd,
       };
       const change = { $set: toSpanFields(next) };

@@ -36,7 +36,7 @@ export const locationFields = fields({
   /** ISO 4217. Never changes, because every price at the location is in it. */
   currency: fixed(text),
   /** IANA time zone. */
-  timezone: changeable(text),
+  timeZone: changeable(text, { storedAs: 'timezone' }),
   /** `HH:MM`. */
   fiscalDayEnd: changeable(text, { initially: '00:00' }),
   /** Of the subtotal. */

@@ -8,7 +8,7 @@ import { auditEntry, type Author } from '../../../access/audit/author.ts';
 import type { ArchivedSelection } from '../archived.ts';
 import { isCurrency } from './currencies.ts';
 import { changedFiscalSpan, fiscalDateAt, fiscalSpan, nextFiscalSpan } from './fiscal-calendar.ts';
-import { timezoneNamed } from '../../../base/runtime/time-zones.ts';
+import { timeZoneNamed } from '../../../base/runtime/time-zones.ts';
 import { locationFields, type Location, type LocationChange, type NewLocation } from './location.ts';
 import { withKeptSpots, type SentZone } from './zones.ts';
 import type { LocationStore } from './location-store.ts';
@@ -20,7 +20,7 @@ type SentChange = Omit<LocationChange, 'zones'> & { readonly zones?: readonly Se
 export interface Locations {
   /**
    * Stores a location, or finds the one that an earlier attempt stored under the same id.
-   * @throws {ProblemError} unknown-currency, unknown-timezone
+   * @throws {ProblemError} unknown-currency, unknown-time-zone
    */
   create(content: NewLocation, id: string, author: Author): Promise<Location>;
   get(id: string, reach?: Reach): Promise<Location>;
@@ -32,7 +32,7 @@ export interface Locations {
   /**
    * If nothing changes, it writes nothing. Another time zone or end of the fiscal day moves the end of the day in
    * progress.
-   * @throws {ProblemError} precondition-failed, unknown-timezone, edit-conflict
+   * @throws {ProblemError} precondition-failed, unknown-time-zone, edit-conflict
    */
   update(id: string, change: SentChange, precondition: Precondition<Location>, author: Author): Promise<Location>;
 
@@ -69,8 +69,8 @@ export function createLocations({ store, clock }: LocationsOptions): Locations {
     findDue: (before, limit) => store.findDue(before, limit),
 
     async create(sent, id, author) {
-      refuseFindings(unknownTimezone(sent.timezone), unknownCurrency(sent.currency));
-      const content = { ...sent, timezone: timezoneNamed(sent.timezone) ?? sent.timezone };
+      refuseFindings(unknownTimeZone(sent.timeZone), unknownCurrency(sent.currency));
+      const content = { ...sent, timeZone: timeZoneNamed(sent.timeZone) ?? sent.timeZone };
       const at = clock.now();
       const location: Location = {
         id,
@@ -126,19 +126,19 @@ export async function requireLocation(
 /** The location after a change; the same object if nothing changes. */
 function applyChange(present: Location, { zones, ...change }: SentChange, at: Date): Location {
   // The location can keep a time zone that the database no longer has.
-  const sent = change.timezone ?? present.timezone;
-  const timezone = sent === present.timezone ? sent : timezoneNamed(sent);
-  refuseFindings(...(timezone === undefined ? [unknownTimezone(sent)] : []));
+  const sent = change.timeZone ?? present.timeZone;
+  const timeZone = sent === present.timeZone ? sent : timeZoneNamed(sent);
+  refuseFindings(...(timeZone === undefined ? [unknownTimeZone(sent)] : []));
   const next = changed(
     present,
     {
       ...change,
-      timezone: timezone ?? sent,
+      timeZone: timeZone ?? sent,
       ...(zones === undefined ? {} : { zones: withKeptSpots(zones, present.zones) }),
     },
     at,
   );
-  const isSameClock = next.timezone === present.timezone && next.fiscalDayEnd === present.fiscalDayEnd;
+  const isSameClock = next.timeZone === present.timeZone && next.fiscalDayEnd === present.fiscalDayEnd;
   return isSameClock ? next : { ...next, nextFiscalDay: changedFiscalSpan(present.nextFiscalDay, next, at) };
 }
 
@@ -150,11 +150,11 @@ function unknownCurrency(code: string): Finding {
   };
 }
 
-function unknownTimezone(name: string): Finding {
+function unknownTimeZone(name: string): Finding {
   return {
-    type: 'unknown-timezone',
+    type: 'unknown-time-zone',
     detail: `${name} is not the name of a time zone in the IANA database.`,
     errors:
-      timezoneNamed(name) === undefined ? [{ detail: 'is not the name of a time zone', pointer: '#/timezone' }] : [],
+      timeZoneNamed(name) === undefined ? [{ detail: 'is not the name of a time zone', pointer: '#/time_zone' }] : [],
   };
 }

@@ -69,7 +69,7 @@ function EditForm({ initial }: { initial: Versioned<Schemas['Location']> }): Rea
     labels: {
       name: texts.name,
       currency: texts.currency,
-      timezone: texts.timezone,
+      timeZone: texts.timeZone,
       fiscalDayEnd: texts.fiscalDayEnd,
       tax: texts.tax,
       fee: texts.fee,

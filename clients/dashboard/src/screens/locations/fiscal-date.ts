@@ -6,11 +6,11 @@ import type { Schemas } from 'prompt-gateway-client';
  * @param lastClosed date of the last closed day
  */
 export function currentFiscalDate(
-  { timezone, fiscal_day_end }: Pick<Schemas['Location'], 'timezone' | 'fiscal_day_end'>,
+  { time_zone, fiscal_day_end }: Pick<Schemas['Location'], 'time_zone' | 'fiscal_day_end'>,
   now: Date,
   lastClosed: string | undefined,
 ): string {
-  const local = localTime(now, timezone);
+  const local = localTime(now, time_zone);
   const today = addDays(local.slice(0, 10), local.slice(11) < fiscal_day_end ? -1 : 0);
   return lastClosed === undefined || lastClosed < today ? today : addDays(lastClosed, 1);
 }

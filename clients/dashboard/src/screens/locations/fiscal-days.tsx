@@ -28,7 +28,7 @@ export function FiscalDays({ location }: { location: Schemas['Location'] }): Rea
             {texts.title}
           </Title>
           <Text c="dimmed" size="sm">
-            {texts.text(location.fiscal_day_end, location.timezone)}
+            {texts.text(location.fiscal_day_end, location.time_zone)}
           </Text>
         </div>
         {canWrite && <CloseDay location={location} />}

@@ -18,7 +18,7 @@ export interface ZoneFields {
 export interface LocationFields extends Record<string, unknown> {
   name: string;
   currency: string;
-  timezone: string;
+  timeZone: string;
   fiscalDayEnd: string;
   tax: string;
   fee: string;
@@ -30,7 +30,7 @@ export function emptyFields(): LocationFields {
   return {
     name: '',
     currency: '',
-    timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     fiscalDayEnd: '00:00',
     tax: '0',
     fee: '0',
@@ -40,11 +40,11 @@ export function emptyFields(): LocationFields {
 
 /** The fields of a present location. */
 export function fieldsOf(location: Schemas['Location']): LocationFields {
-  const { name, currency, timezone, fiscal_day_end, tax_rate_ppm, fee_rate_ppm, zones } = location;
+  const { name, currency, time_zone, fiscal_day_end, tax_rate_ppm, fee_rate_ppm, zones } = location;
   return {
     name,
     currency,
-    timezone,
+    timeZone: time_zone,
     fiscalDayEnd: fiscal_day_end,
     tax: String(tax_rate_ppm / partsPerPercent),
     fee: String(fee_rate_ppm / partsPerPercent),
@@ -64,11 +64,11 @@ export function written(fields: LocationFields): LocationFields {
 
 /** The fields as the API takes them. */
 export function bodyOf(fields: LocationFields): Schemas['LocationCreate'] {
-  const { name, currency, timezone, fiscalDayEnd, tax, fee, zones } = fields;
+  const { name, currency, timeZone, fiscalDayEnd, tax, fee, zones } = fields;
   return {
     name,
     currency,
-    timezone,
+    time_zone: timeZone,
     fiscal_day_end: fiscalDayEnd,
     zones,
     tax_rate_ppm: partsPerMillion(tax) ?? 0,
@@ -87,7 +87,12 @@ function partsPerMillion(percent: string): number | undefined {
 
 /** The field of a place in the request. */
 export function fieldAt(place: string): string {
-  const names: Record<string, string> = { fiscal_day_end: 'fiscalDayEnd', tax_rate_ppm: 'tax', fee_rate_ppm: 'fee' };
+  const names: Record<string, string> = {
+    time_zone: 'timeZone',
+    fiscal_day_end: 'fiscalDayEnd',
+    tax_rate_ppm: 'tax',
+    fee_rate_ppm: 'fee',
+  };
   return names[place] ?? place;
 }
 
@@ -96,7 +101,7 @@ export function validateFields(fields: LocationFields, { form: texts }: Texts['l
   const mistakes: Record<string, string> = {};
   if (fields.name.trim() === '') mistakes['name'] = texts.nameMissing;
   if (fields.currency === '') mistakes['currency'] = texts.currencyMissing;
-  if (fields.timezone === '') mistakes['timezone'] = texts.timezoneMissing;
+  if (fields.timeZone === '') mistakes['timeZone'] = texts.timeZoneMissing;
   if (!/^\d{2}:\d{2}$/.test(fields.fiscalDayEnd)) mistakes['fiscalDayEnd'] = texts.fiscalDayEndWrong;
   if (partsPerMillion(fields.tax) === undefined) mistakes['tax'] = texts.rateWrong;
   if (partsPerMillion(fields.fee) === undefined) mistakes['fee'] = texts.rateWrong;

@@ -19,7 +19,7 @@ export function LocationInputs({
   isNew: boolean;
 }): ReactNode {
   const { form: texts } = useTexts().locations;
-  const { currencies, timezones } = useChoices(form.values.timezone);
+  const { currencies, timeZones } = useChoices(form.values.timeZone);
   return (
     <Stack gap="md">
       <Paper withBorder p="lg">
@@ -47,14 +47,14 @@ export function LocationInputs({
               }}
             />
             <Select
-              label={texts.timezone}
-              data={timezones}
+              label={texts.timeZone}
+              data={timeZones}
               limit={shownChoices}
               searchable
               required
-              {...form.getInputProps('timezone')}
+              {...form.getInputProps('timeZone')}
               onChange={(value) => {
-                form.setFieldValue('timezone', value ?? '');
+                form.setFieldValue('timeZone', value ?? '');
               }}
             />
           </SimpleGrid>
@@ -87,18 +87,18 @@ export function LocationInputs({
 }
 
 /** Currencies by name, and the time zones that the browser knows. The service decides which it accepts. */
-function useChoices(timezone: string): {
+function useChoices(timeZone: string): {
   currencies: { value: string; label: string }[];
-  timezones: string[];
+  timeZones: string[];
 } {
   const { language } = useLanguage();
   const currencies = useMemo(() => {
     const names = new Intl.DisplayNames(language, { type: 'currency' });
     return currencyCodes.map((code) => ({ value: code, label: `${code} – ${names.of(code) ?? ''}` }));
   }, [language]);
-  const timezones = useMemo(
-    () => [...new Set([...(timezone === '' ? [] : [timezone]), 'UTC', ...Intl.supportedValuesOf('timeZone')])],
-    [timezone],
+  const timeZones = useMemo(
+    () => [...new Set([...(timeZone === '' ? [] : [timeZone]), 'UTC', ...Intl.supportedValuesOf('timeZone')])],
+    [timeZone],
   );
-  return { currencies, timezones };
+  return { currencies, timeZones };
 }

@@ -101,7 +101,7 @@ export function LocationScreen(): ReactNode {
 function Facts({ location }: { location: Schemas['Location'] }): ReactNode {
   const { detail: texts, form, columns } = useTexts().locations;
   const format = useFormat();
-  const { currency, timezone, fiscal_day_end, tax_rate_ppm, fee_rate_ppm, created_at, updated_at } = location;
+  const { currency, time_zone, fiscal_day_end, tax_rate_ppm, fee_rate_ppm, created_at, updated_at } = location;
   const percent = (partsPerMillion: number): string =>
     format.number(partsPerMillion / 1_000_000, { style: 'percent', maximumFractionDigits: 4 });
   return (
@@ -109,7 +109,7 @@ function Facts({ location }: { location: Schemas['Location'] }): ReactNode {
       <FactTable
         facts={[
           { label: form.currency, value: currency },
-          { label: form.timezone, value: timezone },
+          { label: form.timeZone, value: time_zone },
           { label: form.fiscalDayEnd, value: fiscal_day_end },
           { label: form.tax, value: percent(tax_rate_ppm) },
           { label: form.fee, value: percent(fee_rate_ppm) },

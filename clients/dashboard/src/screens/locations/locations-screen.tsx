@@ -74,7 +74,7 @@ function useColumns(): Column<Schemas['Location']>[] {
       cell: ({ archived }) => <LocationStatus archived={archived} />,
     },
     { key: 'currency', header: texts.columns.currency, width: 100, cell: ({ currency }) => currency },
-    { key: 'timezone', header: texts.columns.timezone, width: '20%', cell: ({ timezone }) => timezone },
+    { key: 'time_zone', header: texts.columns.timeZone, width: '20%', cell: ({ time_zone }) => time_zone },
     {
       key: 'spots',
       header: texts.columns.spots,

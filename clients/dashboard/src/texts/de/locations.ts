@@ -7,7 +7,7 @@ export const locations: Texts['locations'] = {
   columns: {
     name: 'Name',
     currency: 'Währung',
-    timezone: 'Zeitzone',
+    timeZone: 'Zeitzone',
     spots: 'Plätze',
     status: 'Status',
     created: 'Erstellt',
@@ -28,8 +28,8 @@ export const locations: Texts['locations'] = {
     currency: 'Währung',
     currencyDescription: 'Gilt für alle Preise am Standort. Lässt sich später nicht ändern.',
     currencyMissing: 'Wählen Sie eine Währung.',
-    timezone: 'Zeitzone',
-    timezoneMissing: 'Wählen Sie eine Zeitzone.',
+    timeZone: 'Zeitzone',
+    timeZoneMissing: 'Wählen Sie eine Zeitzone.',
     fiscalDayEnd: 'Ende des Geschäftstags',
     fiscalDayEndDescription: 'Bei 04:00 gehört eine Bestellung um 01:30 zum Vortag.',
     fiscalDayEndWrong: 'Geben Sie eine Uhrzeit wie 04:00 ein.',
@@ -71,7 +71,7 @@ export const locations: Texts['locations'] = {
   },
   fiscalDays: {
     title: 'Abgeschlossene Geschäftstage',
-    text: (time, timezone) => `Ein Tag endet um ${time} (${timezone}). Der Dienst schließt ihn automatisch ab.`,
+    text: (time, timeZone) => `Ein Tag endet um ${time} (${timeZone}). Der Dienst schließt ihn automatisch ab.`,
     notAllowed: 'Ihr API-Schlüssel darf Geschäftstage nicht lesen (Berechtigung orders:read).',
     empty: 'Noch ist kein Geschäftstag abgeschlossen.',
     date: 'Datum',

@@ -5,7 +5,7 @@ export const locations = {
   columns: {
     name: 'Name',
     currency: 'Currency',
-    timezone: 'Time zone',
+    timeZone: 'Time zone',
     spots: 'Spots',
     status: 'Status',
     created: 'Created',
@@ -26,8 +26,8 @@ export const locations = {
     currency: 'Currency',
     currencyDescription: 'Of all prices at the location. It cannot be changed later.',
     currencyMissing: 'Choose a currency.',
-    timezone: 'Time zone',
-    timezoneMissing: 'Choose a time zone.',
+    timeZone: 'Time zone',
+    timeZoneMissing: 'Choose a time zone.',
     fiscalDayEnd: 'End of the fiscal day',
     fiscalDayEndDescription: 'With 04:00, an order at 01:30 belongs to the day before.',
     fiscalDayEndWrong: 'Enter a time such as 04:00.',
@@ -69,8 +69,8 @@ export const locations = {
   },
   fiscalDays: {
     title: 'Closed fiscal days',
-    text: (time: string, timezone: string) =>
-      `A day ends at ${time} (${timezone}). The service closes it automatically.`,
+    text: (time: string, timeZone: string) =>
+      `A day ends at ${time} (${timeZone}). The service closes it automatically.`,
     notAllowed: 'Your API key may not read fiscal days (scope orders:read).',
     empty: 'No fiscal day is closed yet.',
     date: 'Date',
