@@ -11,11 +11,13 @@ let places: number;
 let reserved: number;
 let scheduled: { readonly at: number; readonly deliveryId: string | undefined }[];
 let unstamped: { readonly ids: readonly string[]; readonly stamp: number }[];
+let unstamping: PromiseWithResolvers<void>;
 let shared: Shared & { ready: Set<Lane> };
 let lane: Lane;
 
 beforeEach(() => {
   [now, isHeld, places, reserved, scheduled, unstamped] = [1_000_000, true, 64, 0, [], []];
+  unstamping = Promise.withResolvers();
   shared = {
     ready: new Set(),
     claimed: new Set(),
@@ -25,7 +27,10 @@ beforeEach(() => {
     holds: () => isHeld,
     wake: (each) => void shared.ready.add(each),
     schedule: (_lane, at, deliveryId) => void scheduled.push({ at, deliveryId }),
-    unstamp: (ids, stamp) => void unstamped.push({ ids, stamp }),
+    unstamp: (ids, stamp) => {
+      unstamped.push({ ids, stamp });
+      return unstamping.promise;
+    },
   };
   lane = new Lane(integrationId, shared);
 });
@@ -159,7 +164,7 @@ describe('a lane begins nothing', () => {
     expect(begun()).toBe('a');
   });
 
-  it('after it was closed, and still settles what is in progress', () => {
+  it('after it was closed, and still settles what is in progress', async () => {
     lane.add({ id: 'a', isUrgent: false, delivery: row(), stamp: 7 });
     lane.add({ id: 'b', isUrgent: false, delivery: row(), stamp: 7 });
     expect(begun()).toBe('a');
@@ -168,9 +173,30 @@ describe('a lane begins nothing', () => {
     expect(unstamped).toEqual([{ ids: ['b'], stamp: 7 }]);
     lane.answered('a');
     lane.settled('a');
-    expect([lane.isDrained, shared.claimed.size]).toEqual([true, 0]);
+    expect([lane.isDrained, [...shared.claimed]]).toEqual([false, ['b']]);
+    unstamping.resolve();
+    await unstamping.promise;
+    expect([lane.isDrained, lane.hasWork, shared.claimed.size]).toEqual([true, false, 0]);
     wait('c');
     expect(begun()).toBeUndefined();
+  });
+
+  it('of what is given up with its stamp, before that is undone; then it looks for it', async () => {
+    lane.add({ id: 'a', isUrgent: false, delivery: row(), stamp: 7 });
+    lane.turn();
+    lane.giveUp({ id: 'a', isUrgent: false }, 7);
+    expect([unstamped, reserved]).toEqual([[{ ids: ['a'], stamp: 7 }], 0]);
+    expect(lane.turn()).toEqual({ kind: 'read' });
+    lane.beginReading();
+    lane.found([row({ id: 'a' })]);
+    lane.endReading(false);
+    expect(lane.turn()).toEqual({ kind: 'none' });
+    unstamping.resolve();
+    await unstamping.promise;
+    expect(lane.turn()).toEqual({ kind: 'read' });
+    lane.beginReading();
+    lane.found([row({ id: 'a' })]);
+    expect(begun()).toBe('a');
   });
 
   it('for an inactive integration, until a nudge; but looks again by itself after an interruption', () => {

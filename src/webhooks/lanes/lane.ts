@@ -36,8 +36,8 @@ export interface Shared {
   wake(lane: Lane): void;
   /** Wakes the lane at a time, in milliseconds since the epoch, for this delivery or for whatever is due then. */
   schedule(lane: Pick<Lane, 'integrationId'>, at: number, deliveryId?: string): void;
-  /** Undoes the stamp of deliveries that are not attempted. */
-  unstamp(deliveryIds: readonly string[], stamp: number): void;
+  /** Undoes the stamp of deliveries that are not attempted. @returns when it is written; it never rejects */
+  unstamp(deliveryIds: readonly string[], stamp: number): Promise<void>;
 }
 
 /** Deliveries of an integration that one read finds, so that a backlog is not searched for every batch. */
@@ -53,7 +53,7 @@ const maxUnsettled = 256;
  *
  *     stored ── add, found ──> waiting ── turn ──> begun ── answered ──> settling ── settled ──> finished, or stored
  *        ^                        |                  |
- *        └── rest, hold, close ───┴── giveUp, leave ─┘
+ *        └── rest, hold, close ───┴── giveUp, leave ─┘   (by way of settling, if they are stamped)
  *
  * A stored delivery comes back when the agenda says so, or by a read: the lane knows whether there can be something
  * `unread`. A lane begins nothing while a decision about its receiver is written, while it is interrupted, while the
@@ -238,8 +238,10 @@ export class Lane {
   /** It is not attempted, and still due. @param stamp if its attempt is counted already */
   giveUp(item: WaitingDelivery, stamp = item.stamp): void {
     this.#unread.add('deliveries');
-    this.leave(item.id);
-    if (stamp !== undefined) this.#shared.unstamp([item.id], stamp);
+    if (stamp === undefined) return this.leave(item.id);
+    this.#shared.quota.giveBack();
+    this.#begun.delete(item.id);
+    this.#unstamp([item.id], stamp);
   }
 
   /** Nothing can be sent to the receiver. If its integration is not active, a nudge tells when that changes. */
@@ -317,10 +319,19 @@ export class Lane {
   #putBack(): void {
     const items = this.#waiting.splice(0);
     if (items.length > 0) this.#unread.add('deliveries');
-    for (const { id } of items) this.#shared.claimed.delete(id);
     for (const [stamp, alike] of Map.groupBy(items, (item) => item.stamp)) {
       const ids = alike.map(({ id }) => id);
-      if (stamp !== undefined) this.#shared.unstamp(ids, stamp);
+      if (stamp !== undefined) this.#unstamp(ids, stamp);
+      else for (const id of ids) this.#shared.claimed.delete(id);
     }
+  }
+
+  /** They stay claimed until it is written. A later stamp that came before would leave them one attempt too many. */
+  #unstamp(ids: readonly string[], stamp: number): void {
+    for (const id of ids) this.#settling.add(id);
+    void this.#shared.unstamp(ids, stamp).then(() => {
+      for (const id of ids) this.settled(id);
+      if (!this.#isClosed) this.lookFor('deliveries');
+    });
   }
 }

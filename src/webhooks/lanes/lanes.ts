@@ -65,8 +65,10 @@ export class Lanes implements Shared {
     this.#with.agenda.add({ at, integrationId, deliveryId });
   }
 
-  unstamp(deliveryIds: readonly string[], stamp: number): void {
-    this.#with.tasks.track(this.#with.deliveries.unstamp(deliveryIds, stamp));
+  unstamp(deliveryIds: readonly string[], stamp: number): Promise<void> {
+    const undoing = this.#with.deliveries.unstamp(deliveryIds, stamp);
+    this.#with.tasks.track(undoing);
+    return undoing.catch(() => undefined);
   }
 
   wake(lane: Lane): void {
