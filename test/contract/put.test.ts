@@ -109,8 +109,8 @@ const kinds: readonly Kind[] = [
       thresholds: [50],
     }),
     change: { thresholds: [90] },
-    times: ['began_at', 'set_at'],
-    readOnly: { id: uuid, name: 'other', blocked_models: [{ model: 'a/b' }], began_at: at, set_at: at, author: {} },
+    times: ['began_at', 'updated_at'],
+    readOnly: { id: uuid, name: 'other', blocked_models: [{ model: 'a/b' }], began_at: at, updated_at: at, author: {} },
   },
 ];
 

@@ -24,7 +24,7 @@ function budget(spent: string, began_at = '2026-10-14T09:00:00.000Z'): Budget {
       left: usd(String(Math.max(0, 50 - Number(spent)))),
     },
     began_at,
-    set_at: began_at,
+    updated_at: began_at,
     author: { type: 'key', id: 'administrator', name: 'administrator' },
   };
 }

@@ -84,7 +84,7 @@ export const budgetFields = fields({
   /** The most that their calls can cost is unknown, until the budget is set again. */
   blocked: made(list(blockedModel), { optional: true, shownAs: 'blocked_models' }),
   createdAt: made(moment, { shownAs: 'began_at' }),
-  setAt: made(moment),
+  updatedAt: made(moment, { storedAs: 'set_at' }),
   author: made(author),
 });
 

@@ -178,11 +178,11 @@ export function createBudgets({ store, periods, clock, random, onExcess, onRefus
   ): Promise<Budget | undefined> => {
     const kept = present !== undefined && continues(present, terms) ? present : undefined;
     if (kept?.blocked === undefined && isDeepStrictEqual(kept && budgetTerms.pick(kept), terms)) return kept;
-    const setAt = present === undefined ? now : changeTime(present.setAt, now);
-    const { id = random.uuid(), createdAt = setAt } = kept ?? {};
-    const next = { id, name, ...terms, blocked: undefined, createdAt, setAt, author: authorOf(author.principal) };
+    const updatedAt = present === undefined ? now : changeTime(present.updatedAt, now);
+    const { id = random.uuid(), createdAt = updatedAt } = kept ?? {};
+    const next = { id, name, ...terms, blocked: undefined, createdAt, updatedAt, author: authorOf(author.principal) };
     const entry = auditEntry(author, audited, {
-      at: setAt,
+      at: updatedAt,
       after: named({ ...next, revision: 0 }),
       ...(present && { before: named(present) }),
     });

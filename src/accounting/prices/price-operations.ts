@@ -44,7 +44,7 @@ export function priceOperations(prices: Prices): PriceOperations {
 
 /** Changes with each write, also after a deletion, and with the table. */
 function tagOf({ own }: EffectivePrice): string {
-  return own === undefined ? `"table-${tableVersion}"` : `"${own.setAt.getTime()}.${own.revision}-${tableVersion}"`;
+  return own === undefined ? `"table-${tableVersion}"` : `"${own.updatedAt.getTime()}.${own.revision}-${tableVersion}"`;
 }
 
 function expectation(expected: string | undefined): PricePrecondition {

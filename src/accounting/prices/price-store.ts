@@ -12,5 +12,5 @@ const collectionName = 'model_prices';
 export const priceIndexes: CollectionIndexes = { collection: collectionName, indexes: [auditIndex] };
 
 export function createPriceStore(database: PagedDatabase): PriceStore {
-  return createResourceStore(database, collectionName, priceFields, ({ setAt }) => ({ set_at: setAt }));
+  return createResourceStore(database, collectionName, priceFields, ({ updatedAt }) => ({ set_at: updatedAt }));
 }

@@ -94,7 +94,7 @@ export const priceFields = fields({
   model: made(text),
   /** In ascending order of date and number of input tokens. */
   rates: changeable(rateList),
-  setAt: made(moment),
+  updatedAt: made(moment, { storedAs: 'set_at' }),
   /** The API key. */
   author: made(author),
 });

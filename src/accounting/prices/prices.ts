@@ -190,9 +190,9 @@ export function createPrices({ store, providers, clock }: PricesOptions): Prices
         const rates = inOrder(choose(effectivePrice));
         if (isDeepStrictEqual(rates, present?.rates ?? [])) return { ...effectivePrice, isNew: false };
         if (present === undefined && (await store.all(mostPrices)).length >= mostPrices) throw tooMany();
-        const setAt = present === undefined ? clock.now() : changeTime(present.setAt, clock.now());
-        const next = { id, provider, model, rates, setAt, author: authorOf(author.principal) };
-        const change = { at: setAt, after: next, ...(present && { before: present }) };
+        const updatedAt = present === undefined ? clock.now() : changeTime(present.updatedAt, clock.now());
+        const next = { id, provider, model, rates, updatedAt, author: authorOf(author.principal) };
+        const change = { at: updatedAt, after: next, ...(present && { before: present }) };
         const written = await store.put(next, present, auditEntry(author, audited, change));
         if (written === undefined) return undefined;
         await refresh();

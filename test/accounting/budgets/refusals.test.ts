@@ -42,7 +42,7 @@ describe('a budget that refuses calls', () => {
     const { body: refusing } = await until(get, ({ body }) => body.current.refusing?.calls === 3);
     expect(refusing.current).toMatchObject({ spent: usd('0'), refusing: { calls: 3 } });
     const { since, last_at: last } = refusing.current.refusing as { since: string; last_at: string };
-    expect(since >= budget.set_at && since <= last).toBe(true);
+    expect(since >= budget.updated_at && since <= last).toBe(true);
     expect((await service.call('GET', budgetsPath)).body.data[0].current.refusing.calls).toBe(3);
 
     await receiver.received(1);

@@ -65,11 +65,11 @@ describe('200', () => {
       limit: usd('2'),
       thresholds: [50, 80],
       current: { ...first.body.current, left: usd('2') },
-      set_at: expect.any(String),
+      updated_at: expect.any(String),
     });
     const cleared = await put('partial', { assume_max_output_tokens: null, thresholds: [] });
     const { assume_max_output_tokens: _, ...kept } = other.body;
-    expect(cleared.body).toEqual({ ...kept, thresholds: [], set_at: expect.any(String) });
+    expect(cleared.body).toEqual({ ...kept, thresholds: [], updated_at: expect.any(String) });
   });
 
   it('takes back what GET returned, and changes nothing', async () => {

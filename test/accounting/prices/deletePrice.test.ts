@@ -12,7 +12,7 @@ describe('200', () => {
     expect([status, body]).toEqual([200, { ok: true }]);
     const found = await setup.service.call('GET', path);
     expect(found.body).toMatchObject({ source: 'table', rates: [{ source: 'table', input: '0' }] });
-    expect(found.body).not.toHaveProperty('set_at');
+    expect(found.body).not.toHaveProperty('updated_at');
   });
 });
 

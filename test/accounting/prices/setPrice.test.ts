@@ -16,7 +16,7 @@ describe('201', () => {
       source: 'operator',
       currency: 'USD',
       rates: [{ source: 'operator', ...full }],
-      set_at: expect.any(String),
+      updated_at: expect.any(String),
       author: { type: 'key', id: 'administrator', name: 'administrator' },
     });
     expect(headers['location']).toBe(`${pricesPath}/echo/new`);

@@ -726,7 +726,7 @@ export interface PricesResource {
    *
    * A rate can hold `from` a date, and for long requests. Of the rates whose conditions hold for a call, the one with the
    * latest date counts, and of these the one with the most input tokens. Where none of your rates holds, the table's do.
-   * A request that changes nothing keeps `set_at` and `author`.
+   * A request that changes nothing keeps `updated_at` and `author`.
    *
    * @param provider Id of the provider.
    * @param model Id of the model. Write a slash in it as `%2F`.
@@ -789,7 +789,7 @@ export interface BudgetsResource {
    * If `scope`, `period` or `time_zone` changes, the budget begins anew: nothing is spent. So this needs `If-Match`;
    * without it the answer is 428 `precondition-required`. With other changes, what is spent stays. A new limit can be
    * lower than that; then no call is made until the next period. No model is blocked any more. A request that changes
-   * nothing keeps `set_at` and `author`.
+   * nothing keeps `updated_at` and `author`.
    *
    * `If-None-Match: *` says that the budget must be new; if it exists, the answer is 412.
    *

@@ -749,7 +749,7 @@ export interface paths<Other = string & {}> {
          *
          *     A rate can hold `from` a date, and for long requests. Of the rates whose conditions hold for a call, the one with the
          *     latest date counts, and of these the one with the most input tokens. Where none of your rates holds, the table's do.
-         *     A request that changes nothing keeps `set_at` and `author`.
+         *     A request that changes nothing keeps `updated_at` and `author`.
          */
         put: operations<Other>["setPrice"];
         post?: never;
@@ -805,7 +805,7 @@ export interface paths<Other = string & {}> {
          *     If `scope`, `period` or `time_zone` changes, the budget begins anew: nothing is spent. So this needs `If-Match`;
          *     without it the answer is 428 `precondition-required`. With other changes, what is spent stays. A new limit can be
          *     lower than that; then no call is made until the next period. No model is blocked any more. A request that changes
-         *     nothing keeps `set_at` and `author`.
+         *     nothing keeps `updated_at` and `author`.
          *
          *     `If-None-Match: *` says that the budget must be new; if it exists, the answer is 412.
          */
@@ -3971,7 +3971,7 @@ export interface components<Other = string & {}> {
             currency: components<Other>["schemas"]["PriceCurrency"];
             /** @description The rates. Of those whose conditions hold for a call, the last one counts, for all tokens of the call. If there is none, its cost is unknown. */
             rates: components<Other>["schemas"]["PriceRate"][];
-            set_at?: components<Other>["schemas"]["Timestamp"];
+            updated_at?: components<Other>["schemas"]["Timestamp"];
             author?: components<Other>["schemas"]["Author"];
         };
         /**
@@ -4079,7 +4079,7 @@ export interface components<Other = string & {}> {
          *         }
          *       },
          *       "began_at": "2026-10-14T09:00:00.000Z",
-         *       "set_at": "2026-11-06T09:00:00.000Z",
+         *       "updated_at": "2026-11-06T09:00:00.000Z",
          *       "author": {
          *         "type": "key",
          *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
@@ -4119,7 +4119,7 @@ export interface components<Other = string & {}> {
              * @example 2026-10-14T09:00:00.000Z
              */
             began_at: string;
-            set_at: components<Other>["schemas"]["Timestamp"];
+            updated_at: components<Other>["schemas"]["Timestamp"];
             author: components<Other>["schemas"]["Author"];
         };
         /**
@@ -9895,7 +9895,7 @@ export interface components<Other = string & {}> {
              */
             table_match?: "exact" | "prefix";
             currency?: components<Other>["schemas"]["PriceCurrency"];
-            set_at?: components<Other>["schemas"]["DateTimeInput"];
+            updated_at?: components<Other>["schemas"]["DateTimeInput"];
             author?: components<Other>["schemas"]["IgnoredObject"];
         };
         /**
@@ -9976,7 +9976,7 @@ export interface components<Other = string & {}> {
         /**
          * BudgetInput
          * @description Any of the fields; `limit` and `period` if the budget is new. `scope` and `thresholds` are replaced as a whole. `null`
-         *     clears `assume_max_output_tokens`. `id`, `name`, `blocked_models`, `began_at`, `set_at` and `author` cannot be changed;
+         *     clears `assume_max_output_tokens`. `id`, `name`, `blocked_models`, `began_at`, `updated_at` and `author` cannot be changed;
          *     you can send them with their current values. `current` is ignored.
          * @example {
          *       "scope": {
@@ -10028,7 +10028,7 @@ export interface components<Other = string & {}> {
             current?: components<Other>["schemas"]["IgnoredObject"];
             blocked_models?: components<Other>["schemas"]["BlockedModelsInput"];
             began_at?: components<Other>["schemas"]["DateTimeInput"];
-            set_at?: components<Other>["schemas"]["DateTimeInput"];
+            updated_at?: components<Other>["schemas"]["DateTimeInput"];
             author?: components<Other>["schemas"]["IgnoredObject"];
         };
         /**
