@@ -44,6 +44,22 @@ describe('the invocation log', () => {
     await page.waitForURL('**/invocations?problem=provider-failed');
   });
 
+  it('says where each answer broke', async () => {
+    const schema = { properties: { priority: { enum: ['low', 'high'] } } };
+    const prompt = await harness.createPrompt({ response_format: { type: 'json', schema }, retries: 1 });
+    for (const text of ['{"priority": low}', '{"priority": "urgent"}']) {
+      harness.mock.behave('model-a', { kind: 'stream', steps: [{ text }, { finish: 'stop' }] });
+    }
+    const { headers } = await harness.invoke(prompt);
+    const page = await open(`/invocations/${headers['x-invocation-id'] ?? ''}`);
+    const why = page.getByRole('alert', { name: 'Why it failed' });
+    await why.getByText("The provider's answer is not JSON at character 14.").waitFor();
+    await why.getByText('at /priority (#/properties/priority/enum: ["low","high"])').waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'invocation-bad-answers');
+    await harness.service.call('DELETE', `/api/v1/prompts/${prompt}`);
+  });
+
   it('shows each call, what it cost, and the tags of an invocation', async () => {
     const page = await open('/invocations?tag=team%3Dcheckout');
     await rows(page).getByRole('link').click();

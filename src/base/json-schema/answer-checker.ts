@@ -23,11 +23,15 @@ export interface CheckJob {
 
 /** Why an answer is not what it has to be. */
 export type AnswerMistake =
-  | { readonly type: 'not-json' }
+  /** It stops being JSON after this many characters; it ends too early if it has no more. */
+  | { readonly type: 'not-json'; readonly after: number; readonly length: number }
   /** Its arrays and objects are nested deeper than this. */
   | { readonly type: 'too-deep'; readonly limit: number }
-  /** Where it breaks: a place in the answer and a keyword of the schema, both as JSON pointers in a URI fragment. */
-  | { readonly type: 'mismatch'; readonly place: string; readonly keyword: string };
+  /**
+   * Where it breaks: a place in the answer as a JSON pointer, with `*` for names that the schema does not have, and a
+   * keyword of the schema as a JSON pointer in a URI fragment. `reason` is what the keyword wants.
+   */
+  | { readonly type: 'mismatch'; readonly place: string; readonly keyword: string; readonly reason?: string };
 
 export type CheckResult =
   | { readonly status: 'valid'; readonly object: AnswerObject }

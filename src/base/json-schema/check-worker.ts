@@ -1,9 +1,11 @@
-import { format, validate, type Schema } from '@cfworker/json-schema';
+import { format, validate, type OutputUnit, type Schema } from '@cfworker/json-schema';
 import { parentPort } from 'node:worker_threads';
 import { endOfString, findInexactNumber, isExact } from '../runtime/inexact-numbers.ts';
 import { rawJson } from '../runtime/json-text.ts';
 import type { CheckJob, CheckReport, JsonSchema } from './answer-checker.ts';
 import { draftOf, keywordOf, mapSubschemas, readPattern, type Draft } from './keywords.ts';
+import { findJsonMistake } from './json-mistake.ts';
+import { fromStep, toStep } from '../runtime/json-pointer.ts';
 import { isObject } from '../runtime/objects.ts';
 
 /** Keywords that fail because of the schemas in them. Their own mistakes come first, then those of the schemas. */
@@ -63,7 +65,8 @@ function read(text: string): { readonly parsed: unknown } | undefined {
   try {
     parsed = JSON.parse(text);
   } catch {
-    report({ type: 'not-json' });
+    const length = charactersOf(text);
+    report({ type: 'not-json', after: charactersOf(text.slice(0, findJsonMistake(text))), length });
     return undefined;
   }
   const hasInexactNumber = findInexactNumber(text) !== undefined;
@@ -104,15 +107,82 @@ function check(schema: JsonSchema, value: unknown): CheckReport {
     // The schema `false` has no keyword. The keyword that contains it tells more.
     const causes = errors.filter(({ keyword }) => keyword !== 'false');
     const error = causes.find(({ keyword }) => !containers.has(keyword)) ?? causes.at(-1);
-    return {
-      type: 'mismatch',
-      place: (error?.instanceLocation ?? '#').slice(0, 500),
-      keyword: (error?.keywordLocation ?? '#').slice(0, 500),
-    };
+    return mismatch(schema, error);
   } catch {
     // Usually a stack overflow: the value is too deep.
     return { type: 'unverified' };
   }
+}
+
+/** Says where the answer breaks and what is wanted there, in words of the schema: nothing of the answer is in it. */
+function mismatch(schema: JsonSchema, error: OutputUnit | undefined): CheckReport {
+  const { instanceLocation = '#', keywordLocation = '#', keyword } = error ?? {};
+  const reason = error?.keyword === 'required' ? missingIn(error) : wantedBy(schema, keywordLocation);
+  const found = keyword === 'type' ? /^Instance type "(\w+)"/.exec(error?.error ?? '')?.[1] : undefined;
+  return {
+    type: 'mismatch',
+    place: placeIn(instanceLocation, schema),
+    keyword: keywordLocation.slice(0, 400),
+    ...(reason !== undefined && { reason: found === undefined ? reason : `${reason}, not ${JSON.stringify(found)}` }),
+  };
+}
+
+/** The required property that an object does not have. */
+function missingIn({ error }: OutputUnit): string | undefined {
+  const name = /property "(.*)"\.$/s.exec(error)?.[1];
+  return name === undefined || name.length > longestReason ? undefined : `${JSON.stringify(name)} is missing`;
+}
+
+const longestReason = 200;
+
+/** The value of a keyword as JSON. @returns undefined if it is long */
+function wantedBy(schema: JsonSchema, location: string): string | undefined {
+  const json = JSON.stringify(valueAt(schema, location, schema)) as string | undefined;
+  return json === undefined || json.length > longestReason ? undefined : json;
+}
+
+/** The value at a JSON pointer of the interpreter, which leads through references. */
+function valueAt(root: unknown, location: string, from: unknown): unknown {
+  let value = from;
+  for (const name of namesOf(location)) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[name];
+    if (name === '$ref' && typeof value === 'string') value = valueAt(root, value, root);
+  }
+  return value;
+}
+
+function namesOf(location: string): string[] {
+  const steps = location.split('/').slice(1);
+  try {
+    return steps.map((step) => fromStep(decodeURIComponent(step)));
+  } catch {
+    return steps.map(fromStep);
+  }
+}
+
+/** A place in the answer. Its names can be any text of the model: only those that the schema has are kept. */
+function placeIn(location: string, schema: JsonSchema): string {
+  const known = new Set<string>();
+  const collect = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [name, part] of Object.entries(value)) {
+      known.add(name);
+      collect(part);
+    }
+  };
+  collect(schema);
+  const isKept = (name: string): boolean => /^\d{1,6}$/.test(name) || known.has(name);
+  const steps = namesOf(location).map((name) => (isKept(name) ? toStep(name) : '*'));
+  return steps
+    .map((step) => `/${step}`)
+    .join('')
+    .slice(0, 300);
+}
+
+/** As a reader counts them: a pair of surrogates is one. */
+function charactersOf(text: string): number {
+  return text.replace(/[\ud800-\udbff][\udc00-\udfff]/g, '-').length;
 }
 
 /**

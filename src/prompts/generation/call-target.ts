@@ -123,12 +123,20 @@ async function checkedAnswer(
 /** Without any text of the answer. */
 function inWords(mistake: AnswerMistake): string {
   switch (mistake.type) {
-    case 'not-json':
-      return 'is not JSON';
+    case 'not-json': {
+      const { after, length } = mistake;
+      if (length === 0) return 'is not JSON: it is empty';
+      return after < length
+        ? `is not JSON at character ${after + 1}`
+        : `is not JSON: it ends too early (${length} characters)`;
+    }
     case 'too-deep':
       return `is nested deeper than ${mistake.limit} levels`;
-    case 'mismatch':
-      return `does not match the schema (${mistake.keyword})`;
+    case 'mismatch': {
+      const { place, keyword, reason } = mistake;
+      const wanted = reason === undefined ? keyword : `${keyword}: ${reason}`;
+      return `does not match the schema at ${place === '' ? 'its top' : place} (${wanted})`;
+    }
   }
 }
 

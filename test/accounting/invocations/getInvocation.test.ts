@@ -171,8 +171,24 @@ describe('200', () => {
       status: 'failed',
       problem,
       usage,
-      attempts: [{ status: 'failed', problem, usage, detail: "The provider's answer is not JSON." }],
+      attempts: [{ status: 'failed', problem, usage, detail: "The provider's answer is not JSON at character 1." }],
     });
+  });
+
+  it('says of each call where its answer breaks, without its text', async () => {
+    const schema = { properties: { priority: { enum: ['low', 'high'] } }, additionalProperties: { type: 'string' } };
+    const slug = await harness.createPrompt({ response_format: { type: 'json', schema }, retries: 2 });
+    for (const text of ['{"priority": low}', '{"priority": "urgent"}', '{"Ada": 1}']) {
+      harness.mock.behave('model-a', { kind: 'stream', steps: [{ text }, { finish: 'stop' }] });
+    }
+    const answer = await harness.invoke(slug);
+    const details = (await recordOf(answer)).attempts.map(({ detail }: { detail: string }) => detail);
+    expect(details).toEqual([
+      "The provider's answer is not JSON at character 14.",
+      'The provider\'s answer does not match the schema at /priority (#/properties/priority/enum: ["low","high"]).',
+      'The provider\'s answer does not match the schema at /* (#/additionalProperties/type: "string", not "number").',
+    ]);
+    expect(answer.body.detail).toBe(details.at(-1));
   });
 
   it('has a call whose caller leaves before the answer', async () => {

@@ -105,28 +105,61 @@ describe('answers', () => {
     };
     expect(await check({ ...schema, type: 'object' }, [])).toEqual({
       status: 'invalid',
-      mistake: { type: 'mismatch', place: '#', keyword: '#/type' },
+      mistake: { type: 'mismatch', place: '', keyword: '#/type', reason: '"object", not "array"' },
     });
     expect(await check({ items: { $ref: '#/$defs/a' }, $defs: { a: { type: 'string' } } }, ['a', 1])).toEqual({
       status: 'invalid',
-      mistake: { type: 'mismatch', place: '#/1', keyword: '#/items/$ref/type' },
+      mistake: { type: 'mismatch', place: '/1', keyword: '#/items/$ref/type', reason: '"string", not "number"' },
     });
     expect(await check(tree, { name: 'a', children: [{ name: 'b', x: 1 }] })).toEqual({
       status: 'invalid',
       mistake: {
         type: 'mismatch',
-        place: '#/children/0',
+        place: '/children/0',
         keyword: '#/properties/children/items/$ref/unevaluatedProperties',
+        reason: 'false',
       },
     });
     expect(await check(schema, { lines: ['a', {}] })).toEqual({
       status: 'invalid',
-      mistake: { type: 'mismatch', place: '#/lines/1', keyword: '#/properties/lines/items/anyOf' },
+      mistake: {
+        type: 'mismatch',
+        place: '/lines/1',
+        keyword: '#/properties/lines/items/anyOf',
+        reason: '[{"type":"string"},{"$ref":"#/$defs/line"}]',
+      },
     });
   });
 
+  it.each<[string, JsonSchema, unknown, object]>([
+    ['a property that is missing', { required: ['a', 'b"c'] }, { a: 1 }, { place: '', reason: '"b\\"c" is missing' }],
+    ['what it has to be', { properties: { a: { enum: [1, 'x'] } } }, { a: 2 }, { place: '/a', reason: '[1,"x"]' }],
+    [
+      'names with special characters',
+      { properties: { 'ä/~ b': { maximum: 1 } } },
+      { 'ä/~ b': 2 },
+      { place: '/ä~1~0 b' },
+    ],
+    ['no name that only the answer has', { additionalProperties: { type: 'string' } }, { Ada: 1 }, { place: '/*' }],
+    [
+      'no index that only looks like one',
+      { additionalProperties: { type: 'string' } },
+      { 5551234567: 1 },
+      { place: '/*' },
+    ],
+    ['no reason that is long', { const: 'x'.repeat(300) }, 'y', { place: '', keyword: '#/const' }],
+  ])('says %s', async (_, schema, value, mistake) => {
+    const result = await check(schema, value);
+    expect(result).toMatchObject({ status: 'invalid', mistake });
+    if (schema['const'] !== undefined) expect(result).not.toHaveProperty('mistake.reason');
+  });
+
   it('takes text that is not JSON as invalid', async () => {
-    expect(await check({}, undefined, '{"a":')).toEqual({ status: 'invalid', mistake: { type: 'not-json' } });
+    const mistakeOf = async (text: string): Promise<unknown> =>
+      ((await check({}, undefined, text)) as { mistake?: unknown }).mistake;
+    expect(await mistakeOf('{"a":')).toEqual({ type: 'not-json', after: 5, length: 5 });
+    expect(await mistakeOf('')).toEqual({ type: 'not-json', after: 0, length: 0 });
+    expect(await mistakeOf('{"😀":x}')).toEqual({ type: 'not-json', after: 5, length: 7 });
   });
 
   it.each([
@@ -167,7 +200,7 @@ describe('answers', () => {
     expect(await check(schema, rows)).toMatchObject({ status: 'valid' });
     expect(await check(schema, [...rows, { id: 1 }])).toMatchObject({
       status: 'invalid',
-      mistake: { place: '#/40000' },
+      mistake: { place: '/40000' },
     });
   });
 });

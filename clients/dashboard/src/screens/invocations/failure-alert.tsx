@@ -7,21 +7,33 @@ import { TextLink } from '../../shared/links.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { problemName } from './queries.ts';
 
-/** Why an invocation failed: in a sentence, in the provider's words, and what to do. */
+/** Why an invocation failed: in a sentence, in the provider's words, and what to do. Each call that failed says why. */
 export function FailureAlert({ invocation }: { invocation: Schemas['Invocation'] }): ReactNode {
   const { failure: texts } = useTexts().invocations;
   const { problem, refused_by: budget, attempts } = invocation;
   if (invocation.status !== 'failed' || problem === undefined) return null;
   const name = problemName(problem);
-  const last = attempts.findLast((attempt) => attempt.problem === problem);
+  const failed = attempts.filter(({ detail }) => detail !== undefined);
+  const isOfCall = attempts.some((attempt) => attempt.problem === problem && attempt.detail !== undefined);
   return (
     <Alert color="red" icon={<IconAlertTriangle />} title={texts.title}>
-      <Text size="sm">{last?.detail ?? (texts.reasons as Record<string, string>)[name] ?? name}</Text>
-      {last?.provider_message !== undefined && last.provider_status !== undefined && (
-        <Text size="sm" mt={4} style={{ overflowWrap: 'anywhere' }}>
-          {texts.words(last.provider)} <q>{last.provider_message}</q>
+      {!isOfCall && <Text size="sm">{(texts.reasons as Record<string, string>)[name] ?? name}</Text>}
+      {failed.map((attempt, index) => (
+        <Text key={index} size="sm" mt={4} style={{ overflowWrap: 'anywhere' }}>
+          {failed.length > 1 && (
+            <b>
+              {attempt.provider} / {attempt.model}:{' '}
+            </b>
+          )}
+          {attempt.detail}
+          {attempt.provider_message !== undefined && attempt.provider_status !== undefined && (
+            <>
+              <br />
+              {texts.words(attempt.provider)} <q>{attempt.provider_message}</q>
+            </>
+          )}
         </Text>
-      )}
+      ))}
       <Text size="sm" mt={4} component="div">
         {budget !== undefined && (
           <>
