@@ -157,7 +157,7 @@ export const operationTable = {
     "needsKey": true,
     "parameters": [
       {
-        "name": "after_slug",
+        "name": "after",
         "in": "query",
         "type": "string",
         "required": false
@@ -1675,7 +1675,7 @@ export const operationTable = {
         "required": false
       },
       {
-        "name": "after_id",
+        "name": "after",
         "in": "query",
         "type": "string",
         "required": false

@@ -97,7 +97,7 @@ function describe(document: OpenApiDocument, entry: OperationEntry): ClientOpera
     input: requestBody !== undefined ? 'body' : query.length > 0 ? 'query' : undefined,
     inputRequired: requestBody?.required === true || query.some(({ required }) => required === true),
     headers,
-    isPage: query.some(({ name }) => name === 'after'),
+    isPage: query.some(({ name }) => name === 'offset'),
     isStream: false,
     isText: successes.every(({ 0: media }) => media === 'text/plain' || media === 'application/jsonl'),
     repeatable: method !== 'post' || operation['x-repeatable'] === true,

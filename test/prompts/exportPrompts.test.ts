@@ -78,10 +78,10 @@ describe('200', () => {
   it('continues after a slug, and leaves out earlier versions', async () => {
     await createWhole('z-1');
     await createWhole('z-2');
-    const [only, ...none] = parseLines(await exportText(setup.service, '?after_slug=z-1&versions=current'));
+    const [only, ...none] = parseLines(await exportText(setup.service, '?after=z-1&versions=current'));
     expect(none).toEqual([]);
     expect(only).toMatchObject({ slug: 'z-2', versions: [{ version: 3 }] });
-    expect(await exportText(setup.service, '?after_slug=zz')).toBe('');
+    expect(await exportText(setup.service, '?after=zz')).toBe('');
   });
 
   it('contains only what a limited key may reach, and nothing that is being deleted', async () => {

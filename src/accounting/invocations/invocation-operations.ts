@@ -147,7 +147,7 @@ export function invocationOperations({
       const stored = isNew ? given : ((await feedback.find(id)) ?? given);
       return { status: 201, headers: { Location: `/api/v1/invocations/${path.id}` }, body: toFeedback(stored) };
     },
-    async exportInvocations({ query: { after_id: after, ...query }, context }) {
+    async exportInvocations({ query: { after, ...query }, context }) {
       const [filter] = await Promise.all([toFilter(query, context), flush()]);
       return await answerExport(toLines(store.walk(filter, after)), context);
     },

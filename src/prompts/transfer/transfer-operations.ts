@@ -16,7 +16,7 @@ export function transferOperations(
 ): Pick<OperationHandlers, 'exportPrompts' | 'importPrompts'> {
   const answer = createExportAnswers();
   return {
-    async exportPrompts({ query: { after_slug: after, versions = 'all' }, context }) {
+    async exportPrompts({ query: { after, versions = 'all' }, context }) {
       const { reach } = context.principal;
       return await answer(exportAll({ reach, after, isOnlyCurrent: versions === 'current' }), context);
     },

@@ -55,7 +55,7 @@ it('200: all records of all days, the oldest first, and those after one of them'
     '2026-03-04T12:00:00.000Z',
   );
   expect(await exported('author_id=a-key')).toEqual([first, second, third, fourth]);
-  expect(await exported(`author_id=a-key&after_id=${second}`)).toEqual([third, fourth]);
+  expect(await exported(`author_id=a-key&after=${second}`)).toEqual([third, fourth]);
   expect(await exported('author_id=a-key&since=2026-03-01T23:59:59.999Z&until=2026-03-04')).toEqual([second, third]);
   expect(await exported('author_id=another')).toEqual([]);
 });
@@ -85,7 +85,7 @@ it('200: only those of the prompts that a key with limits can reach', async () =
   // Of models that were called directly.
   const direct = await storeOf({ author: { type: 'key', id: 'b-key', name: 'A key' } }, ...times);
   expect(await exported('', key)).toEqual(found);
-  expect(await exported(`author_id=b-key&after_id=${found[0]}`, key)).toEqual([found[1]]);
+  expect(await exported(`author_id=b-key&after=${found[0]}`, key)).toEqual([found[1]]);
   expect((await exported('author_id=b-key')).toSorted()).toEqual([...found, ...others, ...direct].toSorted());
   const hidden = await service.call('GET', `${path}?prompt=${foreign}`, { key });
   expect(problemIn(hidden.body)).toBe(problem('prompt-not-found'));

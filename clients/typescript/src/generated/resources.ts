@@ -49,7 +49,7 @@ export interface PromptsResource {
    * Returns all prompts with their versions and labels as JSON Lines, a `PromptExport` in each line, ordered by slug. An
    * import takes them. Exported again after that, they are equal byte for byte.
    *
-   * If the answer breaks off, send the `slug` of the last line as `after_slug` to continue. A key that is limited to some
+   * If the answer breaks off, send the `slug` of the last line as `after` to continue. A key that is limited to some
    * prompts gets only these.
    */
   export(query?: Query<'exportPrompts'>, options?: CallOptions<'exportPrompts'>): Call<operations['exportPrompts']['responses'][200]['content']['application/jsonl']>;
@@ -455,7 +455,7 @@ export interface InvocationsResource {
    * Export invocations.
    *
    * Returns all matching records of the invocation log as JSON Lines, one record a line, the oldest first. If the answer
-   * breaks off, or to continue later, send the `id` of the last line as `after_id`.
+   * breaks off, or to continue later, send the `id` of the last line as `after`.
    *
    * A record is added when its invocation has ended, under the time of its beginning. For a copy without gaps, set
    * `until` to a time before which all invocations have ended.

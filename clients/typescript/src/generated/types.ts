@@ -50,7 +50,7 @@ export interface paths<Other = string & {}> {
          * @description Returns all prompts with their versions and labels as JSON Lines, a `PromptExport` in each line, ordered by slug. An
          *     import takes them. Exported again after that, they are equal byte for byte.
          *
-         *     If the answer breaks off, send the `slug` of the last line as `after_slug` to continue. A key that is limited to some
+         *     If the answer breaks off, send the `slug` of the last line as `after` to continue. A key that is limited to some
          *     prompts gets only these.
          */
         get: operations<Other>["exportPrompts"];
@@ -515,7 +515,7 @@ export interface paths<Other = string & {}> {
         /**
          * Export invocations
          * @description Returns all matching records of the invocation log as JSON Lines, one record a line, the oldest first. If the answer
-         *     breaks off, or to continue later, send the `id` of the last line as `after_id`.
+         *     breaks off, or to continue later, send the `id` of the last line as `after`.
          *
          *     A record is added when its invocation has ended, under the time of its beginning. For a copy without gaps, set
          *     `until` to a time before which all invocations have ended.
@@ -18005,10 +18005,10 @@ export interface operations<Other = string & {}> {
         parameters: {
             query?: {
                 /**
-                 * @description Only prompts whose slugs follow this one. It may no longer exist.
+                 * @description The slug of the last line. Only prompts whose slugs follow it. It may no longer exist.
                  * @example summarise-support-ticket
                  */
-                after_slug?: string;
+                after?: string;
                 /**
                  * @description Whether each prompt has all of its versions, or only the current one.
                  * @example current
@@ -19597,10 +19597,10 @@ export interface operations<Other = string & {}> {
                  */
                 request_id?: components<Other>["parameters"]["OfRequest"];
                 /**
-                 * @description Only records after this one. It may no longer exist.
+                 * @description The id of the last line. Only records after it. It may no longer exist.
                  * @example 01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71
                  */
-                after_id?: string;
+                after?: string;
             };
             header?: never;
             path?: never;
