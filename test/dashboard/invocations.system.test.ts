@@ -243,7 +243,12 @@ describe('the invocation log', () => {
     await page.getByText('Hello Grace').waitFor();
 
     await page.getByRole('button', { name: 'Erase content and tags' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Erase content and tags' }).click();
+    const question = page.getByRole('dialog');
+    for (const lost of ['the texts of the request', 'the tags user=grace', 'the comment of a rating']) {
+      await question.getByRole('listitem').getByText(lost).waitFor();
+    }
+    await takeScreenshots(page, 'invocation-erase');
+    await question.getByRole('button', { name: 'Erase content and tags' }).click();
     await page.getByText('Too short').waitFor({ state: 'hidden' });
     expect(await page.getByText('Hello Grace').count()).toBe(0);
     expect(await page.getByRole('link', { name: 'user=grace' }).count()).toBe(0);

@@ -261,6 +261,19 @@ describe('prompts', () => {
     await page.getByRole('region', { name: 'Problem as JSON' }).waitFor();
   });
 
+  it('say that a call without an answer may have been made, and nothing of a change', async () => {
+    const { id } = await createPrompt({ name: 'Lost', slug: 'lost', messages: [{ role: 'user', content: 'Say hi' }] });
+    const page = await open(`/prompts/${id}/playground`);
+    browser.tolerate(/ERR_CONNECTION_RESET/);
+    await page.route('**/invoke', (route) => route.abort('connectionreset'));
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    const alert = page.getByRole('alert').filter({ hasText: 'The service cannot be reached' });
+    await alert.getByText('The model may have been called, which can cost something.').waitFor();
+    expect(await alert.textContent()).not.toContain('change');
+    await alert.getByRole('link', { name: 'invocations' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Invocations' }).waitFor();
+  });
+
   it('begin with a provider that can run them, and with the first mistake', async () => {
     const page = await openSignedIn(browser, service, '/prompts/new', { width: 390 });
     const provider = page.getByLabel('Provider', { exact: true }).first();

@@ -116,7 +116,8 @@ describe('an integration', () => {
     const title = page.locator('main h1 + *');
     await title.getByText('Active').waitFor();
     await placeOrder(service, shop);
-    await title.getByText('Waiting to retry').waitFor();
+    await title.getByText('Waits for the receiver').waitFor();
+    await page.getByText('One delivery waits. “Attempt now” sends it if it is due.').waitFor();
     await figure(page, 'Failures in a row', '3').waitFor();
     await figure(page, 'Failures in a row', 'Status 503').waitFor();
     await figure(page, 'Attempts that succeeded, 24 h', '0%').waitFor();
@@ -124,8 +125,8 @@ describe('an integration', () => {
     await inspect(page, 'integration');
 
     receiver.always({ kind: 'answer' });
-    await press(page, 'Send now');
-    await page.getByText('A delivery that waits is tried now.').waitFor();
+    await press(page, 'Attempt now');
+    await page.getByText('The delivery that waits is sent now, if it is due.').waitFor();
     await title.getByText('Active').waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Deliveries', exact: true }).click();
     await page.getByRole('link', { name: 'ORDER_PLACED' }).click();
@@ -159,8 +160,13 @@ describe('an integration', () => {
     await page.getByText('Answered with status 503').waitFor();
     await page.getByText('closed for repair').waitFor();
     await inspect(page, 'integration-failing');
+    // The form of a replay is open, about what failed since the last success.
+    await page.getByRole('link', { name: 'Replay what failed …' }).click();
+    const replay = page.getByRole('dialog', { name: 'Replay events' });
+    await replay.getByRole('checkbox', { name: 'Only what failed' }).and(page.locator(':checked')).waitFor();
+    await page.goBack();
     receiver.always({ kind: 'answer' });
-    await click(page.getByRole('region', { name: 'Last failure' }).getByRole('button', { name: 'Send now' }));
+    await click(page.getByRole('region', { name: 'Last failure' }).getByRole('button', { name: 'Resend now' }));
     await page.locator('main h1 + *').getByText('Delivered').waitFor();
     expect(clicks).toBeLessThanOrEqual(4);
     await page.getByRole('link', { name: 'Open the order' }).click();
@@ -189,7 +195,7 @@ describe('an integration', () => {
     await page.getByText('No replays yet').waitFor();
     await press(page, 'Replay events');
     await press(page, 'Start replay');
-    await page.getByText('The replay has started.').waitFor();
+    await page.getByText('The list shows how many deliveries it makes.').waitFor();
     await row(page, 'Done').waitFor();
     // The span is the last hour, so the orders of the tests before this one are sent as well, in any order.
     const timesSent = ({ id }: { id: string }): number =>

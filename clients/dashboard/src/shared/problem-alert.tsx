@@ -11,6 +11,7 @@ import {
 import type { ReactNode } from 'react';
 import type { Texts } from '../texts/en.ts';
 import { CopyableId } from './copy.tsx';
+import { TextLink } from './links.tsx';
 import { useTexts } from './texts.tsx';
 
 /**
@@ -27,11 +28,7 @@ export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: (()
       <Stack gap="xs" style={{ overflowWrap: 'anywhere' }}>
         <Text size="sm">{detail}</Text>
         {error instanceof ProblemError && <ProviderWords said={error.problem} />}
-        {error instanceof GatewayError && error.mayHaveBeenApplied && (
-          <Text size="sm">
-            {isOfProvider(error) ? shared.problem.mayHaveBeenBilled : shared.problem.mayHaveBeenApplied}
-          </Text>
-        )}
+        {error instanceof GatewayError && error.mayHaveBeenApplied && <Aftermath error={error} />}
         {mistakes.length > 0 && (
           <List size="sm" aria-label={shared.problem.fields}>
             {mistakes.map(({ pointer, parameter, header, detail: mistake }, index) => (
@@ -59,9 +56,25 @@ export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: (()
   );
 }
 
-/** Whether a provider failed: nothing was to change here. */
-function isOfProvider(error: unknown): boolean {
-  return error instanceof ProblemError && error.type.includes(':problem:provider-');
+/** What only calls a model: it changes nothing, but it can cost something. */
+const modelCalls = new Set<string>(['prompts.invoke', 'prompts.stream', 'providers.test']);
+
+/** What a failed call may have done nevertheless. */
+function Aftermath({ error }: { error: GatewayError }): ReactNode {
+  const { problem } = useTexts().shared;
+  if (!modelCalls.has(error.operation)) return <Text size="sm">{problem.mayHaveBeenApplied}</Text>;
+  if (error instanceof ProblemError) {
+    const isBilled = error.problem.attempts?.some((attempt) => attempt.may_be_billed) ?? true;
+    return isBilled && <Text size="sm">{problem.mayHaveBeenBilled}</Text>;
+  }
+  return (
+    <Text size="sm">
+      {problem.mayHaveBeenCalled}{' '}
+      <TextLink to="/invocations" size="sm" underline="always">
+        {problem.invocations}
+      </TextLink>
+    </Text>
+  );
 }
 
 /** Whether the same call can succeed later. What is missing or not allowed stays so. */

@@ -1232,8 +1232,9 @@ export interface IntegrationsResource {
    * Enable an integration.
    *
    * Enables a paused or disabled integration. Held deliveries are sent. The count of failures starts again at 0.
-   * Enabling an active integration gives the same answer and does not change it, but a delivery that is due is sent
-   * immediately, even before `retrying_until`.
+   * Enabling an active integration gives the same answer and does not change it, but ends the wait until
+   * `retrying_until`: one delivery that is due is sent immediately, and if the receiver accepts it, all others that are
+   * due follow.
    *
    * @param id Id of the integration.
    * @throws {ProblemError} `integration-not-found` (404), `edit-conflict` (409), `precondition-failed` (412)

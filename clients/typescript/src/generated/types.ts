@@ -1425,8 +1425,9 @@ export interface paths<Other = string & {}> {
         /**
          * Enable an integration
          * @description Enables a paused or disabled integration. Held deliveries are sent. The count of failures starts again at 0.
-         *     Enabling an active integration gives the same answer and does not change it, but a delivery that is due is sent
-         *     immediately, even before `retrying_until`.
+         *     Enabling an active integration gives the same answer and does not change it, but ends the wait until
+         *     `retrying_until`: one delivery that is due is sent immediately, and if the receiver accepts it, all others that are
+         *     due follow.
          */
         post: operations<Other>["enableIntegration"];
         delete?: never;
@@ -5204,15 +5205,16 @@ export interface components<Other = string & {}> {
         /**
          * RetryingUntil
          * Format: date-time
-         * @description The receiver keeps failing, so sending pauses until this time. After it, the next due delivery is sent. A test event
-         *     is sent immediately, and so is a due delivery when the integration is enabled. Absent if sending is not paused.
+         * @description The receiver keeps failing, so it gets nothing until this time. Then one delivery that is due is sent; if the receiver
+         *     accepts it, all others that are due follow. Enabling the integration does the same at once. A test event is sent
+         *     immediately. Absent if the service does not wait for the receiver.
          * @example 2026-11-09T12:45:41.307Z
          */
         RetryingUntil: string;
         /**
          * WaitingDeliveries
-         * @description Deliveries that wait: they are due, wait for their next attempt, or are held because the integration is not active or
-         *     sending to its receiver pauses. Absent if there are none, and in lists of integrations.
+         * @description Deliveries that wait: they are due, wait for their next attempt, are held because the integration is not active, or
+         *     wait for the receiver until `retrying_until`. Absent if there are none, and in lists of integrations.
          * @example {
          *       "count": 214,
          *       "oldest_at": "2026-11-06T12:31:03.118Z"
@@ -5454,7 +5456,8 @@ export interface components<Other = string & {}> {
         /**
          * DeliveryHold
          * @description - `pause`: the integration is paused or disabled.
-         *     - `breaker`: the receiver failed several times in a row, so it gets nothing for some time. Then one attempt is made.
+         *     - `breaker`: the receiver failed several times in a row, so it gets nothing for some time. Then one delivery
+         *       is attempted; if it succeeds, the others follow.
          * @example breaker
          * @enum {string}
          */

@@ -16,10 +16,13 @@ import { deliveriesKey } from '../deliveries/queries.ts';
 /** The last failure: what the receiver answered, and how to send again. */
 export function FailingDelivery({
   integrationId,
+  failedSince,
   delivery,
   canManage,
 }: {
   integrationId: string;
+  /** When the receiver last worked, or could have. */
+  failedSince: string;
   delivery: Schemas['FailingDelivery'];
   canManage: boolean;
 }): ReactNode {
@@ -75,6 +78,7 @@ export function FailingDelivery({
               leftSection={<IconHistory size={14} />}
               to="/integrations/$id/replays"
               params={{ id: integrationId }}
+              search={{ failed_since: failedSince }}
             >
               {texts.all}
             </LinkButton>

@@ -13,6 +13,7 @@ import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { versioned } from '../../shared/versioned.ts';
 import { integrationKey, integrationsKey, storeIntegration } from './queries.ts';
+import { useWaitingCount } from './integration-health.tsx';
 import { SampleMenu } from './sample-menu.tsx';
 import { TestEventDialog } from './test-event-dialog.tsx';
 
@@ -32,13 +33,14 @@ export function IntegrationActions({
   const [isDeleting, deleting] = useDisclosure(false);
   const [delivery, setDelivery] = useState<string>();
   const isActive = status === 'active';
+  const waiting = useWaitingCount(integration);
 
   const change = useMutation({
     mutationFn: (action: 'pause' | 'enable') => versioned(gateway.integrations[action](id)),
     onSuccess: (saved, action) => {
       onError(undefined);
       storeIntegration(queryClient, saved);
-      notify(action === 'pause' ? texts.done.paused : isActive ? texts.done.nudged : texts.done.enabled);
+      notify(action === 'pause' ? texts.done.paused : isActive ? texts.done.attempted(waiting) : texts.done.enabled);
     },
     onError,
   });
@@ -82,7 +84,7 @@ export function IntegrationActions({
             change.mutate('enable');
           }}
         >
-          {texts.detail.sendNow}
+          {texts.detail.attemptNow}
         </Button>
       )}
       <Group gap={4} wrap="nowrap">

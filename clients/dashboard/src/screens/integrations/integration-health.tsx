@@ -16,6 +16,7 @@ import { integrationKey } from './queries.ts';
 export function IntegrationHealth({ integration }: { integration: Schemas['Integration'] }): ReactNode {
   const { detail: texts, neverSent, noAttempts } = useTexts().integrations;
   const format = useFormat();
+  const count = useWaitingCount(integration);
   const { success_rate, last_attempt_at, last_success_at, waiting, consecutive_failures, last_error } = integration;
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="sm">
@@ -38,14 +39,20 @@ export function IntegrationHealth({ integration }: { integration: Schemas['Integ
           )
         }
       >
-        {waiting?.estimated === true && `${texts.estimated} `}
-        {format.number(waiting?.count ?? 0)}
+        {count}
       </Figure>
       <Figure label={texts.failures} note={last_error !== undefined && lastErrorText(last_error, texts)}>
         {format.number(consecutive_failures)}
       </Figure>
     </SimpleGrid>
   );
+}
+
+/** How many deliveries wait, in words: "about 1,280" if it is an estimate. */
+export function useWaitingCount({ waiting }: Schemas['Integration']): string {
+  const { estimated } = useTexts().integrations.detail;
+  const count = useFormat().number(waiting?.count ?? 0);
+  return waiting?.estimated === true ? `${estimated} ${count}` : count;
 }
 
 function lastErrorText(error: Schemas['IntegrationError'], texts: { status: (code: string) => string }): string {

@@ -4,10 +4,12 @@ import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { RelativeTime } from '../../shared/relative-time.tsx';
 import { useTexts } from '../../shared/texts.tsx';
+import { useWaitingCount } from './integration-health.tsx';
 
 /** What needs attention: paused, disabled, failing, unsigned. */
 export function IntegrationNotices({ integration }: { integration: Schemas['Integration'] }): ReactNode {
   const { notices: texts } = useTexts().integrations;
+  const count = useWaitingCount(integration);
   const { status, disabled_reason, warning, retrying_until, has_secret, secret_rotation } = integration;
   const disabled =
     disabled_reason === 'gone' ? texts.gone : disabled_reason === 'failing' ? texts.failing : texts.disabled;
@@ -35,7 +37,7 @@ export function IntegrationNotices({ integration }: { integration: Schemas['Inte
       )}
       {status === 'active' && retrying_until !== undefined && (
         <Alert color="yellow" icon={<IconAlertTriangle />}>
-          {texts.retrying} <RelativeTime value={retrying_until} isLong />.
+          {texts.waits} <RelativeTime value={retrying_until} isLong />. {count !== '0' && texts.probe(count)}
         </Alert>
       )}
       {!has_secret && secret_rotation === undefined && (

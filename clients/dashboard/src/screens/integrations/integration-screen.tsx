@@ -49,7 +49,12 @@ export function IntegrationScreen(): ReactNode {
         <Stack gap="md">
           <IntegrationNotices integration={integration} />
           {integration.failing_delivery !== undefined && (
-            <FailingDelivery integrationId={id} delivery={integration.failing_delivery} canManage={canManage} />
+            <FailingDelivery
+              integrationId={id}
+              failedSince={integration.last_success_at ?? integration.created_at}
+              delivery={integration.failing_delivery}
+              canManage={canManage}
+            />
           )}
           <IntegrationHealth integration={integration} />
           <Group gap="xs">

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
@@ -31,7 +31,7 @@ export function ContentSection({ invocation }: { invocation: Schemas['Invocation
       )}
       {read.error !== null && <ProblemAlert error={read.error} />}
       {isAllowed && (
-        <Group gap="xs">
+        <Group gap="xs" justify="space-between">
           {isKept && read.data === undefined && (
             <Button
               variant="default"
@@ -45,7 +45,7 @@ export function ContentSection({ invocation }: { invocation: Schemas['Invocation
             </Button>
           )}
           <EraseButton
-            id={id}
+            invocation={invocation}
             onErased={() => {
               setAsked(false);
             }}
@@ -90,7 +90,15 @@ function Said({ who, parts }: { who: string; parts: Schemas['KeptPart'][] }): Re
   );
 }
 
-function EraseButton({ id, onErased }: { id: string; onErased: () => void }): ReactNode {
+function EraseButton({
+  invocation: { id, content_kept: isKept = false, tags = {}, feedback = [] },
+  onErased,
+}: {
+  invocation: Schemas['Invocation'];
+  onErased: () => void;
+}): ReactNode {
+  const tagged = Object.entries(tags).map(([name, value]) => `${name}=${value}`);
+  const comments = feedback.filter(({ comment }) => comment !== undefined).length;
   const { content: texts } = useTexts().invocations;
   const queryClient = useQueryClient();
   const notify = useNotify();
@@ -102,13 +110,14 @@ function EraseButton({ id, onErased }: { id: string; onErased: () => void }): Re
       onErased();
       queryClient.removeQueries({ queryKey: contentKey(id) });
       queryClient.setQueryData<Schemas['Invocation']>([...invocationsKey, id], withoutContent);
-      notify(texts.erased);
+      notify(texts.erased.done);
     },
   });
   return (
     <>
       <Button
-        variant="default"
+        variant="subtle"
+        color="red"
         onClick={() => {
           erase.reset();
           setAsked(true);
@@ -119,7 +128,17 @@ function EraseButton({ id, onErased }: { id: string; onErased: () => void }): Re
       <ConfirmDialog
         isOpen={isAsked}
         title={texts.eraseTitle}
-        text={texts.eraseText}
+        text={
+          <>
+            {texts.erased.intro}
+            <List>
+              {isKept && <List.Item>{texts.erased.texts}</List.Item>}
+              {tagged.length > 0 && <List.Item>{texts.erased.tags(tagged)}</List.Item>}
+              {comments > 0 && <List.Item>{texts.erased.comments(comments)}</List.Item>}
+            </List>
+            {texts.erased.rest}
+          </>
+        }
         confirm={texts.erase}
         onConfirm={() => {
           erase.mutate();

@@ -20,15 +20,29 @@ interface Span {
 
 const anHour = 3_600_000;
 
-/** The button that starts a replay, and the form of its span. It begins with the last hour. */
-export function NewReplay({ integrationId }: { integrationId: string }): ReactNode {
+function spanSince(failedSince?: string): Span {
+  const since = failedSince ?? new Date(Date.now() - anHour).toISOString();
+  return { since: toLocal(since), until: '', isOnlyFailed: failedSince !== undefined };
+}
+
+/**
+ * The button that starts a replay, and the form of its span. It begins with the last hour.
+ * @param failedSince an instant: the form is open, and is about what failed since then
+ */
+export function NewReplay({
+  integrationId,
+  failedSince,
+}: {
+  integrationId: string;
+  failedSince: string | undefined;
+}): ReactNode {
   const { replays, shared } = useTexts();
   const { form: texts } = replays;
   const queryClient = useQueryClient();
   const notify = useNotify();
-  const [isOpen, { open, close }] = useDisclosure(false);
+  const [isOpen, { open, close }] = useDisclosure(failedSince !== undefined);
   const form = useForm<Span>({
-    initialValues: { since: '', until: '', isOnlyFailed: false },
+    initialValues: spanSince(failedSince),
     validate: {
       since: (since) => (fromLocal(since) === undefined ? texts.sinceMissing : null),
       until: (until, { since }) => (until !== '' && until <= since ? texts.order : null),
@@ -58,11 +72,7 @@ export function NewReplay({ integrationId }: { integrationId: string }): ReactNo
         leftSection={<IconHistory size={16} />}
         onClick={() => {
           start.reset();
-          form.setValues({
-            since: toLocal(new Date(Date.now() - anHour).toISOString()),
-            until: '',
-            isOnlyFailed: false,
-          });
+          form.setValues(spanSince());
           open();
         }}
       >

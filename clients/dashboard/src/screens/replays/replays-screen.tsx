@@ -21,6 +21,7 @@ const route = getRouteApi('/integrations/$id/replays');
 export function ReplaysScreen(): ReactNode {
   const { replays: texts, integrations } = useTexts();
   const { id } = route.useParams();
+  const { failed_since } = route.useSearch();
   const canManage = useScope('integrations:manage');
   const integration = useQuery({
     queryKey: ['integrations', id, 'name'],
@@ -34,7 +35,7 @@ export function ReplaysScreen(): ReactNode {
     isLive: true,
   });
   const name = integration.data?.name ?? id;
-  const start = canManage && <NewReplay integrationId={id} />;
+  const start = canManage && <NewReplay integrationId={id} failedSince={failed_since} />;
   return (
     <Page
       title={texts.titleOf(name)}

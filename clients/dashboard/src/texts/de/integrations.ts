@@ -16,7 +16,7 @@ export const integrations: Texts['integrations'] = {
   statuses: {
     active: 'Aktiv',
     failing: 'Fehlerhaft',
-    retrying: 'Wartet auf neuen Versuch',
+    retrying: 'Wartet auf den Empfänger',
     paused: 'Pausiert',
     disabled: 'Deaktiviert',
   },
@@ -116,7 +116,7 @@ export const integrations: Texts['integrations'] = {
     edit: 'Bearbeiten',
     pause: 'Pausieren',
     enable: 'Aktivieren',
-    sendNow: 'Jetzt senden',
+    attemptNow: 'Jetzt versuchen',
     test: 'Test-Event senden',
     delete: 'Löschen',
     deliveries: 'Zustellungen',
@@ -152,7 +152,7 @@ export const integrations: Texts['integrations'] = {
     answer: 'Antwort des Empfängers',
     sendNow: 'Jetzt erneut senden',
     open: 'Zustellung anzeigen',
-    all: 'Auswählen, was erneut gesendet wird',
+    all: 'Fehlgeschlagenes noch einmal senden …',
   },
   notices: {
     paused: 'Pausiert. Events werden bis zu 30 Tage angehalten und gesendet, wenn Sie die Integration aktivieren.',
@@ -161,14 +161,22 @@ export const integrations: Texts['integrations'] = {
       'Deaktiviert, weil fünf Tage lang jeder Versuch fehlgeschlagen ist. Events werden bis zu 30 Tage angehalten. Bringen Sie den Empfänger in Ordnung und aktivieren Sie dann die Integration.',
     disabled: 'Vom Dienst deaktiviert. Events werden bis zu 30 Tage angehalten.',
     disablesAt: 'Ohne erfolgreichen Versuch deaktiviert der Dienst die Integration',
-    retrying:
-      'Der Empfänger antwortet weiter mit Fehlern, daher ist der Versand unterbrochen. Die nächste fällige Zustellung folgt',
+    waits: 'Der Empfänger fällt immer wieder aus und erhält deshalb eine Zeit lang nichts. Der nächste Versuch folgt',
+    probe: (waiting) =>
+      waiting === '1'
+        ? 'Eine Zustellung wartet. „Jetzt versuchen“ sendet sie, wenn sie fällig ist.'
+        : `${waiting} Zustellungen warten. Eine fällige wird dann gesendet, oder wenn Sie „Jetzt versuchen“ wählen; nimmt der Empfänger sie an, folgen alle anderen fälligen.`,
     unsigned: 'Zustellungen werden nicht signiert. Fügen Sie einen Signaturschlüssel hinzu.',
   },
   done: {
     paused: 'Die Integration ist pausiert.',
     enabled: 'Die Integration ist aktiviert.',
-    nudged: 'Eine wartende Zustellung wird jetzt versucht.',
+    attempted: (waiting) =>
+      waiting === '0'
+        ? 'Keine Zustellung wartet. Die nächste wird sofort gesendet.'
+        : waiting === '1'
+          ? 'Die wartende Zustellung wird jetzt gesendet, wenn sie fällig ist.'
+          : `Von ${waiting} wartenden Zustellungen wird jetzt eine fällige gesendet. Nimmt der Empfänger sie an, folgen alle anderen fälligen.`,
     deleted: (name) => `„${name}“ ist gelöscht.`,
     tested: 'Das Test-Event ist unterwegs.',
   },

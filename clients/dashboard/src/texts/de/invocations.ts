@@ -73,9 +73,14 @@ export const invocations: Texts['invocations'] = {
     read: 'Inhalt lesen',
     erase: 'Inhalt und Tags löschen',
     eraseTitle: 'Inhalt und Tags löschen?',
-    eraseText:
-      'Die Texte, die Tags und die Kommentare der Bewertungen werden endgültig gelöscht. Die Anfragen und ihre Kosten bleiben.',
-    erased: 'Gelöscht',
+    erased: {
+      intro: 'Endgültig gelöscht werden:',
+      texts: 'die Texte von Anfrage und Antwort',
+      tags: (tags) => `die Tags ${tags.join(', ')}`,
+      comments: (count) => (count === 1 ? 'der Kommentar einer Bewertung' : `die Kommentare von ${count} Bewertungen`),
+      rest: 'Der Eintrag mit den Aufrufen und ihren Kosten bleibt.',
+      done: 'Gelöscht',
+    },
   },
   failure: {
     title: 'Warum das fehlschlug',

@@ -29,9 +29,9 @@ export const replays: Texts['replays'] = {
     order: 'Das Ende muss nach dem Beginn liegen.',
     onlyFailed: 'Nur Fehlgeschlagenes',
     onlyFailedDescription:
-      'Events, deren Zustellung endgültig fehlschlug oder verfiel und die seither nicht nachgeholt wurden.',
+      'Events, deren Zustellung endgültig fehlschlug oder verfiel und die seither nicht nachgeholt wurden. Was auf einen weiteren Versuch wartet, wird auch ohne Replay gesendet.',
     submit: 'Replay starten',
   },
   onlyFailed: 'nur Fehlgeschlagenes',
-  started: 'Das Replay hat begonnen.',
+  started: 'Das Replay hat begonnen. Die Liste zeigt, wie viele Zustellungen es erzeugt.',
 };

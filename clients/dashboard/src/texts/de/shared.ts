@@ -74,6 +74,9 @@ export const shared: Texts['shared'] = {
     },
     providerSays: 'Der Anbieter sagt:',
     mayHaveBeenBilled: 'Der Anbieter hat die Anfrage vielleicht berechnet.',
+    mayHaveBeenCalled:
+      'Das Modell wurde vielleicht trotzdem aufgerufen, was etwas kosten kann. Ist der Aufruf beendet, steht er unter',
+    invocations: 'Aufrufe',
     mayHaveBeenApplied:
       'Die Änderung wurde vielleicht schon ausgeführt. Prüfen Sie das, bevor Sie es erneut versuchen.',
   },

@@ -13,7 +13,7 @@ export const integrations = {
   statuses: {
     active: 'Active',
     failing: 'Failing',
-    retrying: 'Waiting to retry',
+    retrying: 'Waits for the receiver',
     paused: 'Paused',
     disabled: 'Disabled',
   },
@@ -111,7 +111,7 @@ export const integrations = {
     edit: 'Edit',
     pause: 'Pause',
     enable: 'Enable',
-    sendNow: 'Send now',
+    attemptNow: 'Attempt now',
     test: 'Send test event',
     delete: 'Delete',
     deliveries: 'Deliveries',
@@ -147,7 +147,7 @@ export const integrations = {
     answer: 'Answer of the receiver',
     sendNow: 'Resend now',
     open: 'Show the delivery',
-    all: 'Choose what to send again',
+    all: 'Replay what failed …',
   },
   notices: {
     paused: 'Paused. Events are held for up to 30 days and sent when you enable the integration.',
@@ -156,13 +156,22 @@ export const integrations = {
       'Disabled, because every attempt failed for five days. Events are held for up to 30 days. Repair the receiver, then enable the integration.',
     disabled: 'Disabled by the service. Events are held for up to 30 days.',
     disablesAt: 'If no attempt succeeds, the integration is disabled',
-    retrying: 'The receiver keeps failing, so sending pauses. The next due delivery is sent',
+    waits: 'The receiver keeps failing, so it gets nothing for some time. The next attempt is',
+    probe: (waiting: string) =>
+      waiting === '1'
+        ? 'One delivery waits. “Attempt now” sends it if it is due.'
+        : `${waiting} deliveries wait. One that is due is sent then, or when you choose “Attempt now”; if the receiver accepts it, all others that are due follow.`,
     unsigned: 'Deliveries are not signed. Add a secret.',
   },
   done: {
     paused: 'The integration is paused.',
     enabled: 'The integration is enabled.',
-    nudged: 'A delivery that waits is tried now.',
+    attempted: (waiting: string) =>
+      waiting === '0'
+        ? 'No delivery waits. The next one is sent immediately.'
+        : waiting === '1'
+          ? 'The delivery that waits is sent now, if it is due.'
+          : `Of ${waiting} deliveries that wait, one that is due is sent now. If the receiver accepts it, all others that are due follow.`,
     deleted: (name: string) => `“${name}” is deleted.`,
     tested: 'The test event is on its way.',
   },

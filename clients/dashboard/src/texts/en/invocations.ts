@@ -69,8 +69,14 @@ export const invocations = {
     read: 'Read content',
     erase: 'Erase content and tags',
     eraseTitle: 'Erase content and tags?',
-    eraseText: 'The texts, the tags and the comments of feedback are erased for ever. The calls and their costs stay.',
-    erased: 'Erased',
+    erased: {
+      intro: 'This is erased for ever:',
+      texts: 'the texts of the request and of the answer',
+      tags: (tags: readonly string[]) => `the tags ${tags.join(', ')}`,
+      comments: (count: number) => (count === 1 ? 'the comment of a rating' : `the comments of ${count} ratings`),
+      rest: 'The record of the calls and their costs stays.',
+      done: 'Erased',
+    },
   },
   failure: {
     title: 'Why it failed',

@@ -20,9 +20,10 @@ export const replays = {
     sinceMissing: 'Choose when the span begins.',
     order: 'The end must be after the beginning.',
     onlyFailed: 'Only what failed',
-    onlyFailedDescription: 'Events whose delivery failed for good or expired, and that nothing has made up for since.',
+    onlyFailedDescription:
+      'Events whose delivery failed for good or expired, and that nothing has made up for since. Those that wait for another attempt are sent without a replay.',
     submit: 'Start replay',
   },
   onlyFailed: 'only what failed',
-  started: 'The replay has started.',
+  started: 'The replay has started. The list shows how many deliveries it makes.',
 };

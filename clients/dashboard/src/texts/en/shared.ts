@@ -28,6 +28,9 @@ export const shared = {
     providerSays: 'The provider says:',
     mayHaveBeenApplied: 'The change may have been applied. Check before you try again.',
     mayHaveBeenBilled: 'The provider may have billed the call.',
+    mayHaveBeenCalled:
+      'The model may have been called, which can cost something. When the call has ended, it is among the',
+    invocations: 'invocations',
   },
   missingScope: {
     title: 'Not allowed',
