@@ -66,7 +66,7 @@ export function CopyField({
 }
 
 /**
- * An id in monospace, with a button that copies it. Long ids are cut in the middle of the line, never wrapped.
+ * An id in monospace, with a button that copies it. Long ids wrap.
  * @param withLabel writes the label before the id
  */
 export function CopyableId({
@@ -85,9 +85,7 @@ export function CopyableId({
           {label}
         </Text>
       )}
-      <span className={classes.id} title={value}>
-        {value}
-      </span>
+      <span className={classes.id}>{value}</span>
       <CopyButton value={value} label={label} size="xs" />
     </Group>
   );

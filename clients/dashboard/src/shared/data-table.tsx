@@ -14,8 +14,9 @@ export interface Column<Row> {
   key: string;
   header: string;
   cell: (row: Row) => ReactNode;
+  /** Numbers and times stand at the end, in one line. */
   align?: 'end';
-  /** CSS width, such as `'20%'` or `120`. The columns without one share what is left. */
+  /** Texts wrap within this CSS width, such as `'20%'` or `120`; those without one share what is left. */
   width?: string | number;
   /** Left out on phones, where rows are cards of two lines. */
   isHiddenOnPhone?: boolean;
@@ -128,8 +129,8 @@ function Rows<Row>({
     <div className={classes.frame}>
       <table className={classes.table} role="table" aria-label={label} aria-rowcount={rowCount}>
         <colgroup>
-          {columns.map(({ key, width }) => (
-            <col key={key} style={width === undefined ? undefined : { width }} />
+          {columns.map((column) => (
+            <col key={column.key} style={fits(column) ? { width: 1 } : { width: column.width }} />
           ))}
         </colgroup>
         <thead role="rowgroup">
@@ -183,6 +184,7 @@ function Rows<Row>({
                       key={column.key}
                       role={position === 0 ? 'rowheader' : 'cell'}
                       data-align={column.align}
+                      data-fits={fits(column) || undefined}
                       data-label={position === 0 || column.hasNoLabel === true ? undefined : column.header}
                       data-phone={content === none ? 'hidden' : placeOnPhone(column, position)}
                     >
@@ -230,6 +232,11 @@ function sorted<Row>(rows: readonly Row[], columns: readonly Column<Row>[], sort
     if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
     return sign * (typeof a === 'string' ? a.localeCompare(String(b)) : a - Number(b));
   });
+}
+
+/** Whether a column is as wide as its widest cell: numbers, times, statuses and actions. */
+function fits<Row>({ key, align, hasNoLabel }: Column<Row>): boolean {
+  return align === 'end' || key === 'status' || hasNoLabel === true;
 }
 
 /** Where a cell stands in the card of a row: its name and status in the first line, actions in a line of their own. */

@@ -30,8 +30,10 @@ export interface Format {
   day: (date: string) => string;
   /** 3:59 PM */
   time: (iso: string) => string;
-  /** 5 min. ago, in 3 days; without abbreviations if long */
-  relative: (iso: string, now: number, style?: 'short' | 'long') => string;
+  /** 15:59:30 today, Nov 05, 15:59:30 this year, else Nov 05, 2026, 15:59:30: short, and equally long, for tables. */
+  exact: (iso: string, now: number) => string;
+  /** 5 minutes ago, in 3 days */
+  relative: (iso: string, now: number) => string;
   /** a, b, and c */
   list: (items: readonly string[]) => string;
 }
@@ -69,10 +71,12 @@ export function createFormat(language: string): Format {
   const dates = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
   const days = new Intl.DateTimeFormat(language, { month: 'short', day: 'numeric', timeZone: 'UTC' });
   const times = new Intl.DateTimeFormat(language, { timeStyle: 'short' });
-  const relatives = {
-    short: new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }),
-    long: new Intl.RelativeTimeFormat(language, { numeric: 'auto' }),
-  };
+  // 24 hours in every language, so that a later time also looks later.
+  const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
+  const clocks = new Intl.DateTimeFormat(language, clock);
+  const daysOfYear = new Intl.DateTimeFormat(language, { month: 'short', day: '2-digit', ...clock });
+  const daysOfYears = new Intl.DateTimeFormat(language, { year: 'numeric', month: 'short', day: '2-digit', ...clock });
+  const relatives = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
   const lists = new Intl.ListFormat(language);
   const unit = (name: string, value: number): string =>
     new Intl.NumberFormat(language, {
@@ -132,11 +136,16 @@ export function createFormat(language: string): Format {
     date: (iso) => instant(dates, iso),
     day: (date) => instant(days, date),
     time: (iso) => instant(times, iso),
-    relative: (iso, now, style = 'short') => {
+    exact: (iso, now) => {
+      const [date, today] = [new Date(iso), new Date(now)];
+      if (date.getFullYear() !== today.getFullYear()) return instant(daysOfYears, iso);
+      return instant(date.toDateString() === today.toDateString() ? clocks : daysOfYear, iso);
+    },
+    relative: (iso, now) => {
       const distance = Date.parse(iso) - now;
       if (Number.isNaN(distance)) return iso;
       const [name, length] = units.find(([, ms]) => Math.abs(distance) >= ms) ?? (['second', 1_000] as const);
-      return relatives[style].format(Math.trunc(distance / length), name);
+      return relatives.format(Math.trunc(distance / length), name);
     },
     list: (items) => lists.format(items),
   };

@@ -11,7 +11,7 @@ import { EmptyState } from '../../shared/empty-state.tsx';
 import { FilterBar, SelectFilter, useFilters } from '../../shared/filters.tsx';
 import { LinkButton } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { StatusBadge, type Tone } from '../../shared/status-badge.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { useList } from '../../shared/use-list.ts';
@@ -81,7 +81,6 @@ function useColumns(): Column<ApiKey>[] {
     {
       key: 'status',
       header: texts.columns.status,
-      width: 112,
       cell: ({ status }) => (
         <StatusBadge tone={tones[status] ?? 'neutral'}>
           {(texts.statuses as Record<string, string>)[status] ?? status}
@@ -91,28 +90,27 @@ function useColumns(): Column<ApiKey>[] {
     {
       key: 'lastUsed',
       header: texts.columns.lastUsed,
-      width: 110,
-      cell: ({ last_used_at }) => <RelativeTime value={last_used_at} empty={texts.neverUsed} />,
+      align: 'end',
+      cell: ({ last_used_at }) => <Time value={last_used_at} empty={texts.neverUsed} />,
     },
     {
       key: 'expires',
       header: texts.columns.expires,
-      width: 110,
-      cell: ({ expires_at }) => <RelativeTime value={expires_at} empty={texts.neverExpires} />,
+      align: 'end',
+      cell: ({ expires_at }) => <Time value={expires_at} empty={texts.neverExpires} />,
     },
     {
       key: 'created',
       header: texts.columns.created,
-      width: 110,
+      align: 'end',
       isHiddenOnPhone: true,
-      cell: ({ created_at }) => <RelativeTime value={created_at} />,
+      cell: ({ created_at }) => <Time value={created_at} />,
     },
     {
       key: 'actions',
       header: texts.revoke.action,
       hasNoLabel: true,
       align: 'end',
-      width: 124,
       cell: (key) => key.status === 'active' && <Actions apiKey={key} />,
     },
   ];
@@ -152,7 +150,7 @@ function NameCell({ apiKey, isCurrent }: { apiKey: ApiKey; isCurrent: boolean })
   return (
     <div style={{ minWidth: 0 }}>
       <Group gap={8} wrap="nowrap">
-        <Text size="sm" fw={500} truncate>
+        <Text size="sm" fw={500}>
           {apiKey.name}
         </Text>
         {isCurrent && (

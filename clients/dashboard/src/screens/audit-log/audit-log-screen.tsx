@@ -9,7 +9,7 @@ import { EmptyState } from '../../shared/empty-state.tsx';
 import { DateRangeFilter, FilterBar, SearchFilter, SelectFilter, useFilters } from '../../shared/filters.tsx';
 import { TextLink } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { useList } from '../../shared/use-list.ts';
 import { ChangeList } from './change-list.tsx';
@@ -98,10 +98,10 @@ function useColumns(): Column<AuditRecord>[] {
       width: 170,
       cell: ({ author, session_id, address }) => (
         <div>
-          <TextLink to="/audit-log" search={{ author_id: author.id }} size="sm" truncate display="block">
+          <TextLink to="/audit-log" search={{ author_id: author.id }} size="sm" display="block">
             {author.name}
           </TextLink>
-          <Text size="xs" c="dimmed" truncate>
+          <Text size="xs" c="dimmed">
             {session_id === undefined ? address : texts.byHand(address)}
           </Text>
         </div>
@@ -110,8 +110,8 @@ function useColumns(): Column<AuditRecord>[] {
     {
       key: 'when',
       header: texts.columns.when,
-      width: 110,
-      cell: ({ created_at }) => <RelativeTime value={created_at} />,
+      align: 'end',
+      cell: ({ created_at }) => <Time value={created_at} />,
     },
   ];
 }

@@ -171,11 +171,10 @@ function useColumns(): Column<Group>[] {
       header: texts.name,
       cell: (group) => nameOf(group) ?? texts.withoutPrompt,
     },
-    { key: 'calls', header: texts.calls, width: '14%', align: 'end', cell: ({ sums }) => format.number(sums.calls) },
+    { key: 'calls', header: texts.calls, align: 'end', cell: ({ sums }) => format.number(sums.calls) },
     {
       key: 'input',
       header: texts.input,
-      width: '14%',
       align: 'end',
       isHiddenOnPhone: true,
       cell: ({ sums }) => format.number(sums.input_tokens),
@@ -183,7 +182,6 @@ function useColumns(): Column<Group>[] {
     {
       key: 'output',
       header: texts.output,
-      width: '14%',
       align: 'end',
       isHiddenOnPhone: true,
       cell: ({ sums }) => format.number(sums.output_tokens),
@@ -191,11 +189,10 @@ function useColumns(): Column<Group>[] {
     {
       key: 'without',
       header: texts.withoutCost,
-      width: '15%',
       align: 'end',
       cell: ({ sums }) => format.number(sums.without_cost),
     },
-    { key: 'cost', header: texts.cost, width: '16%', align: 'end', cell: ({ sums }) => format.cost(sums.cost) },
+    { key: 'cost', header: texts.cost, align: 'end', cell: ({ sums }) => format.cost(sums.cost) },
   ];
 }
 

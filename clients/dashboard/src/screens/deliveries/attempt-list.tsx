@@ -3,7 +3,7 @@ import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { CodeBlock } from '../../shared/code-block.tsx';
 import { JsonView } from '../../shared/json-view.tsx';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { StatusBadge } from '../../shared/status-badge.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 
@@ -23,7 +23,7 @@ export function AttemptList({ attempts }: { attempts: readonly Schemas['Attempt'
               </Text>
               <StatusBadge tone={attempt.succeeded ? 'ok' : 'danger'}>{outcomeOf(attempt, texts)}</StatusBadge>
               <Text size="xs" c="dimmed">
-                {format.duration(attempt.latency_ms)} · <RelativeTime value={attempt.started_at} />
+                {format.duration(attempt.latency_ms)} · <Time value={attempt.started_at} />
               </Text>
             </Group>
           </Accordion.Control>

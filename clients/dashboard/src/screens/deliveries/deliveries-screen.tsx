@@ -17,7 +17,7 @@ import {
 } from '../../shared/filters.tsx';
 import { LinkButton } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import { useEventTypes } from '../../shared/use-event-types.ts';
 import { useList } from '../../shared/use-list.ts';
@@ -126,7 +126,7 @@ function useColumns(): Column<Schemas['DeliveryListItem']>[] {
       key: 'event',
       header: texts.columns.event,
       cell: ({ event_type }) => (
-        <Text span ff="monospace" size="sm" truncate>
+        <Text span ff="monospace" size="sm">
           {event_type}
         </Text>
       ),
@@ -134,22 +134,16 @@ function useColumns(): Column<Schemas['DeliveryListItem']>[] {
     {
       key: 'integration',
       header: texts.columns.integration,
-      cell: ({ integration_name, integration_id }) => (
-        <Text size="sm" truncate>
-          {integration_name ?? integration_id}
-        </Text>
-      ),
+      cell: ({ integration_name, integration_id }) => <Text size="sm">{integration_name ?? integration_id}</Text>,
     },
     {
       key: 'status',
       header: texts.columns.status,
-      width: 148,
       cell: ({ status }) => <DeliveryStatus status={status} />,
     },
     {
       key: 'attempts',
       header: texts.columns.attempts,
-      width: 85,
       align: 'end',
       cell: ({ attempt_count }) => format.number(attempt_count),
     },
@@ -162,15 +156,15 @@ function useColumns(): Column<Schemas['DeliveryListItem']>[] {
     {
       key: 'next',
       header: texts.columns.next,
-      width: 125,
+      align: 'end',
       isHiddenOnPhone: true,
-      cell: ({ next_attempt_at }) => <RelativeTime value={next_attempt_at} />,
+      cell: ({ next_attempt_at }) => <Time value={next_attempt_at} />,
     },
     {
       key: 'created',
       header: texts.columns.created,
-      width: 120,
-      cell: ({ created_at }) => <RelativeTime value={created_at} />,
+      align: 'end',
+      cell: ({ created_at }) => <Time value={created_at} />,
     },
   ];
 }

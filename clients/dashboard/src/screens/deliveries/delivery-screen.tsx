@@ -14,7 +14,7 @@ import { TextLink } from '../../shared/links.tsx';
 import { useNotify } from '../../shared/notify.ts';
 import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { Section } from '../../shared/section.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { AttemptList } from './attempt-list.tsx';
@@ -183,9 +183,9 @@ function Facts({ delivery }: { delivery: Schemas['Delivery'] }): ReactNode {
               </>
             ),
           },
-          { label: texts.created, value: <RelativeTime value={created_at} /> },
-          delivered_at !== undefined && { label: texts.delivered, value: <RelativeTime value={delivered_at} /> },
-          next_attempt_at !== undefined && { label: texts.next, value: <RelativeTime value={next_attempt_at} /> },
+          { label: texts.created, value: <Time value={created_at} /> },
+          delivered_at !== undefined && { label: texts.delivered, value: <Time value={delivered_at} /> },
+          next_attempt_at !== undefined && { label: texts.next, value: <Time value={next_attempt_at} /> },
         ]}
       />
     </Section>

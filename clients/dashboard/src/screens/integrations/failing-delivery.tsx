@@ -8,7 +8,7 @@ import { gateway } from '../../app/gateway.ts';
 import { JsonView } from '../../shared/json-view.tsx';
 import { LinkButton } from '../../shared/links.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { DeliveryStatus } from '../deliveries/delivery-status.tsx';
 import { deliveriesKey } from '../deliveries/queries.ts';
@@ -49,7 +49,7 @@ export function FailingDelivery({
             <DeliveryStatus status={status} />
           </Group>
           <Text size="sm" c="dimmed">
-            <RelativeTime value={started_at} />
+            <Time value={started_at} />
           </Text>
         </Group>
         <Text>{[answer, error].filter((part) => part !== undefined).join(' · ')}</Text>

@@ -6,7 +6,7 @@ import { gateway } from '../../app/gateway.ts';
 import { useScope } from '../../app/session-context.ts';
 import { CopyButton } from '../../shared/copy.tsx';
 import { FactTable } from '../../shared/fact-table.tsx';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { Section } from '../../shared/section.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 
@@ -58,8 +58,8 @@ export function IntegrationConfiguration({ integration }: { integration: Schemas
                 </Stack>
               ),
           },
-          { label: texts.created, value: <RelativeTime value={created_at} /> },
-          { label: texts.updated, value: <RelativeTime value={updated_at} /> },
+          { label: texts.created, value: <Time value={created_at} /> },
+          { label: texts.updated, value: <Time value={updated_at} /> },
         ]}
       />
     </Section>

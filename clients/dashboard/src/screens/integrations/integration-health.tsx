@@ -7,7 +7,7 @@ import { liveStatistics } from '../../app/query-client.ts';
 import { Chart } from '../../shared/chart.tsx';
 import { Figure } from '../../shared/figure.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { SpanSwitch, type Span } from '../../shared/span-switch.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import { integrationKey } from './queries.ts';
@@ -24,17 +24,17 @@ export function IntegrationHealth({ integration }: { integration: Schemas['Integ
         {success_rate === undefined ? noAttempts : format.percent(success_rate)}
       </Figure>
       <Figure label={texts.lastSuccess}>
-        <RelativeTime value={last_success_at} empty={neverSent} />
+        <Time value={last_success_at} empty={neverSent} />
       </Figure>
       <Figure label={texts.lastAttempt}>
-        <RelativeTime value={last_attempt_at} empty={neverSent} />
+        <Time value={last_attempt_at} empty={neverSent} />
       </Figure>
       <Figure
         label={texts.waiting}
         note={
           waiting !== undefined && (
             <>
-              {texts.waitingSince} <RelativeTime value={waiting.oldest_at} />
+              {texts.waitingSince} <Time value={waiting.oldest_at} />
             </>
           )
         }

@@ -2,7 +2,7 @@ import { Alert, Stack } from '@mantine/core';
 import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { useWaitingCount } from './integration-health.tsx';
 
@@ -30,14 +30,14 @@ export function IntegrationNotices({ integration }: { integration: Schemas['Inte
           {warning.detail}{' '}
           {warning.disables_at !== undefined && (
             <>
-              {texts.disablesAt} <RelativeTime value={warning.disables_at} isLong />.
+              {texts.disablesAt} <Time value={warning.disables_at} isDistant />.
             </>
           )}
         </Alert>
       )}
       {status === 'active' && retrying_until !== undefined && (
         <Alert color="yellow" icon={<IconAlertTriangle />}>
-          {texts.waits} <RelativeTime value={retrying_until} isLong />. {count !== '0' && texts.probe(count)}
+          {texts.waits} <Time value={retrying_until} isDistant />. {count !== '0' && texts.probe(count)}
         </Alert>
       )}
       {!has_secret && secret_rotation === undefined && (

@@ -8,7 +8,7 @@ import { DataTable, type Column } from '../../shared/data-table.tsx';
 import { EmptyState } from '../../shared/empty-state.tsx';
 import { LinkButton } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import { useList } from '../../shared/use-list.ts';
 import { IntegrationStatus } from './integration-status.tsx';
@@ -49,10 +49,10 @@ function useColumns(): Column<Schemas['Integration']>[] {
       sortBy: ({ name }) => name,
       cell: ({ name, url }) => (
         <div style={{ minWidth: 0 }}>
-          <Text size="sm" fw={500} truncate>
+          <Text size="sm" fw={500}>
             {name}
           </Text>
-          <Text size="xs" c="dimmed" truncate>
+          <Text size="xs" c="dimmed">
             {url}
           </Text>
         </div>
@@ -61,7 +61,6 @@ function useColumns(): Column<Schemas['Integration']>[] {
     {
       key: 'status',
       header: texts.columns.status,
-      width: 148,
       cell: (integration) => <IntegrationStatus integration={integration} />,
     },
     {
@@ -86,9 +85,9 @@ function useColumns(): Column<Schemas['Integration']>[] {
     {
       key: 'last',
       header: texts.columns.lastSuccess,
-      width: 125,
+      align: 'end',
       sortBy: ({ last_success_at }) => last_success_at,
-      cell: ({ last_success_at }) => <RelativeTime value={last_success_at} empty={texts.neverSent} />,
+      cell: ({ last_success_at }) => <Time value={last_success_at} empty={texts.neverSent} />,
     },
     {
       key: 'events',
@@ -102,9 +101,9 @@ function useColumns(): Column<Schemas['Integration']>[] {
     {
       key: 'created',
       header: texts.columns.created,
-      width: 110,
+      align: 'end',
       isHiddenOnPhone: true,
-      cell: ({ created_at }) => <RelativeTime value={created_at} />,
+      cell: ({ created_at }) => <Time value={created_at} />,
     },
   ];
 }

@@ -5,7 +5,7 @@ import { useState, type ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
 import { ConfirmDialog } from '../../shared/confirm-dialog.tsx';
 import { useNotify } from '../../shared/notify.ts';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { Section } from '../../shared/section.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { versioned } from '../../shared/versioned.ts';
@@ -87,7 +87,7 @@ export function SecretRotation({
           <Stack gap="sm">
             <Text size="sm">{texts.pendingText}</Text>
             <Text size="sm" c="dimmed">
-              {texts.started} <RelativeTime value={pending.started_at} />
+              {texts.started} <Time value={pending.started_at} />
             </Text>
             {canManage && (
               <Group gap="xs">

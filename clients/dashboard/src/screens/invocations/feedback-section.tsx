@@ -1,7 +1,7 @@
 import { Group, Stack, Text } from '@mantine/core';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { Section } from '../../shared/section.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 
@@ -20,7 +20,7 @@ export function FeedbackSection({ feedback }: { feedback: readonly Schemas['Invo
                 {name !== undefined && ` · ${name}`}
               </Text>
               <Text span size="xs" c="dimmed">
-                {author.name} · <RelativeTime value={at} />
+                {author.name} · <Time value={at} />
               </Text>
             </Group>
             {comment !== undefined && (

@@ -11,7 +11,7 @@ import { FactTable } from '../../shared/fact-table.tsx';
 import { LinkButton, TextLink } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { Section } from '../../shared/section.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import { CallList } from './call-list.tsx';
@@ -123,7 +123,7 @@ function Facts({ invocation }: { invocation: Invocation }): ReactNode {
     <Section title={texts.facts}>
       <FactTable
         facts={[
-          { label: columns.created, value: <RelativeTime value={invocation.created_at} /> },
+          { label: columns.created, value: <Time value={invocation.created_at} /> },
           {
             label: texts.operation,
             value: (operations as Record<string, string>)[invocation.operation] ?? invocation.operation,

@@ -17,7 +17,7 @@ import {
   withChosen,
 } from '../../shared/filters.tsx';
 import { Page } from '../../shared/page.tsx';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import { useList } from '../../shared/use-list.ts';
 import { InvocationStatus } from './invocation-status.tsx';
@@ -76,7 +76,7 @@ export function InvocationsScreen(): ReactNode {
         <SelectFilter
           filters={filters}
           name="problem"
-          label={texts.filters.problem}
+          label={texts.columns.problem}
           options={withChosen(
             values(({ problem }) => problem && problemName(problem)),
             search.problem,
@@ -193,8 +193,9 @@ function useColumns(): Column<Invocation>[] {
     {
       key: 'prompt',
       header: texts.columns.prompt,
+      width: '17%',
       cell: ({ prompt_slug: slug, prompt_version: version, operation }) => (
-        <Text span size="sm" truncate>
+        <Text span size="sm">
           {slug === undefined
             ? ((texts.operations as Record<string, string>)[operation] ?? operation)
             : version === undefined
@@ -207,37 +208,35 @@ function useColumns(): Column<Invocation>[] {
       key: 'status',
       header: texts.columns.status,
       width: 210,
-      cell: ({ status, problem }) => (
-        <>
-          <InvocationStatus status={status} />
-          {problem !== undefined && (
-            <Text size="xs" c="red" style={{ overflowWrap: 'anywhere' }}>
-              {problemName(problem)}
-            </Text>
-          )}
-        </>
-      ),
+      cell: ({ status }) => <InvocationStatus status={status} />,
+    },
+    {
+      key: 'problem',
+      header: texts.columns.problem,
+      cell: ({ problem }) =>
+        problem === undefined ? (
+          shared.none
+        ) : (
+          <Text span size="sm" c="red">
+            {problemName(problem)}
+          </Text>
+        ),
     },
     {
       key: 'model',
       header: texts.columns.model,
-      cell: ({ model }) => (
-        <Text span size="sm" truncate title={model}>
-          {model ?? shared.none}
-        </Text>
-      ),
+      width: '18%',
+      cell: ({ model }) => model ?? shared.none,
     },
     {
       key: 'latency',
       header: texts.columns.latency,
-      width: 95,
       align: 'end',
       cell: ({ latency_ms: latency }) => (latency === undefined ? shared.none : format.duration(latency)),
     },
     {
       key: 'tokens',
       header: texts.columns.tokens,
-      width: 120,
       align: 'end',
       isHiddenOnPhone: true,
       cell: ({ usage }) =>
@@ -248,17 +247,16 @@ function useColumns(): Column<Invocation>[] {
     {
       key: 'cost',
       header: texts.columns.cost,
-      width: 115,
       align: 'end',
       cell: ({ cost }) => format.cost(cost) ?? texts.unknown,
     },
     {
       key: 'key',
       header: texts.columns.key,
-      width: '14%',
+      width: '11%',
       isHiddenOnPhone: true,
       cell: ({ author }) => (
-        <Text span size="sm" truncate>
+        <Text span size="sm">
           {author.name}
         </Text>
       ),
@@ -266,8 +264,8 @@ function useColumns(): Column<Invocation>[] {
     {
       key: 'created',
       header: texts.columns.created,
-      width: 115,
-      cell: ({ created_at }) => <RelativeTime value={created_at} />,
+      align: 'end',
+      cell: ({ created_at }) => <Time value={created_at} />,
     },
   ];
 }

@@ -9,7 +9,7 @@ import { ConfirmDialog } from '../../shared/confirm-dialog.tsx';
 import { DataTable, type Column } from '../../shared/data-table.tsx';
 import { EmptyState } from '../../shared/empty-state.tsx';
 import { useNotify } from '../../shared/notify.ts';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import { useList } from '../../shared/use-list.ts';
 import { currentFiscalDate } from './fiscal-date.ts';
@@ -74,19 +74,17 @@ function useColumns(): Column<Schemas['FiscalDay']>[] {
     {
       key: 'orders',
       header: texts.orders,
-      width: 110,
       align: 'end',
       cell: ({ order_count }) => format.number(order_count),
     },
     {
       key: 'total',
       header: texts.total,
-      width: '22%',
       align: 'end',
       cell: ({ total, currency }) => format.money(total, currency),
     },
     { key: 'cause', header: texts.cause, width: 120, cell: ({ cause }) => causes[cause] ?? cause },
-    { key: 'closed', header: texts.closed, width: 140, cell: ({ closed_at }) => <RelativeTime value={closed_at} /> },
+    { key: 'closed', header: texts.closed, align: 'end', cell: ({ closed_at }) => <Time value={closed_at} /> },
   ];
 }
 

@@ -13,7 +13,7 @@ import { FirstSteps } from '../../shared/first-steps.tsx';
 import { LinkButton } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { Section } from '../../shared/section.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import { versioned } from '../../shared/versioned.ts';
@@ -113,8 +113,8 @@ function Facts({ location }: { location: Schemas['Location'] }): ReactNode {
           { label: form.fiscalDayEnd, value: fiscal_day_end },
           { label: form.tax, value: percent(tax_rate_ppm) },
           { label: form.fee, value: percent(fee_rate_ppm) },
-          { label: columns.created, value: <RelativeTime value={created_at} /> },
-          { label: texts.updated, value: <RelativeTime value={updated_at} /> },
+          { label: columns.created, value: <Time value={created_at} /> },
+          { label: texts.updated, value: <Time value={updated_at} /> },
         ]}
       />
     </Section>

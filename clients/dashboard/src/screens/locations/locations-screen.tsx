@@ -11,7 +11,7 @@ import { EmptyState } from '../../shared/empty-state.tsx';
 import { FilterBar, useFilters } from '../../shared/filters.tsx';
 import { LinkButton } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import { useList } from '../../shared/use-list.ts';
 import { LocationStatus } from './location-status.tsx';
@@ -62,7 +62,7 @@ function useColumns(): Column<Schemas['Location']>[] {
       key: 'name',
       header: texts.columns.name,
       cell: ({ name }) => (
-        <Text size="sm" fw={500} truncate>
+        <Text size="sm" fw={500}>
           {name}
         </Text>
       ),
@@ -70,7 +70,6 @@ function useColumns(): Column<Schemas['Location']>[] {
     {
       key: 'status',
       header: texts.columns.status,
-      width: 120,
       cell: ({ archived }) => <LocationStatus archived={archived} />,
     },
     { key: 'currency', header: texts.columns.currency, width: 100, cell: ({ currency }) => currency },
@@ -78,7 +77,6 @@ function useColumns(): Column<Schemas['Location']>[] {
     {
       key: 'spots',
       header: texts.columns.spots,
-      width: 90,
       align: 'end',
       isHiddenOnPhone: true,
       cell: ({ zones }) => format.number(zones.reduce((sum, { spots }) => sum + spots.length, 0)),
@@ -86,9 +84,9 @@ function useColumns(): Column<Schemas['Location']>[] {
     {
       key: 'created',
       header: texts.columns.created,
-      width: 130,
+      align: 'end',
       isHiddenOnPhone: true,
-      cell: ({ created_at }) => <RelativeTime value={created_at} />,
+      cell: ({ created_at }) => <Time value={created_at} />,
     },
   ];
 }

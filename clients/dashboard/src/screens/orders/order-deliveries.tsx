@@ -9,7 +9,7 @@ import { useScope } from '../../app/session-context.ts';
 import { DataTable, type Column } from '../../shared/data-table.tsx';
 import { EmptyState } from '../../shared/empty-state.tsx';
 import { LinkButton, TextLink } from '../../shared/links.tsx';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { DeliveryStatus } from '../deliveries/delivery-status.tsx';
 import { ordersKey } from './queries.ts';
@@ -81,7 +81,7 @@ function useColumns(): Column<Schemas['DeliveryListItem']>[] {
       header: texts.event,
       width: 146,
       cell: ({ event_type }) => (
-        <Text span ff="monospace" size="sm" truncate>
+        <Text span ff="monospace" size="sm">
           {event_type}
         </Text>
       ),
@@ -90,7 +90,7 @@ function useColumns(): Column<Schemas['DeliveryListItem']>[] {
       key: 'integration',
       header: texts.integration,
       cell: ({ integration_name, integration_id }) => (
-        <Text size="sm" truncate title={integration_name}>
+        <Text size="sm" title={integration_name}>
           {integration_name ?? integration_id}
         </Text>
       ),
@@ -98,14 +98,13 @@ function useColumns(): Column<Schemas['DeliveryListItem']>[] {
     {
       key: 'status',
       header: texts.status,
-      width: 148,
       cell: ({ status }) => <DeliveryStatus status={status} />,
     },
     {
       key: 'created',
       header: texts.created,
-      width: 100,
-      cell: ({ created_at }) => <RelativeTime value={created_at} />,
+      align: 'end',
+      cell: ({ created_at }) => <Time value={created_at} />,
     },
   ];
 }

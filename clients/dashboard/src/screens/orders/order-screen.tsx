@@ -11,7 +11,7 @@ import { FactTable } from '../../shared/fact-table.tsx';
 import { TextLink } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { Section } from '../../shared/section.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { useLocations } from '../../shared/use-locations.ts';
@@ -90,9 +90,9 @@ function Facts({ order }: { order: Schemas['Order'] }): ReactNode {
               </Text>
             ),
           },
-          { label: texts.created, value: <RelativeTime value={created_at} /> },
-          completed_at !== undefined && { label: texts.completed, value: <RelativeTime value={completed_at} /> },
-          canceled_at !== undefined && { label: texts.canceled, value: <RelativeTime value={canceled_at} /> },
+          { label: texts.created, value: <Time value={created_at} /> },
+          completed_at !== undefined && { label: texts.completed, value: <Time value={completed_at} /> },
+          canceled_at !== undefined && { label: texts.canceled, value: <Time value={canceled_at} /> },
           fiscal_day !== undefined && { label: texts.fiscalDay, value: fiscal_day },
         ]}
       />

@@ -11,7 +11,7 @@ import { DateRangeFilter, FilterBar, SearchFilter, SelectFilter, useFilters } fr
 import { FirstSteps } from '../../shared/first-steps.tsx';
 import { LinkButton } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import { useList } from '../../shared/use-list.ts';
 import { useLocations, type Locations } from '../../shared/use-locations.ts';
@@ -112,38 +112,29 @@ function useColumns(locations: Locations): Column<Schemas['OrderListItem']>[] {
         </Text>
       ),
     },
-    { key: 'status', header: texts.columns.status, width: 148, cell: ({ status }) => <OrderStatus status={status} /> },
+    { key: 'status', header: texts.columns.status, cell: ({ status }) => <OrderStatus status={status} /> },
     {
       key: 'location',
       header: texts.columns.location,
-      cell: ({ location_id }) => (
-        <Text size="sm" truncate>
-          {locations.nameOf(location_id)}
-        </Text>
-      ),
+      cell: ({ location_id }) => <Text size="sm">{locations.nameOf(location_id)}</Text>,
     },
     {
       key: 'reference',
       header: texts.columns.reference,
       isHiddenOnPhone: true,
-      cell: ({ reference_id }) => (
-        <Text size="sm" truncate>
-          {reference_id ?? shared.none}
-        </Text>
-      ),
+      cell: ({ reference_id }) => <Text size="sm">{reference_id ?? shared.none}</Text>,
     },
     {
       key: 'total',
       header: texts.columns.total,
-      width: 150,
       align: 'end',
       cell: ({ total, currency }) => format.money(total, currency),
     },
     {
       key: 'created',
       header: texts.columns.created,
-      width: 130,
-      cell: ({ created_at }) => <RelativeTime value={created_at} />,
+      align: 'end',
+      cell: ({ created_at }) => <Time value={created_at} />,
     },
   ];
 }

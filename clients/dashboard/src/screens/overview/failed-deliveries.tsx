@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { DeliveryStatus } from '../deliveries/delivery-status.tsx';
 import { Panel, PanelList, PanelNote, PanelRow } from './panel.tsx';
@@ -32,7 +32,7 @@ export function FailedDeliveries(): ReactNode {
               text={[integration_name ?? integration_id, last_outcome].filter((part) => part !== undefined).join(' · ')}
             >
               <DeliveryStatus status={status} />
-              <RelativeTime value={created_at} />
+              <Time value={created_at} />
             </PanelRow>
           ))}
         </PanelList>

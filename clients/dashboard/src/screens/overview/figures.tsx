@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { useScope } from '../../app/session-context.ts';
 import { Figure } from '../../shared/figure.tsx';
 import { TextLink } from '../../shared/links.tsx';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import type { Span } from '../../shared/span-switch.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import classes from './figures.module.css';
@@ -161,7 +161,7 @@ function WaitingNote({ waiting }: { waiting: Statistics['waiting'] }): ReactNode
     <>
       {waiting.oldest_at !== undefined && (
         <>
-          {texts.oldest} <RelativeTime value={waiting.oldest_at} />
+          {texts.oldest} <Time value={waiting.oldest_at} />
           {parts.length > 0 && ', '}
         </>
       )}

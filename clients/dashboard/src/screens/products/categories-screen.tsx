@@ -11,7 +11,7 @@ import { EmptyState } from '../../shared/empty-state.tsx';
 import { FilterBar, SelectFilter, useFilters } from '../../shared/filters.tsx';
 import { LinkButton } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { useList } from '../../shared/use-list.ts';
 import { useLocations, type Locations } from '../../shared/use-locations.ts';
@@ -89,7 +89,7 @@ function useColumns(locations: Locations): Column<Schemas['Category']>[] {
       key: 'name',
       header: texts.name,
       cell: ({ name }) => (
-        <Text size="sm" fw={500} truncate>
+        <Text size="sm" fw={500}>
           {name}
         </Text>
       ),
@@ -98,14 +98,13 @@ function useColumns(locations: Locations): Column<Schemas['Category']>[] {
     {
       key: 'status',
       header: texts.status,
-      width: 140,
       cell: ({ archived }) => <CategoryStatus archived={archived} />,
     },
     {
       key: 'updated',
       header: texts.updated,
-      width: 140,
-      cell: ({ updated_at }) => <RelativeTime value={updated_at} />,
+      align: 'end',
+      cell: ({ updated_at }) => <Time value={updated_at} />,
     },
   ];
 }

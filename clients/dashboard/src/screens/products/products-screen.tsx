@@ -11,7 +11,7 @@ import { EmptyState } from '../../shared/empty-state.tsx';
 import { FilterBar, SelectFilter, useFilters } from '../../shared/filters.tsx';
 import { LinkButton } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import { useList } from '../../shared/use-list.ts';
 import { useLocations, type Locations } from '../../shared/use-locations.ts';
@@ -121,11 +121,11 @@ function useColumns(
       header: texts.columns.name,
       cell: ({ name, sku }) => (
         <div style={{ minWidth: 0 }}>
-          <Text size="sm" fw={500} truncate>
+          <Text size="sm" fw={500}>
             {name}
           </Text>
           {sku !== undefined && (
-            <Text size="xs" c="dimmed" truncate>
+            <Text size="xs" c="dimmed">
               {sku}
             </Text>
           )}
@@ -138,20 +138,19 @@ function useColumns(
       cell: ({ category_id }) => categories?.find(({ id }) => id === category_id)?.name ?? category_id,
     },
     { key: 'location', header: texts.columns.location, cell: ({ location_id }) => locations.nameOf(location_id) },
-    { key: 'status', header: texts.columns.status, width: 125, cell: (product) => <ProductStatus {...product} /> },
+    { key: 'status', header: texts.columns.status, cell: (product) => <ProductStatus {...product} /> },
     {
       key: 'price',
       header: texts.columns.price,
-      width: 130,
       align: 'end',
       cell: ({ price, currency }) => format.money(price, currency),
     },
     {
       key: 'updated',
       header: texts.columns.updated,
-      width: 130,
+      align: 'end',
       isHiddenOnPhone: true,
-      cell: ({ updated_at }) => <RelativeTime value={updated_at} />,
+      cell: ({ updated_at }) => <Time value={updated_at} />,
     },
   ];
 }

@@ -9,7 +9,7 @@ import { FactTable } from '../../shared/fact-table.tsx';
 import { TextLink } from '../../shared/links.tsx';
 import { useNow } from '../../shared/now.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import { providersKey } from './queries.ts';
 
@@ -48,8 +48,8 @@ export function ProviderHealth({ provider }: { provider: Provider }): ReactNode 
                 calls
               ),
             },
-            { label: texts.lastSuccess, value: <RelativeTime value={health.last_success_at} isLong /> },
-            { label: texts.lastFailure, value: <RelativeTime value={health.last_failure?.at} isLong /> },
+            { label: texts.lastSuccess, value: <Time value={health.last_success_at} /> },
+            { label: texts.lastFailure, value: <Time value={health.last_failure?.at} /> },
           ]}
         />
       )}

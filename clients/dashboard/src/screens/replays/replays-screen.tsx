@@ -9,7 +9,7 @@ import { useScope } from '../../app/session-context.ts';
 import { DataTable, type Column } from '../../shared/data-table.tsx';
 import { EmptyState } from '../../shared/empty-state.tsx';
 import { Page } from '../../shared/page.tsx';
-import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Time } from '../../shared/time.tsx';
 import { StatusBadge } from '../../shared/status-badge.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import { useList } from '../../shared/use-list.ts';
@@ -76,7 +76,6 @@ function useColumns(): Column<Schemas['Replay']>[] {
     {
       key: 'status',
       header: texts.columns.status,
-      width: 170,
       cell: ({ status, progress }) => (
         <Group gap={6} wrap="nowrap">
           <StatusBadge tone={status === 'done' ? 'ok' : 'info'}>
@@ -91,22 +90,21 @@ function useColumns(): Column<Schemas['Replay']>[] {
     {
       key: 'deliveries',
       header: texts.columns.deliveries,
-      width: 110,
       align: 'end',
       cell: ({ delivery_count }) => format.number(delivery_count),
     },
     {
       key: 'started',
       header: texts.columns.started,
-      width: 130,
-      cell: ({ created_at }) => <RelativeTime value={created_at} />,
+      align: 'end',
+      cell: ({ created_at }) => <Time value={created_at} />,
     },
     {
       key: 'finished',
       header: texts.columns.finished,
-      width: 130,
+      align: 'end',
       isHiddenOnPhone: true,
-      cell: ({ finished_at }) => <RelativeTime value={finished_at} />,
+      cell: ({ finished_at }) => <Time value={finished_at} />,
     },
   ];
 }

@@ -7,6 +7,7 @@ export const invocations: Texts['invocations'] = {
   columns: {
     prompt: 'Prompt',
     status: 'Status',
+    problem: 'Problem',
     model: 'Modell',
     latency: 'Dauer',
     tokens: 'Tokens',
@@ -15,7 +16,6 @@ export const invocations: Texts['invocations'] = {
     created: 'Erstellt',
   },
   filters: {
-    problem: 'Problem',
     version: 'Version',
     label: 'Label',
     provider: 'Anbieter',

@@ -4,6 +4,7 @@ export const invocations = {
   columns: {
     prompt: 'Prompt',
     status: 'Status',
+    problem: 'Problem',
     model: 'Model',
     latency: 'Latency',
     tokens: 'Tokens',
@@ -12,7 +13,6 @@ export const invocations = {
     created: 'Created',
   },
   filters: {
-    problem: 'Problem',
     version: 'Version',
     label: 'Label',
     provider: 'Provider',

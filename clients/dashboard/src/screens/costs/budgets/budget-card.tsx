@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { useScope } from '../../../app/session-context.ts';
 import { LinkButton, TextLink } from '../../../shared/links.tsx';
 import { useNow } from '../../../shared/now.tsx';
-import { RelativeTime } from '../../../shared/relative-time.tsx';
+import { Time } from '../../../shared/time.tsx';
 import { StatusBadge, type Tone } from '../../../shared/status-badge.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import classes from './budget-card.module.css';
@@ -66,7 +66,7 @@ export function BudgetCard({ budget }: { budget: Budget }): ReactNode {
           texts.neverResets
         ) : (
           <>
-            {texts.resets} <RelativeTime value={current.resets_at} isLong />
+            {texts.resets} <Time value={current.resets_at} isDistant />
           </>
         )}
         {thresholds.length > 0 &&

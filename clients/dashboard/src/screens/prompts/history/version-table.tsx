@@ -6,7 +6,7 @@ import { useMemo, useState, type ReactNode } from 'react';
 import { useScope } from '../../../app/session-context.ts';
 import { DataTable, type Column } from '../../../shared/data-table.tsx';
 import { EmptyState } from '../../../shared/empty-state.tsx';
-import { RelativeTime } from '../../../shared/relative-time.tsx';
+import { Time } from '../../../shared/time.tsx';
 import { StatusBadge } from '../../../shared/status-badge.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import type { Texts } from '../../../texts/en.ts';
@@ -82,9 +82,9 @@ export function VersionTable({
       width: 170,
       cell: ({ created_at, author }) => (
         <>
-          <RelativeTime value={created_at} />
+          <Time value={created_at} />
           {author !== undefined && (
-            <Text size="xs" c="dimmed" truncate title={author.name}>
+            <Text size="xs" c="dimmed" title={author.name}>
               {author.name}
             </Text>
           )}

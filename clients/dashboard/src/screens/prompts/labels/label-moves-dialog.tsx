@@ -3,7 +3,7 @@ import { IconTag } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { DataTable, type Column } from '../../../shared/data-table.tsx';
 import { EmptyState } from '../../../shared/empty-state.tsx';
-import { RelativeTime } from '../../../shared/relative-time.tsx';
+import { Time } from '../../../shared/time.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
 import { useLabelMoves, type LabelMove } from '../prompt-queries.ts';
 
@@ -48,8 +48,8 @@ function LabelMoves({ promptId, name }: { promptId: string; name: string }): Rea
     {
       key: 'moved',
       header: texts.columns.moved,
-      width: 150,
-      cell: ({ moved_at }) => <RelativeTime value={moved_at} />,
+      align: 'end',
+      cell: ({ moved_at }) => <Time value={moved_at} />,
     },
     { key: 'by', header: texts.columns.by, cell: ({ author }) => author.name },
   ];

@@ -5,7 +5,7 @@ import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
 import { DataTable, type Column } from '../../../shared/data-table.tsx';
 import { EmptyState } from '../../../shared/empty-state.tsx';
-import { RelativeTime } from '../../../shared/relative-time.tsx';
+import { Time } from '../../../shared/time.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
 import { useLabels } from '../prompt-queries.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
@@ -41,8 +41,8 @@ export function LabelSection({
     {
       key: 'moved',
       header: texts.columns.moved,
-      width: 150,
-      cell: ({ moved_at }) => <RelativeTime value={moved_at} />,
+      align: 'end',
+      cell: ({ moved_at }) => <Time value={moved_at} />,
     },
     { key: 'by', header: texts.columns.by, width: '24%', cell: ({ author }) => author.name },
     {

@@ -9,7 +9,7 @@ import { EmptyState } from '../../../shared/empty-state.tsx';
 import { FilterBar, SearchFilter, useFilters } from '../../../shared/filters.tsx';
 import { LinkButton } from '../../../shared/links.tsx';
 import { Page } from '../../../shared/page.tsx';
-import { RelativeTime } from '../../../shared/relative-time.tsx';
+import { Time } from '../../../shared/time.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import { inOrder } from '../labels/label-badges.tsx';
 import { useAttention } from '../../overview/queries.ts';
@@ -149,10 +149,10 @@ function useColumns(): Column<Schemas['Prompt']>[] {
     {
       key: 'updated',
       header: columns.updated,
-      width: 110,
+      align: 'end',
       isHiddenOnPhone: true,
       sortBy: ({ updated_at }) => updated_at,
-      cell: ({ updated_at }) => <RelativeTime value={updated_at} />,
+      cell: ({ updated_at }) => <Time value={updated_at} />,
     },
   ];
 }

@@ -70,11 +70,10 @@ function useColumns(): Column<KeyCosts>[] {
   const format = useFormat();
   return [
     { key: 'key', header: texts.key, cell: ({ key_name: name, key_id: id }) => name ?? id },
-    { key: 'calls', header: texts.calls, width: '25%', align: 'end', cell: ({ sums }) => format.number(sums.calls) },
+    { key: 'calls', header: texts.calls, align: 'end', cell: ({ sums }) => format.number(sums.calls) },
     {
       key: 'cost',
       header: texts.cost,
-      width: '25%',
       align: 'end',
       cell: ({ sums }) =>
         sums.calls > 0 && sums.without_cost === sums.calls ? invocations.unknown : format.cost(sums.cost),

@@ -9,7 +9,7 @@ import { useScope } from '../../../app/session-context.ts';
 import { JsonView } from '../../../shared/json-view.tsx';
 import { LinkButton } from '../../../shared/links.tsx';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
-import { RelativeTime } from '../../../shared/relative-time.tsx';
+import { Time } from '../../../shared/time.tsx';
 import { Section } from '../../../shared/section.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import { RunningTime } from '../playground/running-time.tsx';
@@ -97,7 +97,7 @@ function RunHeading({ run }: { run: Schemas['TestRun'] }): ReactNode {
     <Group gap="sm">
       <RunStatus run={run} />
       <Text size="sm" c="dimmed">
-        {prompts.workspace.version(run.prompt_version)} · <RelativeTime value={run.created_at} />
+        {prompts.workspace.version(run.prompt_version)} · <Time value={run.created_at} />
         {run.cost !== undefined && ` · ${format.cost(run.cost) ?? prompts.playground.unknownCost}`}
       </Text>
       {canRelease && (

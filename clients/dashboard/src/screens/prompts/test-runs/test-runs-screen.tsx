@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { useScope } from '../../../app/session-context.ts';
 import { DataTable, type Column } from '../../../shared/data-table.tsx';
 import { EmptyState } from '../../../shared/empty-state.tsx';
-import { RelativeTime } from '../../../shared/relative-time.tsx';
+import { Time } from '../../../shared/time.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import { useTestRuns } from '../prompt-queries.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
@@ -47,14 +47,14 @@ function useColumns(): Column<Schemas['TestRun']>[] {
     {
       key: 'started',
       header: columns.started,
-      width: 150,
-      cell: ({ created_at }) => <RelativeTime value={created_at} />,
+      width: 190,
+      cell: ({ created_at }) => <Time value={created_at} />,
     },
     {
       key: 'targets',
       header: columns.targets,
       cell: ({ providers }) => (
-        <Text size="sm" truncate title={format.list(providers.map(({ provider, model }) => `${provider} / ${model}`))}>
+        <Text size="sm" title={format.list(providers.map(({ provider, model }) => `${provider} / ${model}`))}>
           {targets(
             providers
               .slice(0, 3)
@@ -71,12 +71,11 @@ function useColumns(): Column<Schemas['TestRun']>[] {
       width: 96,
       cell: ({ prompt_version }) => prompts.workspace.version(prompt_version),
     },
-    { key: 'status', header: columns.status, width: 148, cell: (run) => <RunStatus run={run} /> },
+    { key: 'status', header: columns.status, cell: (run) => <RunStatus run={run} /> },
     {
       key: 'duration',
       header: columns.duration,
       align: 'end',
-      width: 110,
       cell: ({ created_at, finished_at }) =>
         finished_at === undefined ? shared.none : format.duration(Date.parse(finished_at) - Date.parse(created_at)),
     },

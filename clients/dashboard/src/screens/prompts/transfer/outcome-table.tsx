@@ -71,7 +71,7 @@ function useColumns(isDone: boolean): Column<Row>[] {
       width: '32%',
       sortBy: ({ prompt }) => prompt.slug,
       cell: ({ prompt: { slug, name }, outcome }) => (
-        <Text size="sm" truncate title={name}>
+        <Text size="sm" title={name}>
           {isDone && outcome?.id !== undefined ? (
             <TextLink to="/prompts/$promptId" params={{ promptId: outcome.id }}>
               {slug}
@@ -85,7 +85,6 @@ function useColumns(isDone: boolean): Column<Row>[] {
     {
       key: 'versions',
       header: texts.columns.versions,
-      width: 104,
       align: 'end',
       sortBy: ({ prompt }) => prompt.versions.length,
       cell: ({ prompt }) => format.number(prompt.versions.length),
@@ -93,7 +92,6 @@ function useColumns(isDone: boolean): Column<Row>[] {
     {
       key: 'status',
       header: texts.columns.status,
-      width: 130,
       sortBy: statusOf,
       cell: (row) => {
         const status = statusOf(row);

@@ -3,18 +3,18 @@ import { useNow } from './now.tsx';
 import { useFormat, useTexts } from './texts.tsx';
 
 /**
- * How long ago something was, or when it will be, with the exact time on hover.
+ * When something was or will be, to the second. On hover, how far away that is.
  * @param value an instant of the API; without one, a dash or `empty` is shown
- * @param isLong writes it without abbreviations, for sentences
+ * @param isDistant shows how far away it is as well, for sentences about what will be
  */
-export function RelativeTime({
+export function Time({
   value,
   empty,
-  isLong = false,
+  isDistant = false,
 }: {
   value: string | null | undefined;
   empty?: ReactNode;
-  isLong?: boolean;
+  isDistant?: boolean;
 }): ReactNode {
   const format = useFormat();
   const now = useNow();
@@ -22,9 +22,15 @@ export function RelativeTime({
   if (value === undefined || value === null) return empty ?? shared.none;
   // An answer can be newer than the clock of the page.
   const latest = Math.max(now, Math.min(new Date(value).getTime(), now + 10_000));
+  const distance = format.relative(value, latest);
+  const exact = format.exact(value, now);
   return (
-    <time dateTime={value} title={format.dateTime(value)}>
-      {format.relative(value, latest, isLong ? 'long' : 'short')}
+    <time
+      dateTime={value}
+      title={`${format.dateTime(value)} (${distance})`}
+      style={{ fontVariantNumeric: 'tabular-nums', whiteSpace: isDistant ? undefined : 'nowrap' }}
+    >
+      {isDistant ? `${distance} (${exact})` : exact}
     </time>
   );
 }

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { startInvokeHarness, type InvokeHarness } from '../prompts/invoke/invoke-harness.ts';
+import { createCatalog, createProduct } from '../orders/catalog/catalog-harness.ts';
+import { createIntegration, sendTest } from '../webhooks/integrations/integrations-harness.ts';
+import { takeScreenshots, useBrowser } from '../support/browser.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
+import { openSignedIn } from './support/sign-in.ts';
+
+const longName = 'Summaries of everything that guests wrote to the restaurants of the group';
+const browser = useBrowser();
+let harness: InvokeHarness;
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+  harness = await startInvokeHarness({ environment: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' } });
+  const { service } = harness;
+  const slug = await harness.createPrompt({ name: longName });
+  await harness.invoke(slug, { model: 'mock-400' });
+  await service.call('PUT', '/api/v1/prices/mock/model-a', {
+    body: { rates: [{ input: '0.000123', output: '1.37' }] },
+  });
+  await harness.invoke(slug, {});
+  await service.createKey('prompts:read', 'prompts:invoke', 'orders:read');
+  const { location, category } = await createCatalog(service, { name: longName });
+  const banquet = await createProduct(service, category, { name: longName, price: 98_765_432 });
+  await service.call('POST', '/v1/orders', {
+    body: { location_id: location.id, items: [{ product_id: banquet.id, quantity: 9 }], reference_id: 'till-3-0042' },
+  });
+  await sendTest(service, await createIntegration(service, { name: longName, url: receiver.url }));
+});
+afterAll(async () => {
+  await harness.close();
+  await receiver.close();
+});
+
+const open = (target: string): Promise<Page> => openSignedIn(browser, harness.service, target);
+const row = (page: Page, index = 1) => page.getByRole('table').getByRole('row').nth(index);
+
+const lists = [
+  '/prompts',
+  '/invocations',
+  '/costs',
+  '/deliveries',
+  '/orders',
+  '/locations',
+  '/products',
+  '/integrations',
+  '/api-keys',
+  '/audit-log',
+];
+/** What is cut in the cells of the table, whether the page is wider than its window, and the times of the table. */
+const lookOfList = `(() => ({
+  cut: [...document.querySelectorAll('main table :is(td, td *)')]
+    .filter((part) => getComputedStyle(part).overflowX !== 'visible' && part.scrollWidth > part.clientWidth + 1)
+    .map((part) => part.textContent),
+  isWider: document.documentElement.scrollWidth > innerWidth,
+  times: [...document.querySelectorAll('main table time')].map((time) => time.textContent),
+}))()`;
+
+describe('a list', () => {
+  it('shows whole names and amounts, and exact times, on all screens', async () => {
+    const page = await open('/prompts');
+    for (const target of lists) {
+      await page.goto(`/dashboard${target}`);
+      await row(page).waitFor();
+      await takeScreenshots(page, `list-${target.slice(1)}`);
+      for (const width of [390, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        // The navigation of the other width leaves.
+        const { cut, times } = await until(
+          () => page.evaluate(lookOfList) as Promise<{ cut: string[]; isWider: boolean; times: string[] }>,
+          ({ isWider }) => !isWider,
+        );
+        expect({ target, width, cut }).toEqual({ target, width, cut: [] });
+        for (const time of times) expect(time).toMatch(/^([A-Z][a-z]{2} \d\d, (\d{4}, )?)?\d\d:\d\d:\d\d$/);
+        expect(times.length > 0 || target === '/costs').toBe(true);
+      }
+    }
+  });
+
+  it('has the problem of an invocation in a column of its own', async () => {
+    const page = await open('/invocations?status=failed');
+    await row(page).getByRole('cell', { name: 'provider-failed', exact: true }).waitFor();
+    await row(page).getByRole('cell', { name: 'Failed', exact: true }).waitFor();
+  });
+
+  it('says on hover how long ago something was', async () => {
+    const page = await open('/deliveries');
+    await row(page).waitFor();
+    const titles = await page.locator('main table time').evaluateAll((times) => times.map((time) => time.title));
+    expect(titles).toEqual([expect.stringMatching(/^[A-Z].* [AP]M \(.* ago\)$/)]);
+  });
+});
