@@ -99,7 +99,7 @@ export interface ApiKeysOptions {
   readonly onChanged?: (ids: ReadonlySet<string>) => void;
 }
 
-const audited: AuditedKind<StoredApiKey> = { type: 'api_key', show: apiKeyFields.show };
+const audited: AuditedKind<StoredApiKey> = { type: 'api-key', show: apiKeyFields.show };
 
 /** The longest chain of keys that were created by one another, because each key stores the chain. */
 const maxAncestors = 16;

@@ -5,6 +5,7 @@ import type { OperationHandlers } from '../../http/operation.ts';
 import { toInstant } from '../../base/runtime/instants.ts';
 import { defined } from '../../base/runtime/objects.ts';
 import type { AuditStore } from './audit-store.ts';
+import { shownType, storedType } from './author.ts';
 
 /** @param drain hands over the records that wait, so that a caller finds every change that was made before */
 export function auditOperations(
@@ -29,7 +30,8 @@ export function auditOperations(
           return store.list({
             since: toInstant(since),
             until: toInstant(until),
-            ...{ authorId, operation, resourceType, resourceId, requestId },
+            resourceType: resourceType && storedType(resourceType),
+            ...{ authorId, operation, resourceId, requestId },
           });
         },
         showRecord,
@@ -47,7 +49,7 @@ function showRecord(document: AuditDocument): components['schemas']['AuditRecord
     author: document.author,
     session_id: document.session_id,
     // What this release wrote, or a later one.
-    resource_type: document.resource_type as components['schemas']['AuditRecord']['resource_type'],
+    resource_type: shownType(document.resource_type) as components['schemas']['AuditRecord']['resource_type'],
     resource_id: document.resource_id,
     before: before === undefined ? undefined : (JSON.parse(before) as Record<string, unknown>),
     after: after === undefined ? undefined : (JSON.parse(after) as Record<string, unknown>),

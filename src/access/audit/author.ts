@@ -17,7 +17,7 @@ export interface Author {
 /** How changes of a kind of resource are recorded. */
 export interface AuditedKind<Thing> {
   readonly type:
-    | 'api_key'
+    | 'api-key'
     | 'budget'
     | 'category'
     | 'integration'
@@ -55,12 +55,21 @@ export function auditEntry<Thing extends { readonly id: string }>(
     operation: operationId,
     author: authorOf(principal),
     ...(principal.sessionId !== undefined && { session_id: principal.sessionId }),
-    resource_type: type,
+    resource_type: storedType(type),
     resource_id: (after ?? before)?.id ?? '',
     ...differences(before && show(before), after && show(after), withheld),
     request_id: requestId,
     ...(caller.ip !== undefined && { address: caller.ip }),
   };
+}
+
+/** A kind of resource as it is stored: `api-key` is `api_key` in documents. */
+export function storedType(type: string): string {
+  return type.replaceAll('-', '_');
+}
+
+export function shownType(stored: string): string {
+  return stored.replaceAll('_', '-');
 }
 
 function differences(

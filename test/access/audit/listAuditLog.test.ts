@@ -172,7 +172,7 @@ describe('200', () => {
     await setup.service.call('POST', `/api/v1/api-keys/${parent.id}/revoke?descendants=revoke`, { headers });
     for (const { id } of [parent, child]) {
       const [record] = await recordsOf(`resource_id=${id}`);
-      expect(record).toMatchObject({ operation: 'revokeApiKey', request_id: 'revoke-both', resource_type: 'api_key' });
+      expect(record).toMatchObject({ operation: 'revokeApiKey', request_id: 'revoke-both', resource_type: 'api-key' });
       expect(Object.keys(record?.after ?? {})).toEqual(['revoked_at']);
     }
   });
@@ -246,7 +246,7 @@ describe('200', () => {
   it.each([
     ['operation=createLocation', ({ operation }: Record_) => operation === 'createLocation'],
     ['resource_type=price', ({ resource_type }: Record_) => resource_type === 'price'],
-    ['resource_type=api_key&author_id=administrator', ({ resource_type }: Record_) => resource_type === 'api_key'],
+    ['resource_type=api-key&author_id=administrator', ({ resource_type }: Record_) => resource_type === 'api-key'],
     ['resource_id=echo%2Fother&author_id=administrator', ({ resource_id }: Record_) => resource_id === 'echo/other'],
     ['request_id=revoke-both', ({ request_id }: Record_) => request_id === 'revoke-both'],
     [
@@ -269,6 +269,13 @@ describe('200', () => {
     'resource_id=echo%2Fother&author_id=nobody',
   ])('%s: nothing', async (query) => {
     expect(await recordsOf(query)).toEqual([]);
+  });
+
+  it('finds the kinds of resources in the spelling of documents', async () => {
+    const log = setup.database.db.collection<{ resource_type: string }>('audit_log');
+    await list();
+    expect(await log.countDocuments({ resource_type: 'api_key' })).toBeGreaterThan(0);
+    expect(await log.countDocuments({ resource_type: 'api-key' })).toBe(0);
   });
 
   it('keeps a record for 400 days', async () => {

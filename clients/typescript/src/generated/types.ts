@@ -9381,7 +9381,7 @@ export interface components<Other = string & {}> {
              * @description What was changed. A label is part of its prompt.
              * @example prompt
              */
-            resource_type: ("api_key" | "budget" | "category" | "integration" | "invocation" | "location" | "price" | "product" | "prompt" | "session") | components<Other>["schemas"]["OtherValue"];
+            resource_type: ("api-key" | "budget" | "category" | "integration" | "invocation" | "location" | "price" | "product" | "prompt" | "session") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description Id of what was changed; `<provider>/<model>` for a price, the name for a budget.
              * @example 6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90
@@ -19863,7 +19863,7 @@ export interface operations<Other = string & {}> {
                  * @description Only changes of resources of this kind.
                  * @example prompt
                  */
-                resource_type?: "api_key" | "budget" | "category" | "integration" | "invocation" | "location" | "price" | "product" | "prompt" | "session";
+                resource_type?: "api-key" | "budget" | "category" | "integration" | "invocation" | "location" | "price" | "product" | "prompt" | "session";
                 /**
                  * @description Only changes of this resource. That of a label is its prompt; that of a price is `<provider>/<model>`.
                  * @example 6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90

@@ -31,7 +31,7 @@ export function ResourceLink({ record }: { record: Schemas['AuditRecord'] }): Re
           {id}
         </TextLink>
       );
-    case 'api_key':
+    case 'api-key':
       return (
         <TextLink to="/api-keys/$id/edit" params={{ id }} {...common}>
           {id}

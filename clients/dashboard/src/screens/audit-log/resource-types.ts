@@ -8,6 +8,6 @@ export const resourceTypes = [
   'product',
   'price',
   'budget',
-  'api_key',
+  'api-key',
   'session',
 ] as const;

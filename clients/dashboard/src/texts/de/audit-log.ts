@@ -15,7 +15,7 @@ export const auditLog: Texts['auditLog'] = {
     product: 'Produkt',
     price: 'Preis',
     budget: 'Budget',
-    api_key: 'API-Schlüssel',
+    'api-key': 'API-Schlüssel',
     session: 'Sitzung',
   },
   operations: {

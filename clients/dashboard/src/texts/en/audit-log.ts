@@ -13,7 +13,7 @@ export const auditLog = {
     product: 'Product',
     price: 'Price',
     budget: 'Budget',
-    api_key: 'API key',
+    'api-key': 'API key',
     session: 'Session',
   },
   operations: {
