@@ -31,7 +31,7 @@ export interface Caller {
 export interface RequestNotes {
   /** The prompt: its id if it was found, else what the request names. And its version or label. */
   prompt?: string;
-  version?: number;
+  version?: number | undefined;
   label?: string;
   /** The provider and model that were chosen. */
   provider?: string;

@@ -113,6 +113,8 @@ export const contentFields = fields({
   ...generationFields.table,
 });
 export type PromptContent = Thing<typeof contentFields.table>;
+/** Changes that are not saved. */
+export type Draft = Change<typeof contentFields.table>;
 
 /** A list of which an empty one means none. */
 const names: Kind<readonly string[], string[], string[], readonly string[]> = {

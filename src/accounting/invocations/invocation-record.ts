@@ -32,7 +32,8 @@ export type InvocationFact =
   | {
       readonly prompt: string;
       readonly slug: string;
-      readonly version: number;
+      /** Undefined for a draft. */
+      readonly version: number | undefined;
       readonly label: string | undefined;
       /** Of which invocations the prompt allows to keep the content; undefined if it does not say. */
       readonly contentMode: ContentMode | undefined;
@@ -123,7 +124,7 @@ export class InvocationRecord implements AttemptLog {
     }
     document.prompt_id = fact.prompt;
     document.prompt_slug = fact.slug;
-    document.prompt_version = fact.version;
+    if (fact.version !== undefined) document.prompt_version = fact.version;
     if (fact.label !== undefined) document.label = fact.label;
     this.#contentMode = stricterOf(this.#contentMode, fact.contentMode);
   }

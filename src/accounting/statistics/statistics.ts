@@ -68,14 +68,15 @@ export interface Observer {
   /** One answered request. @param isCut whether it is a stream that failed */
   requested(status: number, isCut: boolean): void;
   /**
-   * One invocation of a version of a prompt, when all its calls have ended.
+   * One invocation of a prompt, when all its calls have ended.
+   * @param version undefined for a draft
    * @param cost of its calls; undefined if it is unknown
    * @param answer undefined if it failed
    * @param spent what a failed one used; undefined if no provider was called
    */
   invoked(
     promptId: string,
-    version: number,
+    version: number | undefined,
     cost: NanoDollars | undefined,
     answer: InvocationAnswer | undefined,
     spent?: SpentTokens,

@@ -1,5 +1,6 @@
 import { requireUsable, type ContentRules } from '../content-rules.ts';
-import type { Overrides, PromptGeneration } from '../prompt.ts';
+import type { Draft, Overrides, PromptContent, PromptGeneration } from '../prompt.ts';
+import { atOwnPlaces } from './own-places.ts';
 
 /**
  * How a prompt generates in this request. Parameters are merged, member by member.
@@ -17,4 +18,20 @@ export function withOverrides(content: PromptGeneration, overrides: Overrides, r
   };
   requireUsable(merged, overrides, rules);
   return merged;
+}
+
+/**
+ * A version with changes that are not saved.
+ *
+ * @throws {ProblemError} as `withOverrides`, with places in the draft
+ */
+export function withDraft(content: PromptContent, draft: Draft | undefined, rules: ContentRules): PromptContent {
+  if (draft === undefined) return content;
+  const next = { ...content, ...draft };
+  try {
+    requireUsable(next, draft, rules);
+  } catch (error) {
+    throw atOwnPlaces(error, [[/^#/, '#/draft']]);
+  }
+  return next;
 }

@@ -6,7 +6,8 @@ import type { Provider } from '../../models/provider.ts';
 export type Known =
   | {
       readonly prompt: string;
-      readonly version: number;
+      /** Undefined for a draft. */
+      readonly version: number | undefined;
       readonly slug: string;
       /** That the request names. */
       readonly label: string | undefined;

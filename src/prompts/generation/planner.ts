@@ -1,13 +1,13 @@
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import { requireUsable } from '../content-rules.ts';
-import type { Fallback, Overrides, PromptContent, PromptGeneration } from '../prompt.ts';
+import type { Draft, Fallback, Overrides, PromptContent, PromptGeneration } from '../prompt.ts';
 import type { Prompts, VersionSelection } from '../prompts.ts';
 import type { Reach } from '../../base/limits/reach.ts';
 import type { GenerateRequest, Message } from '../../models/language-model.ts';
 import { findImageMistakes } from '../../models/images.ts';
 import { selectProviderOptions } from '../../models/provider-options.ts';
 import type { ProviderRegistry, Unsupported } from '../../models/provider.ts';
-import { withOverrides } from './overrides.ts';
+import { withDraft, withOverrides } from './overrides.ts';
 import { withHeldOutput, withOutputLimit } from './output-limit.ts';
 import type { Known, Plan, Target } from './plan.ts';
 import { renderPrompt } from './render-prompt.ts';
@@ -34,6 +34,8 @@ interface StoredPrompt extends VersionSelection {
 }
 
 export interface PromptRequest extends StoredPrompt {
+  /** Changes of the version, for this request only. */
+  readonly draft?: Draft | undefined;
   /** What the request replaces in the content of the prompt. */
   readonly overrides?: Overrides | undefined;
   /** With `model`, overrides the selection of the version that runs; see `selectModel`. */
@@ -82,7 +84,7 @@ export interface Comparison extends Pick<PromptPlan, 'prompt' | 'unknownVariable
 }
 
 /** A request before it is known whether the targets can do it. */
-interface Draft extends Omit<Preview, 'limits'>, Pick<Plan, 'retries' | 'variables'> {
+interface Composed extends Omit<Preview, 'limits'>, Pick<Plan, 'retries' | 'variables'> {
   readonly limits: readonly TargetLimits[];
   readonly pointerOf: (member: string) => string;
 }
@@ -127,14 +129,17 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
   const isKnownProvider = (id: string): boolean => providers.get(id) !== undefined;
 
   /** The prompt without placeholders. */
-  const render = async (request: StoredPrompt) => {
-    const { id, slug, version, content, invocationContent } = await prompts.resolve(request.slugOrId, request);
-    request.note({ prompt: id, version, slug, label: request.label, contentMode: invocationContent });
+  const render = async (request: StoredPrompt & Pick<PromptRequest, 'draft'>) => {
+    const { slugOrId, draft, label } = request;
+    const { id, slug, version, content: saved, invocationContent } = await prompts.resolve(slugOrId, request);
+    const ran = draft === undefined ? version : undefined;
+    request.note({ prompt: id, version: ran, slug, label, contentMode: invocationContent });
+    const content = withDraft(saved, draft, { isKnownProvider });
     const { messages, used, unknown } = renderPrompt(content, request.variables);
     return { prompt: { id, version }, content, messages, variables: used, unknownVariables: unknown };
   };
 
-  const draft = async (request: PromptRequest): Promise<Draft> => {
+  const compose = async (request: PromptRequest): Promise<Composed> => {
     const { prompt, content: stored, messages, variables, unknownVariables } = await render(request);
     const { overrides = {}, checksSchemas, reach } = request;
     const content = withOverrides(stored, overrides, { isKnownProvider, checksSchemas });
@@ -152,7 +157,7 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
 
   return {
     async preview(request) {
-      const { prompt, content, limits, unknownVariables } = await draft(request);
+      const { prompt, content, limits, unknownVariables } = await compose(request);
       const targets = limits.map(async (limit) => {
         const { target, unsupported } = await withHeldOutput(limit.target, request.reach);
         const rewritten = await target.provider.rewritten(target.request);
@@ -162,7 +167,7 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
     },
 
     async fromPrompt(request) {
-      const { prompt, limits, retries, variables, unknownVariables, pointerOf } = await draft(request);
+      const { prompt, limits, retries, variables, unknownVariables, pointerOf } = await compose(request);
       const targets = await held(supportedTargets(limits, request.unsupported, pointerOf), request.reach, pointerOf);
       // What the stored prompt promises holds on every path.
       const checksAnswers = request.checksSchemas !== false || request.overrides?.responseFormat === undefined;

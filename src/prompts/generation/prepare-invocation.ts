@@ -26,7 +26,7 @@ export interface Invoker {
   note(
     known:
       | { readonly invocation: string }
-      | { readonly prompt: string; readonly version: number }
+      | Pick<Extract<Known, { prompt: string }>, 'prompt' | 'version'>
       | Extract<Known, { provider: string }>,
   ): void;
   /** Adds a header field to the answer, also to a problem. */

@@ -6,7 +6,7 @@ import type { OperationHandlers, AuthenticatedPrincipal } from '../../http/opera
 import { answeringIn, type Answering, type PrepareInvocation } from '../generation/prepare-invocation.ts';
 import type { Planner, PromptRequest } from '../generation/planner.ts';
 import { parseCacheControl } from './cache-control.ts';
-import { generationFields, guardedFields, type Overrides } from '../prompt.ts';
+import { contentFields, generationFields, guardedFields, type Overrides } from '../prompt.ts';
 import { readTags } from '../../accounting/invocations/tags.ts';
 import { conversationPlaces, readConversation } from './conversation.ts';
 import { atOwnPlaces } from '../generation/own-places.ts';
@@ -117,12 +117,13 @@ function answerHeaders({ provider, model, age }: Answering, latencyMs: number): 
 
 /** @throws {ProblemError} insufficient-scope */
 function requireScopeOf(body: InvokeRequest | undefined, { scopes }: AuthenticatedPrincipal): void {
+  if (body?.draft !== undefined && !scopes.has('prompts:write')) throw insufficientScope('prompts:write');
   if (body === undefined || scopes.has('providers:invoke')) return;
   if (guardedFields.some((member) => body[member] !== undefined)) throw insufficientScope('providers:invoke');
 }
 
 function toPromptRequest(body: InvokeRequest = {}): Omit<PromptRequest, 'slugOrId' | 'reach' | 'note'> {
-  const { variables, version, label, provider, model, messages, unsupported } = body;
+  const { variables, version, label, provider, model, draft, messages, unsupported } = body;
   return {
     variables,
     version,
@@ -130,6 +131,7 @@ function toPromptRequest(body: InvokeRequest = {}): Omit<PromptRequest, 'slugOrI
     provider,
     model,
     unsupported,
+    draft: draft && contentFields.readChange(draft),
     overrides: toOverrides(body),
     messages: messages && (() => readConversation(messages)),
   };

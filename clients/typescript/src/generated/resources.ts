@@ -152,10 +152,11 @@ export interface PromptsResource {
    * `parameters`, `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks` and `retries` replace those of the prompt, and `null` means none (`retries`: 0). Only `parameters` are merged,
    * member by member; `"parameters": null` drops all of the prompt's, so that the provider's defaults apply. `tools`,
    * `tool_choice`, `provider_options` and `fallbacks` also need the scope `providers:invoke`. `messages` continue the
-   * conversation after the messages of the prompt.
+   * conversation after the messages of the prompt. `draft` changes what is stored for this request, so that a change can be
+   * tried before it is saved.
    *
-   * The service checks the request before it calls a provider, in this order: prompt, version or label, variables, what
-   * the request overrides, providers of the prompt and of its fallbacks, appended messages, images, and what each
+   * The service checks the request before it calls a provider, in this order: prompt, version or label, draft, variables,
+   * what the request overrides, providers of the prompt and of its fallbacks, appended messages, images, and what each
    * provider can do. `POST …/render` makes the same checks, and returns what would be sent.
    *
    * If the provider fails, the service calls the fallbacks, and repeats what was surely not billed:

@@ -318,10 +318,11 @@ export interface paths<Other = string & {}> {
          *     `parameters`, `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks` and `retries` replace those of the prompt, and `null` means none (`retries`: 0). Only `parameters` are merged,
          *     member by member; `"parameters": null` drops all of the prompt's, so that the provider's defaults apply. `tools`,
          *     `tool_choice`, `provider_options` and `fallbacks` also need the scope `providers:invoke`. `messages` continue the
-         *     conversation after the messages of the prompt.
+         *     conversation after the messages of the prompt. `draft` changes what is stored for this request, so that a change can be
+         *     tried before it is saved.
          *
-         *     The service checks the request before it calls a provider, in this order: prompt, version or label, variables, what
-         *     the request overrides, providers of the prompt and of its fallbacks, appended messages, images, and what each
+         *     The service checks the request before it calls a provider, in this order: prompt, version or label, draft, variables,
+         *     what the request overrides, providers of the prompt and of its fallbacks, appended messages, images, and what each
          *     provider can do. `POST …/render` makes the same checks, and returns what would be sent.
          *
          *     If the provider fails, the service calls the fallbacks, and repeats what was surely not billed:
@@ -3262,6 +3263,7 @@ export interface components<Other = string & {}> {
              * @example gpt-4.1-mini
              */
             model?: string;
+            draft?: components<Other>["schemas"]["PromptDraft"];
             parameters?: components<Other>["schemas"]["GenerationParametersInput"];
             response_format?: components<Other>["schemas"]["ResponseFormatInput"];
             tools?: components<Other>["schemas"]["ToolsInput"];
@@ -3755,7 +3757,7 @@ export interface components<Other = string & {}> {
              */
             prompt_slug?: string;
             /**
-             * @description Number of the version that ran.
+             * @description Number of the version that ran. Absent if a draft ran.
              * @example 2
              */
             prompt_version?: number;
@@ -6729,6 +6731,43 @@ export interface components<Other = string & {}> {
             strict?: components<Other>["schemas"]["Strict"];
             selected_provider?: components<Other>["schemas"]["ProviderId"];
             selected_model?: components<Other>["schemas"]["ModelId"];
+            parameters?: components<Other>["schemas"]["GenerationParametersInput"];
+            response_format?: components<Other>["schemas"]["ResponseFormatInput"];
+            tools?: components<Other>["schemas"]["ToolsInput"];
+            tool_choice?: components<Other>["schemas"]["ToolChoiceInput"];
+            provider_options?: components<Other>["schemas"]["ProviderOptions"];
+            fallbacks?: components<Other>["schemas"]["FallbacksInput"];
+            retries?: components<Other>["schemas"]["Retries"];
+        };
+        /**
+         * PromptDraft
+         * @description Changes of the version for this request only, as `updatePrompt` takes them: what runs is what would run if they were saved. Needs the scope `prompts:write`, too. The record of the invocation has no `prompt_version` then, and nothing is counted for the version.
+         * @example {
+         *       "messages": [
+         *         {
+         *           "role": "user",
+         *           "content": "Summarise this ticket in one sentence: {{ticket}}"
+         *         }
+         *       ]
+         *     }
+         */
+        PromptDraft: {
+            messages?: components<Other>["schemas"]["MessagesInput"];
+            /** @description Variables by name. Part of the content: a change creates a new version. `null` clears them. */
+            variables?: {
+                [key: string]: components<Other>["schemas"]["VariableDefinitionInput"];
+            } | null;
+            strict?: components<Other>["schemas"]["Strict"];
+            /**
+             * @description Id of the provider that invocations use. Part of the content: a change creates a new version. `null` clears it.
+             * @example openai
+             */
+            selected_provider?: string | null;
+            /**
+             * @description Id of the model that invocations use. Part of the content: a change creates a new version. `null` clears it.
+             * @example gpt-4.1-mini
+             */
+            selected_model?: string | null;
             parameters?: components<Other>["schemas"]["GenerationParametersInput"];
             response_format?: components<Other>["schemas"]["ResponseFormatInput"];
             tools?: components<Other>["schemas"]["ToolsInput"];
