@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { startInvokeHarness, type InvokeHarness } from '../prompts/invoke/invoke-harness.ts';
 import { createCatalog, createProduct } from '../orders/catalog/catalog-harness.ts';
 import { createIntegration, sendTest } from '../webhooks/integrations/integrations-harness.ts';
-import { takeScreenshots, useBrowser } from '../support/browser.ts';
+import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 import { openSignedIn } from './support/sign-in.ts';
@@ -91,5 +91,33 @@ describe('a list', () => {
     await row(page).waitFor();
     const titles = await page.locator('main table time').evaluateAll((times) => times.map((time) => time.title));
     expect(titles).toEqual([expect.stringMatching(/^[A-Z].* [AP]M \(.* ago\)$/)]);
+  });
+});
+
+describe('the filters of a list on a phone', () => {
+  it('are behind a button; those that are set are shown, and can be removed', async () => {
+    const page = await openSignedIn(browser, harness.service, '/invocations?status=failed&label=none', { width: 390 });
+    const filters = page.getByRole('search', { name: 'Filters' });
+    await page.getByText('Nothing matches these filters.').waitFor();
+    expect(await filters.getByRole('combobox').count()).toBe(0);
+    await filters.getByRole('button', { name: 'Remove the filter Label: none' }).click();
+    await page.waitForURL('**/invocations?status=failed');
+    await row(page).waitFor();
+    await filters.getByRole('button', { name: 'Filter', expanded: false, exact: true }).click();
+    await filters.getByRole('combobox', { name: 'Status' }).selectOption('Succeeded');
+    await filters.getByRole('button', { name: 'Remove the filter Status: Succeeded' }).waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'filters-phone');
+    await filters.getByRole('button', { name: 'Filter', expanded: true, exact: true }).click();
+    expect(await filters.getByRole('combobox').count()).toBe(0);
+    await filters.getByRole('button', { name: 'Clear filters' }).click();
+    await page.waitForURL('**/invocations');
+    expect(await filters.getByRole('button').count()).toBe(1);
+  });
+
+  it('are not folded if there is only one', async () => {
+    const page = await openSignedIn(browser, harness.service, '/api-keys', { width: 390 });
+    await page.getByRole('search').getByLabel('Status').selectOption('Active');
+    await page.waitForURL('**/api-keys?status=active');
   });
 });

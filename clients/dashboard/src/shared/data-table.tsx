@@ -1,5 +1,5 @@
 import { Button, Center, Loader, Skeleton, Stack, Text, UnstyledButton } from '@mantine/core';
-import { useInViewport, useMediaQuery } from '@mantine/hooks';
+import { useInViewport } from '@mantine/hooks';
 import { IconChevronDown, IconChevronUp, IconSelector } from '@tabler/icons-react';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
@@ -7,6 +7,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState, type CSSProperti
 import classes from './data-table.module.css';
 import { ProblemAlert } from './problem-alert.tsx';
 import { useFormat, useTexts } from './texts.tsx';
+import { useIsPhone } from './use-is-phone.ts';
 import type { ListState } from './use-list.ts';
 
 /** A column of a table. The first is the name of the row, and carries its link. */
@@ -41,7 +42,6 @@ export interface DataTableProps<Row> {
 
 /** From this number of rows, only those near the window are in the page. */
 const longList = 100;
-const phone = '(max-width: 48em)';
 
 /**
  * A table of a list: skeleton, problem, empty state, rows, and more rows when the end comes into view. On phones each
@@ -96,7 +96,7 @@ function Rows<Row>({
   // -1 (WAI-ARIA): there are more rows, and their number is not known.
   const rowCount = total === undefined && !canSort ? -1 : (total ?? given.length) + 1;
   const rows = useMemo(() => (canSort ? sorted(given, columns, sorting) : given), [canSort, given, columns, sorting]);
-  const isPhone = useMediaQuery(phone) ?? false;
+  const isPhone = useIsPhone();
   const body = useRef<HTMLTableSectionElement>(null);
   const [scrollMargin, setScrollMargin] = useState(0);
   const isLong = rows.length > longList;

@@ -1,9 +1,11 @@
-import { Button, CloseButton, Group, NativeSelect, TextInput } from '@mantine/core';
+import { Button, CloseButton, Group, NativeSelect, TextInput, UnstyledButton } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { IconSearch } from '@tabler/icons-react';
+import { IconPlus, IconSearch, IconX } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import { useTexts } from './texts.tsx';
+import classes from './filters.module.css';
+import { useFormat, useTexts } from './texts.tsx';
+import { useIsPhone } from './use-is-phone.ts';
 
 /** The filters of a list, which stand in the address. */
 export interface Filters<Search extends object> {
@@ -33,47 +35,118 @@ export function useFilters<Search extends object>(values: Search): Filters<Searc
   };
 }
 
-/** The filters above a list, with a button that clears them. */
+/** An option of a filter with a few values. */
+export interface FilterOption {
+  value: string;
+  label: string;
+}
+
+/** A filter: with `options`, also while they are loading, one of them; with `isTime` a time; else any text. */
+export interface FilterField<Search extends object> {
+  name: keyof Search & string;
+  label: string;
+  options?: readonly FilterOption[] | undefined;
+  /** What it means that no option is chosen. */
+  none?: string;
+  isTime?: true;
+  placeholder?: string;
+}
+
+/**
+ * The filters above a list, with a button that clears them. On phones several filters are behind a button, and those
+ * that are set are shown beside it.
+ * @param fields `false` is left out
+ * @param children what stands beside the filters
+ */
 export function FilterBar<Search extends object>({
   filters,
+  fields: given,
   children,
 }: {
   filters: Filters<Search>;
-  children: ReactNode;
+  fields: readonly (FilterField<NoInfer<Search>> | false)[];
+  children?: ReactNode;
 }): ReactNode {
   const { shared } = useTexts();
+  const [isOpen, setOpen] = useState(false);
+  const fields = given.filter((field) => field !== false);
+  const isFolded = useIsPhone() && fields.length > 1;
   return (
-    <Group gap="xs" align="flex-end" role="search" aria-label={shared.filters.label}>
-      {children}
+    <Group gap="xs" align="flex-end" role="search" aria-label={shared.filters.label} className={classes.bar}>
+      {isFolded && (
+        <>
+          <Button
+            variant="default"
+            size="xs"
+            leftSection={<IconPlus size={14} aria-hidden />}
+            aria-expanded={isOpen}
+            onClick={() => {
+              setOpen(!isOpen);
+            }}
+          >
+            {shared.filters.add}
+          </Button>
+          {fields.map((field) => (
+            <SetFilter key={field.name} filters={filters} field={field} />
+          ))}
+        </>
+      )}
+      {(!isFolded || isOpen) && fields.map((field) => <Field key={field.name} filters={filters} field={field} />)}
       {filters.isActive && (
-        <Button variant="subtle" color="gray" size="compact-sm" mb={4} onClick={filters.clear}>
+        <Button variant="subtle" color="gray" size="compact-sm" mb={{ sm: 4 }} onClick={filters.clear}>
           {shared.filters.clear}
         </Button>
       )}
+      {children}
     </Group>
   );
 }
 
-interface FilterProps<Search extends object> {
+interface FieldProps<Search extends object> {
   filters: Filters<Search>;
-  name: keyof Search & string;
-  label: string;
+  field: FilterField<Search>;
 }
 
-/** A filter with a few values. */
-export function SelectFilter<Search extends object>({
-  filters,
-  name,
-  label,
-  options,
-}: FilterProps<Search> & { options: readonly { value: string; label: string }[] }): ReactNode {
+function Field<Search extends object>(props: FieldProps<Search>): ReactNode {
+  if ('options' in props.field) return <SelectField {...props} />;
+  return props.field.isTime === true ? <TimeField {...props} /> : <TextField {...props} />;
+}
+
+/** What a filter is set to. A click removes it. */
+function SetFilter<Search extends object>({ filters, field }: FieldProps<Search>): ReactNode {
   const { shared } = useTexts();
+  const format = useFormat();
+  const value = valueOf(filters, field);
+  if (value === '') return null;
+  const label = field.options?.find((option) => option.value === value)?.label ?? value;
+  const text = `${field.label}: ${field.isTime === true ? format.moment(value) : label}`;
+  return (
+    <UnstyledButton
+      className={classes.set}
+      aria-label={shared.filters.remove(text)}
+      onClick={() => {
+        filters.set(field.name, undefined);
+      }}
+    >
+      {text}
+      <IconX size={14} stroke={1.75} aria-hidden />
+    </UnstyledButton>
+  );
+}
+
+/** The chosen value stays an option, also when the list does not have it. */
+function SelectField<Search extends object>({ filters, field }: FieldProps<Search>): ReactNode {
+  const { shared } = useTexts();
+  const { name, label, options = [], none = shared.filters.any } = field;
+  const value = valueOf(filters, field);
+  const isKnown = value === '' || options.some((option) => option.value === value);
   return (
     <NativeSelect
       size="xs"
+      maw={{ sm: 260 }}
       label={label}
-      data={[{ value: '', label: shared.filters.any }, ...options]}
-      value={(filters.values[name] as string | undefined) ?? ''}
+      data={[{ value: '', label: none }, ...options, ...(isKnown ? [] : [{ value, label: value }])]}
+      value={value}
       onChange={(event) => {
         filters.set(name, event.currentTarget.value);
       }}
@@ -81,24 +154,11 @@ export function SelectFilter<Search extends object>({
   );
 }
 
-/** Options of a `SelectFilter`. The chosen value stays one, also when the list does not have it. */
-export function withChosen(
-  options: { value: string; label: string }[] = [],
-  chosen: string | undefined,
-): { value: string; label: string }[] {
-  const isKnown = chosen === undefined || options.some(({ value }) => value === chosen);
-  return isKnown ? options : [...options, { value: chosen, label: chosen }];
-}
-
-/** A filter with any text. It applies when the typing pauses. */
-export function SearchFilter<Search extends object>({
-  filters,
-  name,
-  label,
-  placeholder,
-}: FilterProps<Search> & { placeholder?: string }): ReactNode {
+/** It applies when the typing pauses. */
+function TextField<Search extends object>({ filters, field }: FieldProps<Search>): ReactNode {
   const { shared } = useTexts();
-  const applied = (filters.values[name] as string | undefined) ?? '';
+  const { name, label, placeholder } = field;
+  const applied = valueOf(filters, field);
   const [typed, setTyped] = useState({ text: applied, applied });
   const apply = useDebouncedCallback((text: string) => {
     filters.set(name, text.trim());
@@ -133,32 +193,23 @@ export function SearchFilter<Search extends object>({
   );
 }
 
-/** A span of time, in the time zone of the browser. In the address it stands in UTC (ISO 8601). */
-export function DateRangeFilter<Search extends object>({
-  filters,
-  since,
-  until,
-}: {
-  filters: Filters<Search>;
-  since: keyof Search & string;
-  until: keyof Search & string;
-}): ReactNode {
-  const { shared } = useTexts();
-  return [
-    { name: since, label: shared.filters.from },
-    { name: until, label: shared.filters.until },
-  ].map(({ name, label }) => (
+/** A time in the time zone of the browser. In the address it stands in UTC (ISO 8601). */
+function TimeField<Search extends object>({ filters, field }: FieldProps<Search>): ReactNode {
+  return (
     <TextInput
-      key={name}
       size="xs"
       type="datetime-local"
-      label={label}
-      value={toLocal((filters.values[name] as string | undefined) ?? '')}
+      label={field.label}
+      value={toLocal(valueOf(filters, field))}
       onChange={(event) => {
-        filters.set(name, fromLocal(event.currentTarget.value));
+        filters.set(field.name, fromLocal(event.currentTarget.value));
       }}
     />
-  ));
+  );
+}
+
+function valueOf<Search extends object>({ values }: Filters<Search>, { name }: FilterField<Search>): string {
+  return (values[name] as string | undefined) ?? '';
 }
 
 /** `2026-11-05T15:59` in the time zone of the browser, as `datetime-local` fields have it. */

@@ -8,7 +8,7 @@ import { useSession } from '../../app/session-context.ts';
 import { CopyableId } from '../../shared/copy.tsx';
 import { DataTable, type Column } from '../../shared/data-table.tsx';
 import { EmptyState } from '../../shared/empty-state.tsx';
-import { FilterBar, SelectFilter, useFilters } from '../../shared/filters.tsx';
+import { FilterBar, useFilters } from '../../shared/filters.tsx';
 import { LinkButton } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
 import { Time } from '../../shared/time.tsx';
@@ -39,17 +39,19 @@ export function ApiKeysScreen(): ReactNode {
 
   return (
     <Page title={texts.title} description={texts.description} actions={create}>
-      <FilterBar filters={filters}>
-        <SelectFilter
-          filters={filters}
-          name="status"
-          label={texts.filters.status}
-          options={(['active', 'expired', 'revoked'] as const).map((value) => ({
-            value,
-            label: texts.statuses[value],
-          }))}
-        />
-      </FilterBar>
+      <FilterBar
+        filters={filters}
+        fields={[
+          {
+            name: 'status',
+            label: texts.filters.status,
+            options: (['active', 'expired', 'revoked'] as const).map((value) => ({
+              value,
+              label: texts.statuses[value],
+            })),
+          },
+        ]}
+      />
       <DataTable
         label={texts.title}
         columns={useColumns()}

@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
 import { DataTable, RowCount, type Column } from '../../shared/data-table.tsx';
 import { EmptyState } from '../../shared/empty-state.tsx';
-import { DateRangeFilter, FilterBar, SearchFilter, SelectFilter, useFilters } from '../../shared/filters.tsx';
+import { FilterBar, useFilters } from '../../shared/filters.tsx';
 import { TextLink } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
 import { Time } from '../../shared/time.tsx';
@@ -33,18 +33,21 @@ export function AuditLogScreen(): ReactNode {
   });
   return (
     <Page title={texts.title} description={texts.description}>
-      <FilterBar filters={filters}>
-        <SelectFilter
-          filters={filters}
-          name="resource_type"
-          label={texts.columns.resource}
-          options={resourceTypes.map((value) => ({ value, label: texts.types[value] }))}
-        />
-        <SearchFilter filters={filters} name="resource_id" label={texts.resourceId} />
-        <SearchFilter filters={filters} name="author_id" label={texts.keyId} />
-        <SearchFilter filters={filters} name="request_id" label={shared.requestId} />
-        <DateRangeFilter filters={filters} since="since" until="until" />
-      </FilterBar>
+      <FilterBar
+        filters={filters}
+        fields={[
+          {
+            name: 'resource_type',
+            label: texts.columns.resource,
+            options: resourceTypes.map((value) => ({ value, label: texts.types[value] })),
+          },
+          { name: 'resource_id', label: texts.resourceId },
+          { name: 'author_id', label: texts.keyId },
+          { name: 'request_id', label: shared.requestId },
+          { name: 'since', label: shared.filters.from, isTime: true },
+          { name: 'until', label: shared.filters.until, isTime: true },
+        ]}
+      />
       <RowCount list={list} />
       <DataTable
         label={texts.title}

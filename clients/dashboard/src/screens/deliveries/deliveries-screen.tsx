@@ -7,14 +7,7 @@ import type { ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
 import { DataTable, RowCount, type Column } from '../../shared/data-table.tsx';
 import { EmptyState } from '../../shared/empty-state.tsx';
-import {
-  DateRangeFilter,
-  FilterBar,
-  SearchFilter,
-  SelectFilter,
-  useFilters,
-  withChosen,
-} from '../../shared/filters.tsx';
+import { FilterBar, useFilters } from '../../shared/filters.tsx';
 import { LinkButton } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
 import { Time } from '../../shared/time.tsx';
@@ -49,46 +42,35 @@ export function DeliveriesScreen(): ReactNode {
   });
   return (
     <Page title={texts.title} description={texts.description}>
-      <FilterBar filters={filters}>
-        <SelectFilter
-          filters={filters}
-          name="status"
-          label={texts.filters.status}
-          options={Object.entries(texts.statuses).map(([value, label]) => ({ value, label }))}
-        />
-        <SelectFilter
-          filters={filters}
-          name="last_outcome"
-          label={texts.columns.outcome}
-          options={outcomes.map((value) => ({ value, label: value }))}
-        />
-        <SelectFilter
-          filters={filters}
-          name="event_type"
-          label={texts.filters.eventType}
-          options={withChosen(
-            types.data?.map(({ type }) => ({ value: type, label: type })),
-            search.event_type,
-          )}
-        />
-        <SelectFilter
-          filters={filters}
-          name="integration_id"
-          label={texts.filters.integration}
-          options={withChosen(
-            integrations.data?.map(({ id, name }) => ({ value: id, label: name })),
-            search.integration_id,
-          )}
-        />
-        <DateRangeFilter filters={filters} since="since" until="until" />
-        <SearchFilter
-          filters={filters}
-          name="target_id"
-          label={texts.filters.target}
-          placeholder={texts.filters.targetPlaceholder}
-        />
-        <SearchFilter filters={filters} name="event_id" label={texts.detail.event} />
-      </FilterBar>
+      <FilterBar
+        filters={filters}
+        fields={[
+          {
+            name: 'status',
+            label: texts.filters.status,
+            options: Object.entries(texts.statuses).map(([value, label]) => ({ value, label })),
+          },
+          {
+            name: 'last_outcome',
+            label: texts.columns.outcome,
+            options: outcomes.map((value) => ({ value, label: value })),
+          },
+          {
+            name: 'event_type',
+            label: texts.filters.eventType,
+            options: types.data?.map(({ type }) => ({ value: type, label: type })),
+          },
+          {
+            name: 'integration_id',
+            label: texts.filters.integration,
+            options: integrations.data?.map(({ id, name }) => ({ value: id, label: name })),
+          },
+          { name: 'since', label: shared.filters.from, isTime: true },
+          { name: 'until', label: shared.filters.until, isTime: true },
+          { name: 'target_id', label: texts.filters.target, placeholder: texts.filters.targetPlaceholder },
+          { name: 'event_id', label: texts.detail.event },
+        ]}
+      />
       {search.status === 'held' && (
         <Alert color="gray" icon={<IconInfoCircle />}>
           {texts.held}

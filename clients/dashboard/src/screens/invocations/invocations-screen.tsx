@@ -8,14 +8,7 @@ import { gateway } from '../../app/gateway.ts';
 import { useScope } from '../../app/session-context.ts';
 import { DataTable, RowCount, type Column } from '../../shared/data-table.tsx';
 import { EmptyState } from '../../shared/empty-state.tsx';
-import {
-  DateRangeFilter,
-  FilterBar,
-  SearchFilter,
-  SelectFilter,
-  useFilters,
-  withChosen,
-} from '../../shared/filters.tsx';
+import { FilterBar, useFilters } from '../../shared/filters.tsx';
 import { Page } from '../../shared/page.tsx';
 import { Time } from '../../shared/time.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
@@ -66,103 +59,54 @@ export function InvocationsScreen(): ReactNode {
     optionsOf(list.rows?.flatMap(({ attempts }) => attempts.flatMap((call) => of(call) ?? [])));
   return (
     <Page title={texts.title} description={texts.description}>
-      <FilterBar filters={filters}>
-        <SelectFilter
-          filters={filters}
-          name="status"
-          label={texts.columns.status}
-          options={Object.entries(texts.statuses).map(([value, label]) => ({ value, label }))}
-        />
-        <SelectFilter
-          filters={filters}
-          name="problem"
-          label={texts.columns.problem}
-          options={withChosen(
-            values(({ problem }) => problem && problemName(problem)),
-            search.problem,
-          )}
-        />
-        {canReadPrompts && (
-          <SelectFilter
-            filters={filters}
-            name="prompt"
-            label={texts.columns.prompt}
-            options={withChosen(
-              prompts.data?.map(({ id, slug }) => ({ value: id, label: slug })),
-              search.prompt,
-            )}
-          />
-        )}
-        <SelectFilter
-          filters={filters}
-          name="version"
-          label={texts.filters.version}
-          options={withChosen(
-            values(({ prompt_version: version }) => version?.toString()),
-            search.version,
-          )}
-        />
-        <SelectFilter
-          filters={filters}
-          name="label"
-          label={texts.filters.label}
-          options={withChosen(
-            values(({ label }) => label),
-            search.label,
-          )}
-        />
-        <SelectFilter
-          filters={filters}
-          name="provider"
-          label={texts.filters.provider}
-          options={withChosen(
-            values(({ provider }) => provider),
-            search.provider,
-          )}
-        />
-        <SelectFilter
-          filters={filters}
-          name="model"
-          label={texts.columns.model}
-          options={withChosen(
-            values(({ model }) => model),
-            search.model,
-          )}
-        />
-        {canReadKeys && (
-          <SelectFilter
-            filters={filters}
-            name="author_id"
-            label={texts.columns.key}
-            options={withChosen(
-              keys.data?.map(({ id, name }) => ({ value: id, label: name })),
-              search.author_id,
-            )}
-          />
-        )}
-        <SelectFilter
-          filters={filters}
-          name="attempt_provider"
-          label={texts.filters.attemptProvider}
-          options={withChosen(
-            ofCalls(({ provider }) => provider),
-            search.attempt_provider,
-          )}
-        />
-        <SelectFilter
-          filters={filters}
-          name="attempt_problem"
-          label={texts.filters.attemptProblem}
-          options={withChosen(
-            ofCalls(({ problem }) => problem && problemName(problem)),
-            search.attempt_problem,
-          )}
-        />
-        <DateRangeFilter filters={filters} since="since" until="until" />
-        <SearchFilter filters={filters} name="tag" label={texts.filters.tag} placeholder="team=checkout" />
-        <SearchFilter filters={filters} name="refused_by" label={texts.filters.refusedBy} />
-        <SearchFilter filters={filters} name="request_id" label={shared.requestId} />
-      </FilterBar>
+      <FilterBar
+        filters={filters}
+        fields={[
+          {
+            name: 'status',
+            label: texts.columns.status,
+            options: Object.entries(texts.statuses).map(([value, label]) => ({ value, label })),
+          },
+          {
+            name: 'problem',
+            label: texts.columns.problem,
+            options: values(({ problem }) => problem && problemName(problem)),
+          },
+          canReadPrompts && {
+            name: 'prompt',
+            label: texts.columns.prompt,
+            options: prompts.data?.map(({ id, slug }) => ({ value: id, label: slug })),
+          },
+          {
+            name: 'version',
+            label: texts.filters.version,
+            options: values(({ prompt_version: version }) => version?.toString()),
+          },
+          { name: 'label', label: texts.filters.label, options: values(({ label }) => label) },
+          { name: 'provider', label: texts.filters.provider, options: values(({ provider }) => provider) },
+          { name: 'model', label: texts.columns.model, options: values(({ model }) => model) },
+          canReadKeys && {
+            name: 'author_id',
+            label: texts.columns.key,
+            options: keys.data?.map(({ id, name }) => ({ value: id, label: name })),
+          },
+          {
+            name: 'attempt_provider',
+            label: texts.filters.attemptProvider,
+            options: ofCalls(({ provider }) => provider),
+          },
+          {
+            name: 'attempt_problem',
+            label: texts.filters.attemptProblem,
+            options: ofCalls(({ problem }) => problem && problemName(problem)),
+          },
+          { name: 'since', label: shared.filters.from, isTime: true },
+          { name: 'until', label: shared.filters.until, isTime: true },
+          { name: 'tag', label: texts.filters.tag, placeholder: 'team=checkout' },
+          { name: 'refused_by', label: texts.filters.refusedBy },
+          { name: 'request_id', label: shared.requestId },
+        ]}
+      />
       <RowCount list={list} />
       <DataTable
         label={texts.title}

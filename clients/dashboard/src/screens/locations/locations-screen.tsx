@@ -5,7 +5,7 @@ import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
 import { useScope } from '../../app/session-context.ts';
-import { ArchivedFilter } from '../../shared/archived-filter.tsx';
+import { useArchivedFilter } from '../../shared/archived-filter.ts';
 import { DataTable, type Column } from '../../shared/data-table.tsx';
 import { EmptyState } from '../../shared/empty-state.tsx';
 import { FilterBar, useFilters } from '../../shared/filters.tsx';
@@ -33,9 +33,7 @@ export function LocationsScreen(): ReactNode {
   const create = canWrite && <LinkButton to="/locations/new">{texts.create}</LinkButton>;
   return (
     <Page title={texts.title} description={texts.description} actions={create}>
-      <FilterBar filters={filters}>
-        <ArchivedFilter filters={filters} />
-      </FilterBar>
+      <FilterBar filters={filters} fields={[useArchivedFilter()]} />
       <DataTable
         label={texts.title}
         columns={useColumns()}

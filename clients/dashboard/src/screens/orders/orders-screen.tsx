@@ -7,7 +7,7 @@ import { gateway } from '../../app/gateway.ts';
 import { useScope } from '../../app/session-context.ts';
 import { DataTable, RowCount, type Column } from '../../shared/data-table.tsx';
 import { EmptyState } from '../../shared/empty-state.tsx';
-import { DateRangeFilter, FilterBar, SearchFilter, SelectFilter, useFilters } from '../../shared/filters.tsx';
+import { FilterBar, useFilters } from '../../shared/filters.tsx';
 import { FirstSteps } from '../../shared/first-steps.tsx';
 import { LinkButton } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
@@ -60,29 +60,24 @@ export function OrdersScreen(): ReactNode {
         <FirstSteps />
       ) : (
         <>
-          <FilterBar filters={filters}>
-            <SelectFilter
-              filters={filters}
-              name="status"
-              label={texts.filters.status}
-              options={Object.entries(texts.statuses).map(([value, label]) => ({ value, label }))}
-            />
-            {canReadCatalog && (
-              <SelectFilter
-                filters={filters}
-                name="location_id"
-                label={texts.filters.location}
-                options={locations.options(location_id)}
-              />
-            )}
-            <DateRangeFilter filters={filters} since="since" until="until" />
-            <SearchFilter
-              filters={filters}
-              name="reference_id"
-              label={texts.filters.reference}
-              placeholder={texts.filters.referencePlaceholder}
-            />
-          </FilterBar>
+          <FilterBar
+            filters={filters}
+            fields={[
+              {
+                name: 'status',
+                label: texts.filters.status,
+                options: Object.entries(texts.statuses).map(([value, label]) => ({ value, label })),
+              },
+              canReadCatalog && {
+                name: 'location_id',
+                label: texts.filters.location,
+                options: locations.options(location_id),
+              },
+              { name: 'since', label: shared.filters.from, isTime: true },
+              { name: 'until', label: shared.filters.until, isTime: true },
+              { name: 'reference_id', label: texts.filters.reference, placeholder: texts.filters.referencePlaceholder },
+            ]}
+          />
           <RowCount list={list} />
           <DataTable
             label={texts.title}

@@ -5,10 +5,10 @@ import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
 import { useScope } from '../../app/session-context.ts';
-import { ArchivedFilter } from '../../shared/archived-filter.tsx';
+import { useArchivedFilter } from '../../shared/archived-filter.ts';
 import { DataTable, type Column } from '../../shared/data-table.tsx';
 import { EmptyState } from '../../shared/empty-state.tsx';
-import { FilterBar, SelectFilter, useFilters } from '../../shared/filters.tsx';
+import { FilterBar, useFilters } from '../../shared/filters.tsx';
 import { LinkButton } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
 import { Time } from '../../shared/time.tsx';
@@ -44,15 +44,13 @@ export function CategoriesScreen(): ReactNode {
   return (
     <Page title={products.title} description={products.description} actions={create}>
       <CatalogTabs locationId={location_id} />
-      <FilterBar filters={filters}>
-        <SelectFilter
-          filters={filters}
-          name="location_id"
-          label={products.filters.location}
-          options={locations.options(location_id)}
-        />
-        <ArchivedFilter filters={filters} />
-      </FilterBar>
+      <FilterBar
+        filters={filters}
+        fields={[
+          { name: 'location_id', label: products.filters.location, options: locations.options(location_id) },
+          useArchivedFilter(),
+        ]}
+      />
       <DataTable
         label={products.tabs.categories}
         columns={useColumns(locations)}

@@ -5,10 +5,10 @@ import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
 import { useScope } from '../../app/session-context.ts';
-import { ArchivedFilter } from '../../shared/archived-filter.tsx';
+import { useArchivedFilter } from '../../shared/archived-filter.ts';
 import { DataTable, type Column } from '../../shared/data-table.tsx';
 import { EmptyState } from '../../shared/empty-state.tsx';
-import { FilterBar, SelectFilter, useFilters } from '../../shared/filters.tsx';
+import { FilterBar, useFilters } from '../../shared/filters.tsx';
 import { LinkButton } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
 import { Time } from '../../shared/time.tsx';
@@ -48,21 +48,18 @@ export function ProductsScreen(): ReactNode {
   return (
     <Page title={texts.title} description={texts.description} actions={create}>
       <CatalogTabs locationId={location_id} />
-      <FilterBar filters={filters}>
-        <SelectFilter
-          filters={filters}
-          name="location_id"
-          label={texts.filters.location}
-          options={locations.options(location_id)}
-        />
-        <SelectFilter
-          filters={filters}
-          name="category_id"
-          label={texts.filters.category}
-          options={categoryOptions(categories.data, category_id)}
-        />
-        <ArchivedFilter filters={filters} />
-      </FilterBar>
+      <FilterBar
+        filters={filters}
+        fields={[
+          { name: 'location_id', label: texts.filters.location, options: locations.options(location_id) },
+          {
+            name: 'category_id',
+            label: texts.filters.category,
+            options: categoryOptions(categories.data, category_id),
+          },
+          useArchivedFilter(),
+        ]}
+      />
       <DataTable
         label={texts.tabs.products}
         columns={useColumns(locations, categories.data)}

@@ -97,6 +97,8 @@ export const shared: Texts['shared'] = {
   },
   filters: {
     label: 'Filter',
+    add: 'Filter',
+    remove: (filter) => `Filter ${filter} entfernen`,
     any: 'Alle',
     clear: 'Filter zurücksetzen',
     clearSearch: 'Suche leeren',

@@ -48,6 +48,8 @@ export const shared = {
   },
   filters: {
     label: 'Filters',
+    add: 'Filter',
+    remove: (filter: string) => `Remove the filter ${filter}`,
     any: 'Any',
     clear: 'Clear filters',
     clearSearch: 'Clear the search',

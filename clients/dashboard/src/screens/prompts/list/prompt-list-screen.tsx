@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 import { useScope } from '../../../app/session-context.ts';
 import { DataTable, RowCount, type Column } from '../../../shared/data-table.tsx';
 import { EmptyState } from '../../../shared/empty-state.tsx';
-import { FilterBar, SearchFilter, useFilters } from '../../../shared/filters.tsx';
+import { FilterBar, useFilters } from '../../../shared/filters.tsx';
 import { LinkButton } from '../../../shared/links.tsx';
 import { Page } from '../../../shared/page.tsx';
 import { Time } from '../../../shared/time.tsx';
@@ -41,8 +41,7 @@ export function PromptListScreen(): ReactNode {
   );
   return (
     <Page title={texts.title} description={texts.description} actions={actions}>
-      <FilterBar filters={filters}>
-        <SearchFilter filters={filters} name="q" label={texts.search} placeholder={texts.searchPlaceholder} />
+      <FilterBar filters={filters} fields={[{ name: 'q', label: texts.search, placeholder: texts.searchPlaceholder }]}>
         <RowCount list={list} />
       </FilterBar>
       <DataTable
