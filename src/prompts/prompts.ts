@@ -70,7 +70,8 @@ export interface Prompts {
   /** @param reach of the caller: a prompt beyond it is not found */
   get(slugOrId: string, reach?: Reach): Promise<Prompt>;
   /**
-   * The id of a prompt whose records a caller reads. A prompt that was deleted still has its records, by its id.
+   * The id by which a caller reads the records of a prompt; one that no record has if the caller cannot reach such a
+   * prompt. A prompt that was deleted still has its records, by its id.
    * @param reach of the caller
    */
   recordedId(slugOrId: string, reach: Reach | undefined): Promise<string>;
@@ -338,9 +339,9 @@ export function createPrompts({
       return await insertNumbered(prompt, author);
     },
     async recordedId(slugOrId, reach) {
-      const id = isPromptId(slugOrId) ? slugOrId : (await get(slugOrId, reach)).id;
-      if (!mayReachPrompt(reach, id)) throw promptNotFound(id);
-      return id;
+      if (isPromptId(slugOrId)) return mayReachPrompt(reach, slugOrId) ? slugOrId : noPrompt;
+      const prompt = await store.find(slugOrId);
+      return prompt?.deleting === false && mayReachPrompt(reach, prompt.id) ? prompt.id : noPrompt;
     },
     list: (text, reach) => store.list(text, reach?.prompts),
     listNames: (most, reach) => store.listNames(most, reach?.prompts),
@@ -383,6 +384,9 @@ export function createPrompts({
     sweepVersions: () => removeOrphans(store.archived, store),
   };
 }
+
+/** An id that no prompt has. */
+const noPrompt = 'none';
 
 export function promptNotFound(slugOrId: string): ProblemError {
   return new ProblemError('prompt-not-found', {

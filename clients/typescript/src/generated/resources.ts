@@ -447,8 +447,6 @@ export interface InvocationsResource {
    *
    * Lists the invocation log, the newest first. An invocation is listed when it has ended; see
    * [Invocation log](/docs#/invocation-log). `since` and `until` filter by `created_at`.
-   *
-   * @throws {ProblemError} `prompt-not-found` (404)
    */
   list(query?: Query<'listInvocations'>, options?: CallOptions<'listInvocations'>): ListCall<Schemas['InvocationPage']>;
 
@@ -460,8 +458,6 @@ export interface InvocationsResource {
    *
    * A record is added when its invocation has ended, under the time of its beginning. For a copy without gaps, set
    * `until` to a time before which all invocations have ended.
-   *
-   * @throws {ProblemError} `prompt-not-found` (404)
    */
   export(query?: Query<'exportInvocations'>, options?: CallOptions<'exportInvocations'>): Call<operations['exportInvocations']['responses'][200]['content']['application/jsonl']>;
 
@@ -823,8 +819,6 @@ export interface CostsResource {
    *
    * A call counts in the quarter of an hour in which its invocation began. Invocations in progress are missing, so the
    * sums of the last minutes still grow.
-   *
-   * @throws {ProblemError} `prompt-not-found` (404)
    */
   get(query?: Query<'getCosts'>, options?: CallOptions<'getCosts'>): Call<Schemas['Costs']>;
 }

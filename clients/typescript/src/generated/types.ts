@@ -17635,7 +17635,7 @@ export interface components<Other = string & {}> {
          */
         Until: components<Other>["schemas"]["Moment"];
         /**
-         * @description Only invocations of this prompt. A slug or an alias is that of a prompt that exists; `prompt-not-found` if there is none.
+         * @description Only invocations of the prompt with this id, slug or alias. A prompt that was deleted is found by its id.
          * @example summarise-support-ticket
          */
         OfInvocationPrompt: string;
@@ -19444,7 +19444,7 @@ export interface operations<Other = string & {}> {
                  */
                 until?: components<Other>["parameters"]["Until"];
                 /**
-                 * @description Only invocations of this prompt. A slug or an alias is that of a prompt that exists; `prompt-not-found` if there is none.
+                 * @description Only invocations of the prompt with this id, slug or alias. A prompt that was deleted is found by its id.
                  * @example summarise-support-ticket
                  */
                 prompt?: components<Other>["parameters"]["OfInvocationPrompt"];
@@ -19548,7 +19548,6 @@ export interface operations<Other = string & {}> {
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
             403: components<Other>["responses"]["InsufficientScope"];
-            404: components<Other>["responses"]["PromptNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
@@ -19573,7 +19572,7 @@ export interface operations<Other = string & {}> {
                  */
                 until?: components<Other>["parameters"]["Until"];
                 /**
-                 * @description Only invocations of this prompt. A slug or an alias is that of a prompt that exists; `prompt-not-found` if there is none.
+                 * @description Only invocations of the prompt with this id, slug or alias. A prompt that was deleted is found by its id.
                  * @example summarise-support-ticket
                  */
                 prompt?: components<Other>["parameters"]["OfInvocationPrompt"];
@@ -19666,7 +19665,6 @@ export interface operations<Other = string & {}> {
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
             403: components<Other>["responses"]["InsufficientScope"];
-            404: components<Other>["responses"]["PromptNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
@@ -20685,7 +20683,7 @@ export interface operations<Other = string & {}> {
                  */
                 until?: components<Other>["schemas"]["Moment"];
                 /**
-                 * @description Only invocations of this prompt. A slug or an alias is that of a prompt that exists; `prompt-not-found` if there is none.
+                 * @description Only invocations of the prompt with this id, slug or alias. A prompt that was deleted is found by its id.
                  * @example summarise-support-ticket
                  */
                 prompt?: components<Other>["parameters"]["OfInvocationPrompt"];
@@ -20732,7 +20730,6 @@ export interface operations<Other = string & {}> {
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
             403: components<Other>["responses"]["InsufficientScope"];
-            404: components<Other>["responses"]["PromptNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
