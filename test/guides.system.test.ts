@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -68,6 +68,25 @@ describe('the guide "Stream answers"', () => {
     await service.close();
     const withoutTime = (text: string): string => text.replace(/"latencyMs":\d+|"invocationId":"[\w-]+"/g, '').trim();
     expect(withoutTime(events)).toBe(withoutTime(findBlock(blocks, 'text', 'event: start')));
+  });
+});
+
+describe('the guide "Release a version"', () => {
+  it('moves a label with a warning, and compares before the move', async () => {
+    const blocks = readBlocks(await readGuide('81-release-a-version.md'));
+    const service = await startTestService();
+    const moved = await perform(findBlock(blocks, 'sh', 'If-Match'), service.url, service.adminKey);
+    const { warnings, ...shown } = JSON.parse(findBlock(blocks, 'json', '"warnings"')) as Record<string, unknown>;
+    expect(JSON.parse(moved)).toEqual({ ...shown, author: expect.anything(), moved_at: expect.anything(), warnings });
+
+    const label = '/api/v1/prompts/reminder/labels/production';
+    await service.call('PUT', label, { body: { version: 1 }, headers: { 'If-Match': '*' } });
+    const program = findBlock(blocks, 'ts', 'releaseWarnings').replaceAll(documented, service.url);
+    await writeFile(path.join(folder, 'compare.mts'), program);
+    await symlink(path.resolve('node_modules'), path.join(folder, 'node_modules'));
+    const compared = await perform('node compare.mts 2>&1 || echo "status $?"', service.url, service.adminKey);
+    expect(compared).toBe('variable-required #/variables/date: is new and required\nstatus 1\n');
+    await service.close();
   });
 });
 

@@ -1,7 +1,5 @@
-import { parseTemplate } from './generated/template/parse.ts';
-import { textsOf, type Message, type VariableDefinitions } from './generated/template/render.ts';
-
 export { parseTemplate, type Placeholder, type Template } from './generated/template/parse.ts';
+export { releaseWarnings, type PromptContract, type ReleaseWarning } from './generated/template/release-warnings.ts';
 export {
   MissingVariablesError,
   RenderedPromptTooLargeError,
@@ -15,41 +13,5 @@ export {
   type VariableDefinition,
   type VariableDefinitions,
 } from './generated/template/render.ts';
+export { listVariables, type TemplateVariable } from './generated/template/variables.ts';
 export { contentWarnings, type ContentWarning } from './generated/template/warnings.ts';
-
-/** A variable of a prompt. */
-export interface TemplateVariable {
-  readonly name: string;
-  /** Whether rendering fails without a value. */
-  readonly required: boolean;
-  readonly default?: string | undefined;
-  readonly description?: string | undefined;
-}
-
-/**
- * Lists the variables of a prompt: first the declared ones, then those that only occur in placeholders. An undeclared
- * variable is required if at least one of its placeholders has no default.
- */
-export function listVariables(content: {
-  readonly messages: readonly Pick<Message, 'content'>[];
-  readonly variables?: VariableDefinitions | undefined;
-}): TemplateVariable[] {
-  const declared = Object.entries(content.variables ?? {});
-  const variables = new Map<string, TemplateVariable>(
-    declared.map(([name, definition]) => [name, { name, ...definition, required: definition.required === true }]),
-  );
-  const undeclared = new Map<string, TemplateVariable>();
-  for (const message of content.messages) {
-    for (const part of textsOf(message.content).flatMap((text) => parseTemplate(text))) {
-      if (typeof part === 'string' || variables.has(part.name)) continue;
-      const { name, inlineDefault } = part;
-      const known = undeclared.get(name);
-      undeclared.set(name, {
-        name,
-        required: inlineDefault === undefined || known?.required === true,
-        default: known?.default ?? inlineDefault,
-      });
-    }
-  }
-  return [...variables.values(), ...undeclared.values()];
-}

@@ -3,9 +3,10 @@ import type { Collection } from 'mongodb';
 import type { CollectionIndexes } from '../../storage/db/indexes.ts';
 import type { PagedDatabase } from '../../storage/db/pages.ts';
 import { read, upsertOnce } from '../../storage/db/writes.ts';
+import type { StoredOf } from '../../base/fields/kinds.ts';
 import type { Listing } from '../../base/lists/listing.ts';
 import { createArchive, numberedEntries, type Archive } from '../archive-store.ts';
-import type { LabelMove } from './label.ts';
+import { releaseWarningList, type LabelMove } from './label.ts';
 
 /**
  * Earlier moves of labels in the database. The last move of a label is in its prompt. Every method can throw
@@ -28,6 +29,8 @@ interface MoveDocument {
   sequence: number;
   /** Absent in a deletion. */
   version?: number;
+  /** Absent if there are none. */
+  warnings?: NonNullable<StoredOf<typeof releaseWarningList>>;
   moved_at: Date;
   author: AuthorRef;
 }
@@ -73,18 +76,22 @@ function moveId(promptId: string, name: string, sequence: number): string {
   return `${promptId}:${name}:${sequence}`;
 }
 
-function toDocument(promptId: string, { name, sequence, version, movedAt, author }: LabelMove): MoveDocument {
+function toDocument(promptId: string, move: LabelMove): MoveDocument {
+  const { name, sequence, version, movedAt, author } = move;
+  const warnings = releaseWarningList.toStored(move.warnings ?? []);
   return {
     _id: moveId(promptId, name, sequence),
     prompt_id: promptId,
     label: name,
     sequence,
     ...(version !== undefined && { version }),
+    ...(warnings !== undefined && { warnings }),
     moved_at: movedAt,
     author,
   };
 }
 
-function fromDocument({ label, sequence, version, moved_at, author }: MoveDocument): LabelMove {
-  return { name: label, sequence, ...(version !== undefined && { version }), movedAt: moved_at, author };
+function fromDocument({ label, sequence, version, warnings, moved_at, author }: MoveDocument): LabelMove {
+  const move = { name: label, sequence, warnings: releaseWarningList.fromStored(warnings), movedAt: moved_at, author };
+  return { ...move, ...(version !== undefined && { version }) };
 }

@@ -1,21 +1,38 @@
 import { author } from '../../base/fields/author.ts';
 import type { AuthorRef } from '../../base/limits/principal.ts';
 import type { components } from '../../../generated/types.ts';
-import { integer, list, moment, object, text, type Kind, type StoredOf } from '../../base/fields/kinds.ts';
+import { integer, list, moment, object, same, text, type Kind, type StoredOf } from '../../base/fields/kinds.ts';
+import type { ReleaseWarning } from '../templates/release-warnings.ts';
 
 /** What every move has: its number among the moves of its label, from 1, and who made it when. */
 const move = { name: text, sequence: integer, movedAt: moment, author };
-const label = object({ ...move, version: integer });
+
+const warningList = list(object({ code: same<ReleaseWarning['code']>(), detail: text, pointer: text }));
+/** Absent in documents if there are none. */
+export const releaseWarningList: Kind<
+  readonly ReleaseWarning[],
+  StoredOf<typeof warningList> | undefined,
+  ReleaseWarning[]
+> = {
+  ...warningList,
+  toStored: (warnings) => (warnings.length === 0 ? undefined : warningList.toStored(warnings)),
+  fromStored: (stored = []) => warningList.fromStored(stored),
+};
+
+/** With what can break callers, compared with the version that the label named before. */
+const label = object({ ...move, version: integer, warnings: releaseWarningList });
 
 /** The deletion of a label. */
 export const labelDeletion = object(move);
 
+export type LabelDeletion = ReturnType<typeof labelDeletion.fromStored>;
 /** A label as its last move left it. */
 export type Label = ReturnType<typeof label.fromStored>;
 /** The creation, a move or a deletion of a label. */
-export interface LabelMove extends Omit<Label, 'version'> {
+export interface LabelMove extends LabelDeletion {
   /** The version that the label names from then on; `undefined` for a deletion. */
   readonly version?: number;
+  readonly warnings?: Label['warnings'];
 }
 
 const stored = list(label);
@@ -39,12 +56,17 @@ export function showLabel({ name, ...moved }: Label): components['schemas']['Lab
 
 export function showMove({
   version,
+  warnings = [],
   ...moved
 }: Omit<LabelMove, 'name'>): components['schemas']['LabelMovePage']['data'][number] {
-  return { ...showMoved(moved), ...(version !== undefined && { version }) };
+  return {
+    ...showMoved(moved),
+    ...(version !== undefined && { version }),
+    ...(warnings.length > 0 && { warnings: releaseWarningList.show(warnings) }),
+  };
 }
 
-function showMoved({ sequence, movedAt, author }: Omit<LabelMove, 'name' | 'version'>): {
+function showMoved({ sequence, movedAt, author }: Omit<LabelDeletion, 'name'>): {
   sequence: number;
   moved_at: string;
   author: AuthorRef;

@@ -10,9 +10,10 @@ import { removeOrphans } from '../prompt-deletion.ts';
 import type { PromptStore } from '../prompt-store.ts';
 import type { Prompt, PromptContent } from '../prompt.ts';
 import { promptNotFound, versionNotFound, type Prompts } from '../prompts.ts';
+import { releaseWarnings, type PromptContract, type ReleaseWarning } from '../templates/release-warnings.ts';
 import { contentWarnings, type ContentWarning } from '../templates/warnings.ts';
 import type { LabelMoveStore } from './label-store.ts';
-import { findLabel, labelList, type Label, type LabelMove } from './label.ts';
+import { findLabel, labelList, type Label, type LabelDeletion, type LabelMove } from './label.ts';
 
 /** A label with the id of its prompt. */
 export interface FoundLabel {
@@ -31,8 +32,8 @@ export interface LabelTarget {
 /** A label after it was set. */
 export interface SetLabel extends FoundLabel {
   readonly isNew: boolean;
-  /** Of the content of the version. */
-  readonly warnings: readonly ContentWarning[];
+  /** Of the content of the version, then of the move to it. */
+  readonly warnings: readonly (ContentWarning | ReleaseWarning)[];
 }
 
 /**
@@ -54,7 +55,8 @@ export interface Labels {
   /** @throws {ProblemError} label-not-found */
   get(slugOrId: string, name: string): Promise<FoundLabel>;
   /**
-   * Makes a label name a version: creates or moves it, unless it already names this version.
+   * Makes a label name a version: creates or moves it, unless it already names this version. A move stores what can
+   * break callers, compared with the version before.
    * @throws {ProblemError} version-not-found, too-many-labels, warnings-not-accepted, edit-conflict, and what the
    * precondition throws
    */
@@ -146,7 +148,7 @@ export function createLabels({
   const contentOf = async (prompt: Prompt, version: number): Promise<PromptContent> =>
     version === prompt.version ? prompt : (await prompts.getVersion(prompt.id, version)).version.content;
 
-  const nextMove = (name: string, last: LabelMove | undefined, author: Author): Omit<Label, 'version'> => ({
+  const nextMove = (name: string, last: LabelMove | undefined, author: Author): LabelDeletion => ({
     name,
     sequence: (last?.sequence ?? 0) + 1,
     movedAt: last === undefined ? clock.now() : changeTime(last.movedAt, clock.now()),
@@ -165,23 +167,27 @@ export function createLabels({
       return { promptId, label };
     },
     set: (slugOrId, { name, version, acceptsWarnings }, precondition, author) =>
-      edit(slugOrId, author, async (prompt) => {
+      edit<SetLabel>(slugOrId, author, async (prompt) => {
         if (version > prompt.version) throw versionNotFound(slugOrId, version);
         const { id: promptId, labels = [] } = prompt;
         const present = findLabel(labels, name);
         precondition(present && { promptId, label: present });
-        const warnings = contentWarnings(await contentOf(prompt, version));
+        const content = await contentOf(prompt, version);
+        const warnings = contentWarnings(content);
         if (present?.version === version) {
-          return { labels: prompt.labels, result: { promptId, label: present, isNew: false, warnings } };
+          const all = [...warnings, ...present.warnings];
+          return { labels: prompt.labels, result: { promptId, label: present, isNew: false, warnings: all } };
         }
         if (present === undefined && labels.length >= maxLabels) throw tooMany(slugOrId);
         if (!acceptsWarnings) requireNone(warnings, slugOrId, version);
-        const label = { ...nextMove(name, await lastMove(prompt, name), author), version };
+        const former = present && (await contentOf(prompt, present.version));
+        const changes = former === undefined ? [] : releaseWarnings(contractOf(former), contractOf(content));
+        const label = { ...nextMove(name, await lastMove(prompt, name), author), version, warnings: changes };
         const others = labels.filter((one) => one !== present);
         return {
           labels: [...others, label].sort((one, other) => (one.name < other.name ? -1 : 1)),
           replaced: present,
-          result: { promptId, label, isNew: present === undefined, warnings },
+          result: { promptId, label, isNew: present === undefined, warnings: [...warnings, ...changes] },
         };
       }),
     remove: (slugOrId, name, precondition, author) =>
@@ -213,6 +219,10 @@ interface Edit<Result> {
   /** The move that the edit replaces. */
   readonly replaced?: LabelMove | undefined;
   readonly result: Result;
+}
+
+function contractOf({ messages, variables, strict, tools, responseFormat }: PromptContent): PromptContract {
+  return { messages, variables, strict, tools, response_format: responseFormat };
 }
 
 /** @throws {ProblemError} warnings-not-accepted if a placeholder would be sent as text */

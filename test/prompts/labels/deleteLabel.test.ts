@@ -6,7 +6,7 @@ import { createPrompts } from '../../../src/prompts/prompts.ts';
 import { system } from '../../../src/base/runtime/system.ts';
 import { problem, setUp } from '../../support/per-operation.ts';
 import type { Answer } from '../../support/service.ts';
-import { create, createVersions, promptsPath, type RawDocument } from '../prompts-harness.ts';
+import { create, createVersions, promptsPath, saying, type RawDocument } from '../prompts-harness.ts';
 import { historyOf, labelPath, moveThrough, setLabel } from './labels-harness.ts';
 
 const setup = setUp();
@@ -162,6 +162,18 @@ describe('listLabelMoves', () => {
     expect(body.pagination.total).toBe(3);
   });
 
+  it('200: shows what a move changed for callers, also when it is archived', async () => {
+    const { id } = await create(setup.service, saying('Hello.'));
+    for (const text of ['Hello {{name}}.', 'Hello.']) {
+      await setup.service.call('PUT', `${promptsPath}/${id}`, { body: saying(text) });
+    }
+    await moveThrough(setup.service, id, 'production', [1, 2, 3]);
+    await remove(id, 'production');
+    const { body } = await list(id, 'production');
+    const codes = body.data.map(({ warnings }: { warnings?: { code: string }[] }) => warnings?.map(({ code }) => code));
+    expect(codes).toEqual([undefined, ['variable-removed'], ['variable-required'], undefined]);
+  });
+
   it('200: shows a move once that was archived, but not replaced', async () => {
     const { id } = await createVersions(setup.service, 2);
     await moveThrough(setup.service, id, 'production', [1, 2]);
@@ -171,6 +183,7 @@ describe('listLabelMoves', () => {
       name: 'production',
       version: 2,
       sequence: 2,
+      warnings: [],
       movedAt: new Date(body.moved_at as string),
       author: body.author as { type: 'key'; id: string; name: string },
     });

@@ -190,6 +190,93 @@ describe('a version with placeholders that are none', () => {
   });
 });
 
+describe('a move that can break callers', () => {
+  const any = { headers: { 'If-Match': '*' } };
+  const required = { code: 'variable-required', detail: 'is new and required', pointer: '#/variables/name' };
+  const removed = {
+    code: 'variable-removed',
+    detail: 'is gone; a value for it is ignored',
+    pointer: '#/variables/name',
+  };
+  const history = async (id: string): Promise<unknown[]> =>
+    (await setup.service.call('GET', `${labelPath(id, 'production')}/history`)).body.data;
+
+  it('has warnings, which are stored with it and need not be accepted', async () => {
+    const { id } = await create(setup.service, saying('Hello.'));
+    await setup.service.call('PUT', `${promptsPath}/${id}`, { body: saying('Hello {{name}}.') });
+    const created = await setLabel(setup.service, id, 'production', 1);
+    const moved = await setLabel(setup.service, id, 'production', 2, any);
+    const back = await setLabel(setup.service, id, 'production', 1, any);
+    expect([moved.status, moved.body.warnings, back.body.warnings]).toEqual([200, [required], [removed]]);
+    expect(created.body).not.toHaveProperty('warnings');
+    expect(await history(id)).toEqual([
+      expect.objectContaining({ version: 1, warnings: [removed] }),
+      expect.objectContaining({ version: 2, warnings: [required] }),
+      expect.not.objectContaining({ warnings: expect.anything() }),
+    ]);
+  });
+
+  it('shows them again when it is repeated, and the answer can be sent back', async () => {
+    const { id } = await create(setup.service, saying('Hello {{name}}.'));
+    await setup.service.call('PUT', `${promptsPath}/${id}`, { body: saying('Hello.') });
+    await moveThrough(setup.service, id, 'production', [1]);
+    const moved = await setLabel(setup.service, id, 'production', 2, any);
+    const again = await setup.service.call('PUT', labelPath(id, 'production'), { body: moved.body, ...any });
+    expect([again.status, again.body]).toEqual([200, moved.body]);
+    expect(await history(id)).toHaveLength(2);
+  });
+
+  it('has the warnings of the version first', async () => {
+    const { id } = await create(setup.service, { ...saying('Hello.'), variables: { name: {} } });
+    const body = { ...saying('Hello.'), variables: { tone: {} } };
+    await setup.service.call('PUT', `${promptsPath}/${id}`, { body });
+    await moveThrough(setup.service, id, 'production', [1]);
+    const moved = await setLabel(setup.service, id, 'production', 2, any);
+    expect(moved.body.warnings.map(({ code }: { code: string }) => code)).toEqual([
+      'unused-variable',
+      'variable-removed',
+    ]);
+    expect(await history(id)).toContainEqual(expect.objectContaining({ version: 2, warnings: [removed] }));
+  });
+
+  it('compares with the version that the label named, not with the one before in number', async () => {
+    const { id } = await create(setup.service, saying('Hello {{name}}.'));
+    for (const text of ['Hello.', 'Good day, {{name}}.']) {
+      await setup.service.call('PUT', `${promptsPath}/${id}`, { body: saying(text) });
+    }
+    await moveThrough(setup.service, id, 'production', [1]);
+    expect((await setLabel(setup.service, id, 'production', 3, any)).body).not.toHaveProperty('warnings');
+  });
+
+  it('names what changed in tools and in the format of the answer', async () => {
+    const schema = (...required: string[]): object => ({
+      type: 'object',
+      properties: { customer: { type: 'string' } },
+      required,
+    });
+    const content = (tool: string[], answer: string[]): Record<string, unknown> => ({
+      ...saying('Hello.'),
+      tools: [{ name: 'find', parameters: schema(...tool) }],
+      response_format: { type: 'json', schema: schema(...answer) },
+    });
+    const { id } = await create(setup.service, content([], ['customer']));
+    await setup.service.call('PUT', `${promptsPath}/${id}`, { body: content(['customer'], []) });
+    await moveThrough(setup.service, id, 'production', [1]);
+    expect((await setLabel(setup.service, id, 'production', 2, any)).body.warnings).toEqual([
+      {
+        code: 'tool-narrowed',
+        detail: 'of the tool "find": is required now',
+        pointer: '#/tools/0/parameters/properties/customer',
+      },
+      {
+        code: 'answer-weakened',
+        detail: 'can be absent now',
+        pointer: '#/response_format/schema/properties/customer',
+      },
+    ]);
+  });
+});
+
 describe('400', () => {
   it.each([
     ['latest', 'must not be latest'],

@@ -265,7 +265,7 @@ export interface PromptVersionsResource {
 /**
  * A label names a version of a prompt, for example `production` or `staging`. Applications invoke by label, and a
  * release moves the label. The next invocation in every process runs the new version. Each label has a history: who
- * moved it, when, and to which version. A version with text such as `{{user name}}`, which looks like a placeholder
+ * moved it, when, to which version, and what that changed for callers. A version with text such as `{{user name}}`, which looks like a placeholder
  * and is none, gets a label only with `"accept_warnings": true`.
  */
 export interface LabelsResource {
@@ -314,9 +314,14 @@ export interface LabelsResource {
    * as text. Such a version needs `"accept_warnings": true`; without it, the answer is 409 `warnings-not-accepted` and
    * nothing changes.
    *
-   * The move is added to the history of the label, with its time and the API key. It changes neither `updated_at` nor
-   * the version of the prompt, and an `If-Match` with an earlier `ETag` of the prompt still matches. So a release
-   * disturbs nobody who edits the prompt.
+   * A move compares the two versions as an API is compared: what callers send (variables), what they run (tools), and
+   * what they get (the format of the answer). `warnings` also has up to 20 differences that can break them, such as
+   * `variable-required` or `answer-weakened`. These do not need `accept_warnings`. Texts, models and parameters are not
+   * compared.
+   *
+   * The move is added to the history of the label, with its time, the API key and these differences. It changes neither
+   * `updated_at` nor the version of the prompt, and an `If-Match` with an earlier `ETag` of the prompt still matches. So
+   * a release disturbs nobody who edits the prompt.
    *
    * The scope `prompts:release` is not part of `prompts:write`: those who edit a prompt need not be those who release
    * it. A prompt has at most 20 labels.
@@ -344,8 +349,9 @@ export interface LabelsResource {
   /**
    * List the moves of a label.
    *
-   * Lists which versions the label has named, the latest first: its creation, each move, and deletions. It also works
-   * for a label that was deleted. The history is deleted with the prompt.
+   * Lists which versions the label has named, the latest first: its creation, each move, and deletions. `warnings` of
+   * a move are the differences from the version before that can break callers. It also works for a label that was
+   * deleted. The history is deleted with the prompt.
    *
    * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @param label Name of the label.
@@ -1630,7 +1636,7 @@ export interface Resources {
   /**
    * A label names a version of a prompt, for example `production` or `staging`. Applications invoke by label, and a
    * release moves the label. The next invocation in every process runs the new version. Each label has a history: who
-   * moved it, when, and to which version. A version with text such as `{{user name}}`, which looks like a placeholder
+   * moved it, when, to which version, and what that changed for callers. A version with text such as `{{user name}}`, which looks like a placeholder
    * and is none, gets a label only with `"accept_warnings": true`.
    */
   readonly labels: LabelsResource;

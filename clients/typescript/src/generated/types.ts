@@ -251,9 +251,14 @@ export interface paths<Other = string & {}> {
          *     as text. Such a version needs `"accept_warnings": true`; without it, the answer is 409 `warnings-not-accepted` and
          *     nothing changes.
          *
-         *     The move is added to the history of the label, with its time and the API key. It changes neither `updated_at` nor
-         *     the version of the prompt, and an `If-Match` with an earlier `ETag` of the prompt still matches. So a release
-         *     disturbs nobody who edits the prompt.
+         *     A move compares the two versions as an API is compared: what callers send (variables), what they run (tools), and
+         *     what they get (the format of the answer). `warnings` also has up to 20 differences that can break them, such as
+         *     `variable-required` or `answer-weakened`. These do not need `accept_warnings`. Texts, models and parameters are not
+         *     compared.
+         *
+         *     The move is added to the history of the label, with its time, the API key and these differences. It changes neither
+         *     `updated_at` nor the version of the prompt, and an `If-Match` with an earlier `ETag` of the prompt still matches. So
+         *     a release disturbs nobody who edits the prompt.
          *
          *     The scope `prompts:release` is not part of `prompts:write`: those who edit a prompt need not be those who release
          *     it. A prompt has at most 20 labels.
@@ -282,8 +287,9 @@ export interface paths<Other = string & {}> {
         };
         /**
          * List the moves of a label
-         * @description Lists which versions the label has named, the latest first: its creation, each move, and deletions. It also works
-         *     for a label that was deleted. The history is deleted with the prompt.
+         * @description Lists which versions the label has named, the latest first: its creation, each move, and deletions. `warnings` of
+         *     a move are the differences from the version before that can break callers. It also works for a label that was
+         *     deleted. The history is deleted with the prompt.
          */
         get: operations<Other>["listLabelMoves"];
         put?: never;
@@ -2656,7 +2662,7 @@ export interface components<Other = string & {}> {
         VersionNumber: number;
         /**
          * Warnings
-         * @description Probable mistakes in the accepted request. Absent if there are none.
+         * @description Probable mistakes in the accepted request; for a label, also differences between its versions that can break callers. Absent if there are none.
          * @example [
          *       {
          *         "code": "unknown-variable",
@@ -6552,7 +6558,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * Warning
-         * @description A probable mistake in an accepted request.
+         * @description A probable mistake in an accepted request, or a difference between two versions of a prompt.
          * @example {
          *       "code": "unknown-variable",
          *       "detail": "is not declared or used by the prompt",
@@ -6562,17 +6568,17 @@ export interface components<Other = string & {}> {
         Warning: {
             /**
              * AnyWarningCode
-             * @description Type of the warning. `unknown-variable`: the prompt does not declare or use a supplied variable. `not-a-placeholder`: text looks like a placeholder but is not one, such as `{{name}`, `{{user name}}` or `{{#if x}}`. `unused-variable`: no placeholder uses a declared variable. `unverified-object`: checking the answer took too long, so `object` may not match its schema. If even reading it took too long, there is no `object`, and `text` may not be JSON. `inexact-number`: the answer has a number such as 12345678901234567890 or 1e400, which is not exactly an IEEE 754 double. `object` contains it as it is, but JavaScript and others change it when they parse it, and so does the check against the schema. `assumed-output-limit`: no limit of output tokens is set, or a larger one for a model whose own limit is unknown, so that the provider gets `assume_max_output_tokens` of a budget.
+             * @description Type of the warning. `unknown-variable`: the prompt does not declare or use a supplied variable. `not-a-placeholder`: text looks like a placeholder but is not one, such as `{{name}`, `{{user name}}` or `{{#if x}}`. `unused-variable`: no placeholder uses a declared variable. `unverified-object`: checking the answer took too long, so `object` may not match its schema. If even reading it took too long, there is no `object`, and `text` may not be JSON. `inexact-number`: the answer has a number such as 12345678901234567890 or 1e400, which is not exactly an IEEE 754 double. `object` contains it as it is, but JavaScript and others change it when they parse it, and so does the check against the schema. `assumed-output-limit`: no limit of output tokens is set, or a larger one for a model whose own limit is unknown, so that the provider gets `assume_max_output_tokens` of a budget. Others compare the version that a label names with the one before, for its callers. `variable-required`: a variable without which nothing is rendered is new, or was optional. `variable-removed`: the prompt no longer has a variable. `variables-strict`: unknown variables are refused, which were ignored. `tool-added`: callers have to run another tool. `tool-removed`: a tool is gone. `tool-narrowed`, `tool-widened`: the arguments of a tool lost a property or allow less, or allow more. `answer-format-changed`: the answer is JSON and was text, or the reverse. `answer-weakened`: something in the schema of the answer is gone, became optional or allows more. `schema-changed`: a schema changed in a way that can be one of these.
              * @example unknown-variable
              */
-            code: ("unknown-variable" | "not-a-placeholder" | "unused-variable" | "unverified-object" | "inexact-number" | "assumed-output-limit") | components<Other>["schemas"]["OtherValue"];
+            code: ("unknown-variable" | "not-a-placeholder" | "unused-variable" | "unverified-object" | "inexact-number" | "assumed-output-limit" | "variable-required" | "variable-removed" | "variables-strict" | "tool-added" | "tool-removed" | "tool-narrowed" | "tool-widened" | "answer-format-changed" | "answer-weakened" | "schema-changed") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description What is wrong at this place, for people.
              * @example is not declared or used by the prompt
              */
             detail: string;
             /**
-             * @description JSON Pointer into the body of the request as a URI fragment (RFC 6901, section 6).
+             * @description JSON Pointer into the body of the request as a URI fragment (RFC 6901, section 6). For a label, into the content of its version, or of the version before for what is gone; behind a `$ref`, it continues in the schema that this names.
              * @example #/variables/tickt
              */
             pointer?: string;
@@ -8407,6 +8413,7 @@ export interface components<Other = string & {}> {
             version?: number;
             moved_at: components<Other>["schemas"]["Timestamp"];
             author: components<Other>["schemas"]["Author"];
+            warnings?: components<Other>["schemas"]["Warnings"];
         };
         /**
          * LabelMovePage
