@@ -86,11 +86,36 @@ describe('a list', () => {
     await row(page).getByRole('cell', { name: 'Failed', exact: true }).waitFor();
   });
 
-  it('says on hover how long ago something was', async () => {
+  it('says on hover how long ago something was, and leads on from there', async () => {
     const page = await open('/deliveries');
-    await row(page).waitFor();
-    const titles = await page.locator('main table time').evaluateAll((times) => times.map((time) => time.title));
-    expect(titles).toEqual([expect.stringMatching(/^[A-Z].* [AP]M \(.* ago\)$/)]);
+    const time = row(page).getByRole('time');
+    await time.hover({ trial: true });
+    expect(await time.getAttribute('title')).toMatch(/^[A-Z].* [AP]M \(.* ago\)$/);
+    const [tab] = await Promise.all([
+      page.context().waitForEvent('page'),
+      time.click({ modifiers: ['ControlOrMeta'] }),
+    ]);
+    await tab.waitForURL('**/dashboard/deliveries/*');
+    await time.click();
+    await page.waitForURL('**/dashboard/deliveries/*');
+  });
+
+  it('shows a tooltip to the keyboard, and as long as the pointer is on it', async () => {
+    const page = await open('/integrations');
+    const types = row(page).getByText(/^\d+ types?$/);
+    const tooltip = page.getByRole('tooltip');
+    await row(page).getByRole('link').focus();
+    await page.keyboard.press('Tab');
+    await tooltip.waitFor();
+    await page.keyboard.press('Escape');
+    await tooltip.waitFor({ state: 'detached' });
+    await types.hover();
+    await tooltip.waitFor();
+    await tooltip.hover();
+    await page.waitForTimeout(500);
+    expect(await tooltip.isVisible()).toBe(true);
+    await types.click();
+    await page.getByRole('heading', { level: 1, name: longName }).waitFor();
   });
 });
 

@@ -122,7 +122,14 @@ export const theme: MantineThemeOverride = createTheme({
     }),
     Paper: Paper.extend({ defaultProps: { radius: 'lg' } }),
     Tooltip: Tooltip.extend({
-      defaultProps: { openDelay: 300, events: { hover: true, focus: true, touch: true }, multiline: true, maw: 320 },
+      defaultProps: {
+        openDelay: 300,
+        events: { hover: true, focus: true, touch: true },
+        // The pointer can move onto it (WCAG 2.2, 1.4.13).
+        interactive: true,
+        multiline: true,
+        maw: 320,
+      },
     }),
   },
 });

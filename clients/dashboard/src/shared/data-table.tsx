@@ -5,6 +5,7 @@ import { Link, type LinkProps } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, type CSSProperties, type ReactNode } from 'react';
 import classes from './data-table.module.css';
+import { followLink } from './follow-link.ts';
 import { ProblemAlert } from './problem-alert.tsx';
 import { useFormat, useTexts } from './texts.tsx';
 import { useIsPhone } from './use-is-phone.ts';
@@ -176,6 +177,7 @@ function Rows<Row>({
                 role="row"
                 aria-rowindex={index + 2}
                 data-link={rowLink !== undefined || undefined}
+                onClick={rowLink && followLink}
               >
                 {columns.map((column, position) => {
                   const content = column.cell(row);

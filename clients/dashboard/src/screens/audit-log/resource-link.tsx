@@ -6,7 +6,7 @@ import { TextLink } from '../../shared/links.tsx';
 /** The id of what was changed, as a link to it. What is deleted, and what has no page, is its id only. */
 export function ResourceLink({ record }: { record: Schemas['AuditRecord'] }): ReactNode {
   const { resource_type: type, resource_id: id, operation } = record;
-  const common = { size: 'sm', display: 'block', title: id } as const;
+  const common = { size: 'sm', display: 'block' } as const;
   if (operation.startsWith('delete') && type !== 'invocation' && operation !== 'deleteLabel') {
     return <PlainId id={id} />;
   }
@@ -63,9 +63,5 @@ const pages = new Map<
 ]);
 
 function PlainId({ id }: { id: string }): ReactNode {
-  return (
-    <Text size="sm" title={id}>
-      {id}
-    </Text>
-  );
+  return <Text size="sm">{id}</Text>;
 }

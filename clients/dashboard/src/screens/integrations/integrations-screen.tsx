@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core';
+import { Text, Tooltip } from '@mantine/core';
 import { IconWebhook } from '@tabler/icons-react';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
@@ -95,7 +95,9 @@ function useColumns(): Column<Schemas['Integration']>[] {
       width: 110,
       isHiddenOnPhone: true,
       cell: ({ event_types }) => (
-        <span title={format.list(event_types)}>{texts.eventTypeCount(format.number(event_types.length))}</span>
+        <Tooltip label={format.list(event_types)}>
+          <span tabIndex={0}>{texts.eventTypeCount(format.number(event_types.length))}</span>
+        </Tooltip>
       ),
     },
     {

@@ -89,11 +89,7 @@ function useColumns(): Column<Schemas['DeliveryListItem']>[] {
     {
       key: 'integration',
       header: texts.integration,
-      cell: ({ integration_name, integration_id }) => (
-        <Text size="sm" title={integration_name}>
-          {integration_name ?? integration_id}
-        </Text>
-      ),
+      cell: ({ integration_name, integration_id }) => <Text size="sm">{integration_name ?? integration_id}</Text>,
     },
     {
       key: 'status',

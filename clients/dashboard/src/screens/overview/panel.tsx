@@ -2,6 +2,7 @@ import { Paper, Skeleton, Text, Title } from '@mantine/core';
 import { IconCircleCheck } from '@tabler/icons-react';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { useId, type ReactNode } from 'react';
+import { followLink } from '../../shared/follow-link.ts';
 import { TextLink } from '../../shared/links.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import classes from './panel.module.css';
@@ -67,7 +68,7 @@ export function PanelRow({
   children?: ReactNode;
 }): ReactNode {
   return (
-    <li className={classes.row}>
+    <li className={classes.row} onClick={followLink}>
       <div className={classes.text}>
         <Link {...target} className={classes.link}>
           {name}

@@ -84,7 +84,7 @@ export function VersionTable({
         <>
           <Time value={created_at} />
           {author !== undefined && (
-            <Text size="xs" c="dimmed" title={author.name}>
+            <Text size="xs" c="dimmed">
               {author.name}
             </Text>
           )}

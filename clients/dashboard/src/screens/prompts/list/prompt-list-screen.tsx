@@ -124,7 +124,7 @@ function useColumns(): Column<Schemas['Prompt']>[] {
       width: '15%',
       cell: ({ labels = {} }) => {
         const text = labelText(labels, labelTexts.badge);
-        return text === '' ? shared.none : <span title={text}>{text}</span>;
+        return text === '' ? shared.none : text;
       },
     },
     ...(usage === undefined
