@@ -331,6 +331,57 @@ describe('prompts', () => {
     expect(saved).toMatchObject({ selected_provider: 'openai', selected_model: 'mock-1' });
   });
 
+  it('run as a draft before they are saved, beside the saved version, with the difference of the answers', async () => {
+    const { id } = await createPrompt({
+      name: 'Drafted',
+      messages: [{ role: 'user', content: 'Greet {{name}}.' }],
+      selected_provider: 'echo',
+    });
+    const page = await open(`/prompts/${id}`);
+    await type(page, 1, ' And {{other}}.');
+    await goTo(page, 'Playground');
+    await page.getByText('They run here as a draft.').waitFor();
+    await page.getByRole('textbox', { name: 'name', exact: true }).fill('Ada');
+    await page.getByRole('textbox', { name: 'other', exact: true }).fill('Grace');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    const answer = (name: string): Locator => page.getByRole('group', { name, exact: true });
+    await answer('echo').getByText('Greet Ada. And Grace.').waitFor();
+    await answer('echo').getByText('Draft', { exact: true }).waitFor();
+    expect(await page.getByRole('region', { name: 'curl' }).count()).toBe(0);
+
+    await page.getByRole('button', { name: 'Compare with another version' }).click();
+    const comparison = page.getByRole('group', { name: 'Comparison 2' }).getByLabel('Version');
+    expect(await comparison.inputValue()).toBe('1');
+    for (const [width, height] of [
+      [1280, 800],
+      [390, 844],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      for (const place of [0, 100_000]) {
+        await page.evaluate(`window.scrollTo(0, ${place})`);
+        const { y = 0, height: own = 0 } =
+          (await page.getByRole('button', { name: 'Run', exact: true }).boundingBox()) ?? {};
+        expect(y > 0 && y + own <= height).toBe(true);
+      }
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await answer('Draft').getByText('Greet Ada. And Grace.').waitFor();
+    await answer('v1').getByText('Greet Ada.', { exact: true }).waitFor();
+    expect(await answer('v1').getByText('is not declared or used').count()).toBe(0);
+    const difference = page.getByRole('region', { name: 'Difference of the answers' });
+    await difference.locator('.cm-merge-a .cm-changedText', { hasText: 'And Grace.' }).waitFor();
+    await difference.getByText('Cost: $0.00 → $0.00').waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'prompt-draft');
+
+    // What is typed and answered stays.
+    const opened = page.context().waitForEvent('page');
+    await answer('Draft').getByRole('link', { name: 'Open the invocation' }).click();
+    await (await opened).getByRole('heading', { level: 1, name: 'drafted' }).waitFor();
+    expect((await service.call('GET', `/api/v1/prompts/${id}`)).body.version).toBe(1);
+  });
+
   it('show answers in Markdown as they are meant, and as they came; nothing in them runs or is loaded', async () => {
     const content = `# Title\n\n- **one**\n- [two](https://example.com/) and [three](javascript:window.ran=1)\n\n![four](https://example.com/x.png) <b onclick="window.ran=1">five</b>`;
     const { id } = await createPrompt({

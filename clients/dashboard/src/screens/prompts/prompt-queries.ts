@@ -1,4 +1,4 @@
-import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { queryOptions, useQueries, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { NotFoundError, type Schemas } from 'prompt-gateway-client';
 import { gateway } from '../../app/gateway.ts';
 import { every, liveStatistics } from '../../app/query-client.ts';
@@ -76,10 +76,18 @@ export function useVersions(id: string): ListState<Schemas['PromptVersion']> {
 
 /** One version, which never changes. Without a number nothing is read. */
 export function useVersion(id: string, version: number | undefined): UseQueryResult<Schemas['PromptVersion']> {
-  return useQuery({
-    queryKey: promptKeys.version(id, version ?? 0),
-    queryFn: ({ signal }) => gateway.promptVersions.get(id, version ?? 0, { signal }),
-    enabled: version !== undefined,
+  return useQuery({ ...versionQuery(id, version ?? 0), enabled: version !== undefined });
+}
+
+/** Several versions. @param versions each of them once */
+export function useEachVersion(id: string, versions: readonly number[]): UseQueryResult<Schemas['PromptVersion']>[] {
+  return useQueries({ queries: versions.map((version) => versionQuery(id, version)) });
+}
+
+function versionQuery(id: string, version: number) {
+  return queryOptions({
+    queryKey: promptKeys.version(id, version),
+    queryFn: ({ signal }) => gateway.promptVersions.get(id, version, { signal }),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }

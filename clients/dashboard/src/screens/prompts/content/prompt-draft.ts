@@ -235,3 +235,13 @@ export function changesOf(draft: PromptDraft, stored: Prompt): Schemas['PromptUp
     wanted.filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before.get(name))),
   );
 }
+
+/** What of the draft a model would see, and differs from a stored prompt; undefined if nothing does, or it has mistakes. */
+export function contentChangesOf(draft: PromptDraft, stored: Prompt): Schemas['PromptDraft'] | undefined {
+  const { variables, generation } = mistakesOf(draft, false);
+  if (variables.size > 0 || Object.values(generation).some(({ size }) => size > 0)) return undefined;
+  const { name, slug, description, test_settings, invocation_content } = stored;
+  const before = { name, slug, description, test_settings, invocation_content };
+  const changes = Object.entries(changesOf(draft, stored)).filter(([member]) => !Object.hasOwn(before, member));
+  return changes.length === 0 ? undefined : Object.fromEntries(changes);
+}

@@ -24,10 +24,13 @@ export function runMembers({ version, label }: RunChoice): { version?: number; l
 export function RunSelect({
   prompt: { version: newest, labels = {} },
   value: { version, label },
+  latest = '',
   onChange,
 }: {
   prompt: Schemas['Prompt'];
   value: RunChoice;
+  /** What runs without a version and a label, if it is not the latest version. */
+  latest?: string;
   onChange: (value: RunChoice) => void;
 }): ReactNode {
   const { prompts, labels: texts } = useTexts();
@@ -40,7 +43,7 @@ export function RunSelect({
       // A label begins with a letter.
       value={label ?? String(version ?? '')}
       data={[
-        { value: '', label: prompts.playground.latest(newest) },
+        { value: '', label: latest || prompts.playground.latest(newest) },
         ...(named.length > 0 ? [{ group: texts.run.labels, items: named }] : []),
         { group: texts.run.versions, items: versionOptions(newest, version, prompts.history.version) },
       ]}

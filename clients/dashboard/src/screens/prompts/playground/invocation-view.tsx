@@ -4,12 +4,18 @@ import { ProblemError, type Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { CopyableId } from '../../../shared/copy.tsx';
 import { JsonView } from '../../../shared/json-view.tsx';
+import { TextLink } from '../../../shared/links.tsx';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { StatusBadge } from '../../../shared/status-badge.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import { Answer, FailedAttempts, finishTone } from '../content/answer.tsx';
 import { useAnswerSoFar, type AnswerSoFar } from '../workspace/live-answer.ts';
-import type { AnswerFacts, Invocation, RunningInvocation } from '../workspace/use-invocations.ts';
+import {
+  invocationIdOf,
+  type AnswerFacts,
+  type Invocation,
+  type RunningInvocation,
+} from '../workspace/use-invocations.ts';
 import classes from './playground.module.css';
 import { RunningTime } from './running-time.tsx';
 
@@ -17,6 +23,8 @@ interface InvocationViewProps {
   readonly invocation: Invocation | RunningInvocation;
   /** What answers it, if several are shown; otherwise empty. */
   readonly name: string;
+  /** Whether the key may read the invocation log. */
+  readonly canRead: boolean;
   /** Goes on with the conversation after this answer. */
   readonly onContinue: () => void;
   /** Runs it again without what the provider cannot do. */
@@ -32,6 +40,7 @@ interface InvocationViewProps {
 export function InvocationView({
   invocation,
   name,
+  canRead,
   onContinue,
   onIgnoreUnsupported,
   onUse,
@@ -49,6 +58,13 @@ export function InvocationView({
     );
   }
   const { outcome, elapsed } = invocation;
+  const id = canRead ? invocationIdOf(invocation) : undefined;
+  const record = id !== undefined && (
+    // In a tab of its own: what is typed and answered here stays.
+    <TextLink to="/invocations/$id" params={{ id }} size="sm" target="_blank">
+      {texts.record}
+    </TextLink>
+  );
   switch (outcome.kind) {
     case 'canceled': {
       const { soFar } = outcome;
@@ -63,14 +79,18 @@ export function InvocationView({
       return (
         <AnswerCard name={name} result={soFar}>
           <Text size="sm" c="dimmed">
-            {canceled}
+            {canceled} {record}
           </Text>
         </AnswerCard>
       );
     }
     case 'failed': {
       const { error, soFar } = outcome;
-      const failure = <Failure name={name} error={error} onIgnoreUnsupported={onIgnoreUnsupported} />;
+      const failure = (
+        <Failure name={name} error={error} onIgnoreUnsupported={onIgnoreUnsupported}>
+          {record}
+        </Failure>
+      );
       if (soFar.text === '') return failure;
       return (
         <AnswerCard name={name} result={soFar}>
@@ -83,7 +103,8 @@ export function InvocationView({
       return (
         <AnswerCard name={name} result={result}>
           <Warnings warnings={result.warnings ?? []} />
-          <Facts result={result} facts={facts} />
+          <Facts result={result} facts={facts} isDraft={invocation.request.body.draft !== undefined} />
+          {record}
           <Group justify="space-between" gap="xs">
             {facts.requestId !== undefined && <RequestId value={facts.requestId} />}
             {onUse !== undefined && (
@@ -129,16 +150,19 @@ function Failure({
   name,
   error,
   onIgnoreUnsupported,
+  children,
 }: {
   name: string;
   error: unknown;
   onIgnoreUnsupported: () => void;
+  children: ReactNode;
 }): ReactNode {
   const { playground: texts } = useTexts().prompts;
   const attempts = error instanceof ProblemError ? (error.problem.attempts ?? []) : [];
   return (
     <Stack gap="sm">
       <ProblemAlert error={error} />
+      {children}
       {error instanceof ProblemError && (
         <>
           {error.problem.type === 'urn:prompt-gateway:problem:unsupported-by-provider' && (
@@ -171,7 +195,15 @@ function RequestId({ value }: { value: string }): ReactNode {
   );
 }
 
-function Facts({ result, facts }: { result: Schemas['InvocationResult']; facts: AnswerFacts }): ReactNode {
+function Facts({
+  result,
+  facts,
+  isDraft,
+}: {
+  result: Schemas['InvocationResult'];
+  facts: AnswerFacts;
+  isDraft: boolean;
+}): ReactNode {
   const { playground: texts, finishReasons } = useTexts().prompts;
   const format = useFormat();
   const { inputTokens, outputTokens, cachedInputTokens: fromCache, reasoningTokens: reasoning } = result.usage;
@@ -179,7 +211,7 @@ function Facts({ result, facts }: { result: Schemas['InvocationResult']; facts: 
   const output = format.tokens(outputTokens);
   const entries: [string, ReactNode][] = [
     [texts.facts.model, `${facts.provider} / ${facts.model}`],
-    [texts.facts.version, facts.servedVersion],
+    [texts.facts.version, isDraft ? texts.draft : facts.servedVersion],
     [texts.facts.latency, format.duration(facts.latencyMs)],
     [
       texts.facts.tokens,

@@ -1,49 +1,42 @@
-import { Alert, Button, Checkbox, Group, NativeSelect, NumberInput, Paper, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { IconInfoCircle, IconPlayerPlay, IconPlayerStop, IconPlus, IconTestPipe } from '@tabler/icons-react';
+import { IconInfoCircle, IconPlayerPlay, IconPlayerStop, IconTestPipe } from '@tabler/icons-react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Schemas } from 'prompt-gateway-client';
-import { listVariables } from 'prompt-gateway-client/template';
-import { useMemo, useRef, useState, type ReactNode } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 import { useScope } from '../../../app/session-context.ts';
 import { TextLink } from '../../../shared/links.tsx';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
 import { useContent } from '../../invocations/queries.ts';
-import { chosenVersion, runMembers, RunSelect } from '../content/run-select.tsx';
-import { TargetRow } from '../content/target-row.tsx';
-import { TargetSelect } from '../content/target-select.tsx';
 import { VariableValuesForm } from '../content/variable-values-form.tsx';
 import { jsonMistake, missingOf } from '../content/variable-values.ts';
-import { useProviders, useVersion } from '../prompt-queries.ts';
 import type { Parameters } from '../generation/parameters.tsx';
 import type { Invocation, InvocationRequest } from '../workspace/use-invocations.ts';
-import { useWorkspace, type PlaygroundSettings } from '../workspace/workspace-context.ts';
+import { useWorkspace } from '../workspace/workspace-context.ts';
+import { AnswerDifference, type NamedAnswer } from './answer-difference.tsx';
 import { CallAsCode } from './call-as-code.tsx';
 import { Conversation } from './conversation.tsx';
 import { InvocationView } from './invocation-view.tsx';
-import { ParameterOverrides } from './parameter-overrides.tsx';
 import { PastInvocations } from './past-invocations.tsx';
 import classes from './playground.module.css';
+import { useDraft, useRuns } from './runs.ts';
+import { Settings } from './settings.tsx';
 import { continued } from './turns.ts';
 
-/** The most models beside the first. */
-const mostOthers = 5;
-
-/** Invokes the stored prompt with the values of the form. */
+/** Invokes the prompt with the values of the form: what is in the editor, or what is saved. */
 export function PlaygroundScreen(): ReactNode {
   const { stored, values, setValues, setDraft, isDirty, playground, setPlayground, setTestTargets, invocations } =
     useWorkspace();
   const { playground: texts } = useTexts().prompts;
   const canInvoke = useScope('prompts:invoke');
   const canWrite = useScope('prompts:write');
+  const canRead = useScope('invocations:read');
   const navigate = useNavigate();
   const { invocation } = useSearch({ from: '/prompts/$promptId/playground' });
   const { data: prompt } = stored;
-  const version = chosenVersion(playground.run, prompt);
-  const pinned = useVersion(prompt.id, version);
-  const content = version === undefined ? prompt : pinned.data;
-  const variables = useMemo(() => (content === undefined ? [] : listVariables(content)), [content]);
+  const draft = useDraft(canWrite);
+  const { variables, requests, error } = useRuns(draft);
   const [chosen, setChosen] = useState<number>();
   const [wasRun, setWasRun] = useState(false);
   const result = useRef<HTMLElement>(null);
@@ -51,11 +44,11 @@ export function PlaygroundScreen(): ReactNode {
   const isRunning = running.length > 0;
   const shown = running[0]?.group ?? chosen ?? past[0]?.group;
   const answers = [...running, ...past].filter(({ group }) => group === shown).sort((a, b) => a.id - b.id);
-  const isWrong = jsonMistake(values) !== undefined;
-  const requests = useMemo(
-    () => [playground, ...playground.others].map((target) => requestOf({ ...playground, ...target }, values.values)),
-    [playground, values.values],
+  const names = namesOf(answers, prompt, texts.draft);
+  const compared = answers.flatMap((one, index): NamedAnswer[] =>
+    'outcome' in one && one.outcome.kind === 'answered' ? [{ name: names[index] ?? '', outcome: one.outcome }] : [],
   );
+  const isWrong = jsonMistake(values) !== undefined;
   const [request] = requests;
 
   const run = (sent = requests): void => {
@@ -83,7 +76,7 @@ export function PlaygroundScreen(): ReactNode {
   const test = (): void => {
     const { selected_provider: selected = 'echo', selected_model: selectedModel = '' } = prompt;
     setTestTargets(
-      [playground, ...playground.others].map(({ provider, model }) => ({
+      [playground, ...playground.others.filter(({ run }) => run === undefined)].map(({ provider, model }) => ({
         key: crypto.randomUUID(),
         provider: provider === '' ? selected : provider,
         model: provider === '' && model === '' ? selectedModel : model,
@@ -93,32 +86,90 @@ export function PlaygroundScreen(): ReactNode {
   };
 
   return (
-    <div className={classes.columns}>
-      <Stack gap="md" miw={0}>
-        {isDirty && (
-          <Alert color="yellow" icon={<IconInfoCircle />}>
-            {texts.unsaved(prompt.version)}
-          </Alert>
-        )}
-        {invocation !== undefined && <OpenedInvocation id={invocation} />}
-        <Paper withBorder p="md">
-          <Stack gap="md">
-            <VariableValuesForm
-              variables={variables}
-              values={values}
-              missing={wasRun ? missingOf(variables, values) : []}
-              onChange={setValues}
-            />
-            {pinned.error !== null && version !== undefined && <ProblemAlert error={pinned.error} />}
-          </Stack>
-        </Paper>
-        <Conversation
-          turns={playground.messages}
-          onChange={(messages) => {
-            setPlayground({ ...playground, messages });
-          }}
-        />
-        <Settings />
+    <>
+      <div className={classes.columns}>
+        <Stack gap="md" miw={0}>
+          {isDirty && (
+            <Alert color={draft === undefined ? 'yellow' : 'gray'} icon={<IconInfoCircle />}>
+              {draft === undefined ? texts.unsaved(prompt.version) : texts.runsDraft}
+            </Alert>
+          )}
+          {invocation !== undefined && <OpenedInvocation id={invocation} />}
+          <Paper withBorder p="md">
+            <Stack gap="md">
+              <VariableValuesForm
+                variables={variables}
+                values={values}
+                missing={wasRun ? missingOf(variables, values) : []}
+                onChange={setValues}
+              />
+              {error !== null && <ProblemAlert error={error} />}
+            </Stack>
+          </Paper>
+          <Conversation
+            turns={playground.messages}
+            onChange={(messages) => {
+              setPlayground({ ...playground, messages });
+            }}
+          />
+          <Settings draft={draft} />
+        </Stack>
+        <Stack gap="lg" miw={0}>
+          <section
+            ref={result}
+            className={classes.result}
+            aria-label={texts.result}
+            aria-live="polite"
+            aria-busy={isRunning}
+          >
+            {answers.length === 0 && (
+              <Text c="dimmed" className={classes.blank}>
+                {texts.blank}
+              </Text>
+            )}
+            <div className={classes.answers}>
+              {answers.map((one, index) => (
+                <Stack key={one.id} gap="xs" miw={0} role="group" aria-label={names[index] || texts.answer}>
+                  {answers.length > 1 && (
+                    <Text size="sm" fw={600} ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+                      {names[index]}
+                    </Text>
+                  )}
+                  <InvocationView
+                    invocation={one}
+                    name={answers.length > 1 ? (names[index] ?? '') : ''}
+                    canRead={canRead}
+                    onContinue={() => {
+                      if ('live' in one || one.outcome.kind !== 'answered') return;
+                      const messages = continued(one.request.body.messages ?? [], one.outcome.result);
+                      setPlayground({ ...playground, messages });
+                    }}
+                    onIgnoreUnsupported={() => {
+                      setPlayground({ ...playground, ignoresUnsupported: true });
+                      run(requests.map((sent) => ({ ...sent, body: { ...sent.body, unsupported: 'ignore' } })));
+                    }}
+                    onUse={
+                      canWrite
+                        ? () => {
+                            use(one.request);
+                          }
+                        : undefined
+                    }
+                  />
+                </Stack>
+              ))}
+            </div>
+          </section>
+          {compared.length === 2 && compared[0] !== undefined && compared[1] !== undefined && (
+            <AnswerDifference first={compared[0]} second={compared[1]} />
+          )}
+          {past.length > 0 && <PastInvocations shown={shown} onShow={setChosen} />}
+          {request !== undefined && request.body.draft === undefined && (
+            <CallAsCode slug={prompt.slug} request={request} />
+          )}
+        </Stack>
+      </div>
+      <Paper withBorder shadow="md" p="sm" className={classes.bar}>
         <Group gap="sm">
           {isRunning ? (
             <Button color="red" variant="light" leftSection={<IconPlayerStop size={16} />} onClick={invocations.cancel}>
@@ -134,60 +185,12 @@ export function PlaygroundScreen(): ReactNode {
               {texts.asTestRun}
             </Button>
           )}
-          <Text size="xs" c="dimmed">
+          <Text size="xs" c="dimmed" {...(canInvoke && { visibleFrom: 'xs' })}>
             {canInvoke ? texts.hint : texts.noScope}
           </Text>
         </Group>
-      </Stack>
-      <Stack gap="lg" miw={0}>
-        <section
-          ref={result}
-          className={classes.result}
-          aria-label={texts.result}
-          aria-live="polite"
-          aria-busy={isRunning}
-        >
-          {answers.length === 0 && (
-            <Text c="dimmed" className={classes.blank}>
-              {texts.blank}
-            </Text>
-          )}
-          <div className={classes.answers}>
-            {answers.map((one) => (
-              <Stack key={one.id} gap="xs" miw={0} role="group" aria-label={nameOf(one, prompt) || texts.answer}>
-                {answers.length > 1 && (
-                  <Text size="sm" fw={600} ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-                    {nameOf(one, prompt)}
-                  </Text>
-                )}
-                <InvocationView
-                  invocation={one}
-                  name={answers.length > 1 ? nameOf(one, prompt) : ''}
-                  onContinue={() => {
-                    if ('live' in one || one.outcome.kind !== 'answered') return;
-                    const messages = continued(one.request.body.messages ?? [], one.outcome.result);
-                    setPlayground({ ...playground, messages });
-                  }}
-                  onIgnoreUnsupported={() => {
-                    setPlayground({ ...playground, ignoresUnsupported: true });
-                    run(requests.map((sent) => ({ ...sent, body: { ...sent.body, unsupported: 'ignore' } })));
-                  }}
-                  onUse={
-                    canWrite
-                      ? () => {
-                          use(one.request);
-                        }
-                      : undefined
-                  }
-                />
-              </Stack>
-            ))}
-          </div>
-        </section>
-        {past.length > 0 && <PastInvocations shown={shown} onShow={setChosen} />}
-        {request !== undefined && <CallAsCode slug={prompt.slug} request={request} />}
-      </Stack>
-    </div>
+      </Paper>
+    </>
   );
 }
 
@@ -206,145 +209,25 @@ function OpenedInvocation({ id }: { id: string }): ReactNode {
   );
 }
 
-function Settings(): ReactNode {
-  const { stored, playground, setPlayground } = useWorkspace();
-  const { playground: texts } = useTexts().prompts;
-  const { data: providers = [] } = useProviders();
-  const used = new Set([playground, ...playground.others].map(({ provider }) => provider));
-  const first =
-    providers.find(({ id, configured }) => configured && !used.has(id)) ??
-    providers.find(({ configured }) => configured);
-  const { selected_provider, selected_model } = stored.data;
-  const set = (changed: Partial<PlaygroundSettings>): void => {
-    setPlayground({ ...playground, ...changed });
-  };
-  return (
-    <Paper withBorder p="md" component="section" aria-label={texts.settings}>
-      <Stack gap="sm">
-        <div className={classes.pair}>
-          <RunSelect
-            prompt={stored.data}
-            value={playground.run}
-            onChange={(run) => {
-              set({ run });
-            }}
-          />
-          <NativeSelect
-            label={texts.cache}
-            value={playground.cache}
-            data={(['default', 'max-age', 'no-cache', 'no-store', 'only-if-cached'] as const).map((value) => ({
-              value,
-              label: texts.caches[value],
-            }))}
-            onChange={(event) => {
-              set({ cache: event.currentTarget.value as PlaygroundSettings['cache'] });
-            }}
-          />
-        </div>
-        {playground.cache === 'max-age' && (
-          <NumberInput
-            label={texts.maxAge}
-            min={0}
-            max={2_147_483_647}
-            allowDecimal={false}
-            allowNegative={false}
-            value={playground.maxAge}
-            onChange={(value) => {
-              set({ maxAge: Number(value) });
-            }}
-          />
-        )}
-        <TargetSelect
-          providers={providers}
-          value={playground}
-          placeholder={selected_provider === undefined ? texts.noSelection : texts.asSelected(selected_provider)}
-          modelPlaceholder={selected_model === undefined ? undefined : texts.asSelected(selected_model)}
-          onChange={set}
-        />
-        {playground.others.map((other, index) => (
-          <TargetRow
-            key={other.key}
-            name={texts.other(index + 2)}
-            removal={texts.removeOther(index + 2)}
-            providers={providers}
-            value={other}
-            onChange={(changed) => {
-              set({ others: playground.others.with(index, { ...other, ...changed }) });
-            }}
-            onRemove={() => {
-              set({ others: playground.others.filter(({ key }) => key !== other.key) });
-            }}
-          />
-        ))}
-        {playground.others.length < mostOthers && (
-          <Group>
-            <Button
-              size="xs"
-              variant="default"
-              leftSection={<IconPlus size={14} />}
-              onClick={() => {
-                const added = { key: crypto.randomUUID(), provider: first?.id ?? '', model: '' };
-                set({ others: [...playground.others, added] });
-              }}
-            >
-              {texts.addOther}
-            </Button>
-          </Group>
-        )}
-        <ParameterOverrides
-          saved={stored.data.parameters ?? {}}
-          value={playground.parameters}
-          onChange={(parameters) => {
-            set({ parameters });
-          }}
-        />
-        <Checkbox
-          size="xs"
-          label={texts.stream}
-          checked={playground.isStreamed}
-          onChange={(event) => {
-            set({ isStreamed: event.currentTarget.checked });
-          }}
-        />
-        <Checkbox
-          size="xs"
-          label={texts.ignoreUnsupported}
-          checked={playground.ignoresUnsupported}
-          onChange={(event) => {
-            set({ ignoresUnsupported: event.currentTarget.checked });
-          }}
-        />
-      </Stack>
-    </Paper>
+/**
+ * What answers each invocation, as far as its request says so: the version, if they differ in it, and the model, if they
+ * differ in it or in nothing.
+ */
+function namesOf(
+  invocations: readonly Pick<Invocation, 'request'>[],
+  prompt: Schemas['Prompt'],
+  draftName: string,
+): string[] {
+  const runs = invocations.map(({ request: { body } }) =>
+    body.draft === undefined ? (body.label ?? `v${body.version ?? prompt.version}`) : draftName,
   );
-}
-
-/** What answers an invocation, as far as its request says so. */
-function nameOf({ request: { body } }: Pick<Invocation, 'request'>, prompt: Schemas['Prompt']): string {
-  const {
-    provider = prompt.selected_provider,
-    model = body.provider === undefined ? prompt.selected_model : undefined,
-  } = body;
-  return [provider, model].filter((part) => part !== undefined).join(' / ');
-}
-
-function requestOf(
-  { run, provider, model, cache, maxAge, parameters, messages, ignoresUnsupported, isStreamed }: PlaygroundSettings,
-  values: NonNullable<InvocationRequest['body']['variables']>,
-): InvocationRequest {
-  return {
-    body: {
-      ...(Object.keys(values).length > 0 && { variables: values }),
-      ...runMembers(run),
-      ...(provider !== '' && { provider }),
-      ...(model !== '' && { model }),
-      ...(Object.keys(parameters).length > 0 && {
-        parameters: parameters as NonNullable<InvocationRequest['body']['parameters']>,
-      }),
-      ...(messages.length > 0 && { messages: [...messages] }),
-      ...(ignoresUnsupported && { unsupported: 'ignore' as const }),
-    },
-    cacheControl: cache === 'default' ? undefined : cache === 'max-age' ? `max-age=${maxAge}` : cache,
-    isStreamed,
-  };
+  const targets = invocations.map(({ request: { body } }) => {
+    const { provider = prompt.selected_provider } = body;
+    const { model = body.provider === undefined ? prompt.selected_model : undefined } = body;
+    return [provider, model].filter((part) => part !== undefined).join(' / ');
+  });
+  const [isRunNamed, isTargetNamed] = [runs, targets].map((some) => new Set(some).size > 1);
+  return invocations.map((_, index) =>
+    [isRunNamed && runs[index], (isTargetNamed || !isRunNamed) && targets[index]].filter(Boolean).join(' · '),
+  );
 }

@@ -6,6 +6,7 @@ export interface AnswerSoFar {
   readonly text: string;
   /** The calls to providers that failed before. */
   readonly attempts: readonly Schemas['FailedAttempt'][];
+  readonly invocationId?: string | undefined;
 }
 
 /** An answer that is being streamed. Listeners are called once a frame at most. */
@@ -27,8 +28,8 @@ export function createLiveAnswer(): LiveAnswer {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    add: ({ text = '', attempts = soFar.attempts }) => {
-      soFar = { text: soFar.text + text, attempts };
+    add: ({ text = '', ...known }) => {
+      soFar = { ...soFar, ...known, text: soFar.text + text };
       frame ??= requestAnimationFrame(() => {
         frame = undefined;
         for (const listener of listeners) listener();

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import type { InvocationStream, Schemas } from 'prompt-gateway-client';
+import { AnswerError, type InvocationStream, type Schemas } from 'prompt-gateway-client';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { gateway } from '../../../app/gateway.ts';
 import { createLiveAnswer, type AnswerSoFar, type LiveAnswer } from './live-answer.ts';
@@ -46,6 +46,7 @@ export interface AnswerFacts {
   /** Seconds. */
   readonly age: number | undefined;
   readonly requestId: string | undefined;
+  readonly invocationId: string | undefined;
 }
 
 /** The invocations of this tab of the browser. */
@@ -150,13 +151,14 @@ async function readStream(stream: InvocationStream, live: LiveAnswer): Promise<A
   for await (const event of stream) {
     if (event.type === 'start') {
       ({ age } = event);
-      live.add({ attempts: event.attempts ?? [] });
+      live.add({ attempts: event.attempts ?? [], invocationId: event.invocationId });
     }
     if (event.type === 'text') live.add({ text: event.delta });
   }
   const result = await stream.final();
   const { provider, model, version, latencyMs, cached: isCached, requestId } = result;
-  const facts = { provider, model, servedVersion: String(version), latencyMs, isCached, age, requestId };
+  const { invocationId } = live.get();
+  const facts = { provider, model, servedVersion: String(version), latencyMs, isCached, age, requestId, invocationId };
   return { result, facts };
 }
 
@@ -170,5 +172,16 @@ function factsOf(headers: Headers, requestId: string | undefined): AnswerFacts {
     isCached: headers.get('x-cached') === 'true',
     age: age === null ? undefined : Number(age),
     requestId,
+    invocationId: headers.get(idHeader) ?? undefined,
   };
+}
+
+const idHeader = 'x-invocation-id';
+
+/** The id of its record, as far as the service said it. */
+export function invocationIdOf({ outcome }: Pick<Invocation, 'outcome'>): string | undefined {
+  if (outcome.kind === 'answered') return outcome.facts.invocationId;
+  const { soFar } = outcome;
+  if (outcome.kind === 'canceled' || !(outcome.error instanceof AnswerError)) return soFar.invocationId;
+  return soFar.invocationId ?? outcome.error.headers.get(idHeader) ?? undefined;
 }

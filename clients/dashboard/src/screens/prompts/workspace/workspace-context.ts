@@ -36,8 +36,8 @@ export interface TestTarget extends Target {
 
 /** What the playground sends beside the values. */
 export interface PlaygroundSettings extends Target {
-  /** Further models that run beside the first, to be compared. */
-  readonly others: readonly TestTarget[];
+  /** What runs beside the first, to be compared: other models, or other versions. */
+  readonly others: readonly (TestTarget & { readonly run?: RunChoice })[];
   readonly run: RunChoice;
   readonly cache: 'default' | 'max-age' | 'no-cache' | 'no-store' | 'only-if-cached';
   /** Seconds, with `max-age`. */
