@@ -225,12 +225,13 @@ export function webhookOperations({
     },
     listDeliveryAttempts(input) {
       const find = async () => {
-        await getDelivery(input.path.id, input.context);
+        const { delivery } = await getDelivery(input.path.id, input.context);
+        const attempts = await deliveries.attempts(input.path.id);
         // A delivery has about ten attempts. Two with the same number were made by two processes.
-        return listingOf(await deliveries.attempts(input.path.id), ({ number, at }) => ({
-          at: number,
-          id: at.toISOString().replace(/\W/g, ''),
-        }));
+        return listingOf(
+          attempts.map((attempt) => ({ attempt, delivery })),
+          ({ attempt: { number, at } }) => ({ at: number, id: at.toISOString().replace(/\W/g, '') }),
+        );
       };
       return answerPage(input, find, representAttempt);
     },

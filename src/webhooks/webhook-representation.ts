@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { components } from '../../generated/types.ts';
 import type { Integration } from './integrations/integration.ts';
+import { fromPairs } from './deliveries/delivery-documents.ts';
 import type { Attempt, Delivery, DeliveryWithBody } from './deliveries/delivery.ts';
 import type { DeliveryFilter } from './deliveries/delivery-lists.ts';
+import { deliveryHeaders } from './sending/delivery-headers.ts';
 import type { Replay } from './replays/replay.ts';
 
 type Schemas = components['schemas'];
@@ -86,16 +88,26 @@ export function representDelivery(delivery: DeliveryWithBody, state: DeliverySta
 }
 
 /** One attempt of a delivery. Fields of the answer are absent if there was none. */
-export function representAttempt(attempt: Attempt): Schemas['Attempt'] {
-  const { status, error, responseHeaders, response, responseCut } = attempt;
+export function representAttempt({
+  attempt,
+  delivery,
+}: {
+  readonly attempt: Attempt;
+  readonly delivery: Delivery;
+}): Schemas['Attempt'] {
+  const { at, status, error, certificateNames, requestHeaders, responseHeaders, response, responseCut } = attempt;
   return {
     number: attempt.number,
-    started_at: attempt.at.toISOString(),
+    started_at: at.toISOString(),
     latency_ms: Math.round(attempt.milliseconds),
     // As in the engine, a 2xx status counts even if the rest of the answer was lost.
     succeeded: status !== undefined && status >= 200 && status < 300,
     ...(status === undefined ? {} : { status_code: status }),
     ...(error === undefined ? {} : { error }),
+    ...(certificateNames.length > 0 && { certificate_names: [...certificateNames] }),
+    ...(requestHeaders !== undefined && {
+      request_headers: fromPairs(deliveryHeaders(requestHeaders, delivery, at)),
+    }),
     ...(status === undefined
       ? {}
       : {
@@ -116,7 +128,10 @@ export function representFailing(
   attempt: Attempt,
   integration: Pick<Integration, 'status'>,
 ): Schemas['FailingDelivery'] {
-  const { number, started_at, status_code, error, response_body } = representAttempt(attempt);
+  const { number, started_at, status_code, error, certificate_names, response_body } = representAttempt({
+    attempt,
+    delivery,
+  });
   return {
     id: delivery.id,
     status: shownStatus(delivery, integration),
@@ -124,6 +139,7 @@ export function representFailing(
     started_at,
     ...(status_code === undefined ? {} : { status_code }),
     ...(error === undefined ? {} : { error }),
+    ...(certificate_names !== undefined && { certificate_names }),
     ...(response_body === undefined
       ? {}
       : {

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
 import { serialiseEvent } from '../../src/webhooks/events/serialise.ts';
-import { deliveryHeaders } from '../../src/webhooks/sending/delivery-headers.ts';
+import { deliveryHeaders, settingsHeaders } from '../../src/webhooks/sending/delivery-headers.ts';
 import { defaultLimits } from '../../src/webhooks/timing.ts';
 import { percentile } from '../faults/webhooks/percentile.ts';
 
@@ -44,12 +44,13 @@ async function transport({ url, secrets, data, seconds }: TransportOptions): Pro
   await Promise.all(
     Object.entries(secrets).map(async ([integrationId, secret]) => {
       const pool = new Pool(origin, { connections: defaultLimits.perReceiver, pipelining: 1 });
-      const context = { integrationId, custom: [], secrets: { secret, nextSecret: undefined }, version: '0.0.0' };
+      const context = { custom: [], secrets: { secret, nextSecret: undefined }, version: '0.0.0' };
       const loop = async (): Promise<void> => {
         while (performance.now() < end) {
           const { id, orderId, bytes } = body();
-          const message = { eventId: id, eventType: 'ORDER_PLACED', targetId: orderId, body: bytes };
-          const headers = deliveryHeaders(message, context, new Date());
+          const message = { integrationId, eventId: id, eventType: 'ORDER_PLACED', targetId: orderId, body: bytes };
+          const at = new Date();
+          const headers = deliveryHeaders(settingsHeaders(message, context, at), message, at);
           const before = performance.now();
           const answer = await pool.request({ path, method: 'POST', headers, body: bytes });
           await answer.body.dump();

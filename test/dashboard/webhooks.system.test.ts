@@ -1,4 +1,7 @@
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { defaultTiming, type WebhookTiming } from '../../src/webhooks/timing.ts';
@@ -7,6 +10,7 @@ import { createIntegration, sendTest, type CreatedIntegration } from '../webhook
 import { openShop, placeOrder, type Shop } from '../orders/orders-harness.ts';
 import { counting } from '../accounting/statistics/statistics-harness.ts';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
+import { createAuthority, trust } from '../support/certificates.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -20,6 +24,7 @@ const timing: WebhookTiming = {
   breaker: { failures: 3, firstOpen: hour, longestOpen: hour },
 };
 
+const authority = trust(createAuthority('Example authority'));
 const browser = useBrowser();
 let service: TestService;
 let shop: Shop;
@@ -172,6 +177,31 @@ describe('an integration', () => {
     await page.getByRole('link', { name: 'Open the order' }).click();
     await heading(page, /^Order /).waitFor();
     expect((await service.call('GET', integration.path)).body.consecutive_failures).toBe(0);
+  });
+
+  it('says what is wrong with a certificate and what to do, and shows the headers that were sent', async () => {
+    const server = createServer(authority.issue(['www.example.com'])).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+    const headers = { 'X-Kitchen': 'ground-floor', Authorization: 'Bearer EXAMPLE-1' };
+    const integration = await create({ url, headers });
+    const page = await open(screenOf(integration));
+    await placeOrder(service, shop);
+    const failure = page.getByRole('region', { name: 'Last failure' });
+    await failure.getByText('No answer · Certificate for another name').waitFor();
+    await failure.getByText('The certificate is for: www.example.com').waitFor();
+    await inspect(page, 'integration-certificate');
+    await failure.getByRole('link', { name: 'Show the delivery' }).click();
+    await page
+      .getByRole('button', { name: /^Attempt \d Certificate for another name/ })
+      .first()
+      .waitFor();
+    const sent = page.getByRole('region', { name: /^Headers of the request of attempt/ }).first();
+    for (const text of ['X-Kitchen: ground-floor', 'Authorization: ********', 'X-Service-Signature: ']) {
+      await sent.getByText(text).waitFor();
+    }
+    await inspect(page, 'delivery-certificate');
+    server.close();
   });
 
   it('shows what a receiver answered to a failed test event, and gives the focus back', async () => {

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createAuthority, createSelfSigned, trust } from '../support/certificates.ts';
 import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
@@ -99,6 +101,8 @@ describe.each(['openai', 'anthropic', 'google', 'local'])('%s', (id) => {
   });
 });
 
+const authority = trust(createAuthority('Example authority'));
+
 describe('an error code', () => {
   it('is shown if it is known', async () => {
     harness.mock.behave('gpt', { kind: 'status', status: 404, code: 'model_not_found' });
@@ -141,6 +145,23 @@ describe('a provider that cannot be reached', () => {
     expect(problem.extensions.provider_status).toBeUndefined();
     // Some resolvers answer "try again" for names that cannot exist.
     if (retryable) expect(problem.extensions.retryable).toBe(true);
+  });
+});
+
+describe('a provider whose certificate is not trusted', () => {
+  it.each([
+    ['self-signed', () => createSelfSigned(['127.0.0.1']), 'its certificate is self-signed'],
+    ['for other names', () => authority.issue(['a.example']), 'its certificate is for another name: a.example'],
+    ['of an unknown authority', () => createAuthority('Unknown').issue(['127.0.0.1']), 'nobody who is trusted'],
+  ])('is provider-failed and says that it is %s', async (_what, options, words) => {
+    const server = createTlsServer(options()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const baseUrl = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const registry = harness.with({ settings: { builtIn: { openai: { apiKey: secret, baseUrl } } } });
+    const problem = await failure(registry, 'openai', request('gpt', { within: 10_000 }));
+    expect(problem.message).toContain(`The provider could not be reached: ${words}`);
+    expect(problem).toMatchObject({ type: 'provider-failed', extensions: { retryable: false } });
+    server.close();
   });
 });
 

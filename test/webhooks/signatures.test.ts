@@ -2,20 +2,22 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { toStandardSecret } from '../../src/webhooks/integrations/signing-secret.ts';
-import { deliveryHeaders } from '../../src/webhooks/sending/delivery-headers.ts';
+import { deliveryHeaders, keptHeaders, settingsHeaders } from '../../src/webhooks/sending/delivery-headers.ts';
 import { signatureHeaders } from '../../src/webhooks/sending/signatures.ts';
 
 const secret = 'EXAMPLE-not-a-real-secret-0123456789';
 const nextSecret = 'EXAMPLE ~ another secret, with blanks!';
 const body = Buffer.from('{"type":"TEST","createdAt":"2026-11-06T08:30:00.000Z","data":{"name":"Café"}}');
 
-function sign(message: { body: Uint8Array; timestamp?: number }, keys: { secret?: string; nextSecret?: string }) {
+function sign(
+  message: { body: Uint8Array; timestamp?: number },
+  keys: { secret?: string; nextSecret?: string },
+): Record<string, string> {
   const { timestamp = 1_793_968_268 } = message;
-  const pairs = signatureHeaders(
-    { id: '2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36', timestamp, body: message.body },
-    { secret: keys.secret, nextSecret: keys.nextSecret },
-  );
-  return Object.fromEntries(pairs);
+  const id = '2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36';
+  const { secret: current, nextSecret: next } = keys;
+  const signed = signatureHeaders({ id, timestamp, body: message.body }, { secret: current, nextSecret: next });
+  return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), ...Object.fromEntries(signed) };
 }
 
 describe('X-Service-Signature', () => {
@@ -63,29 +65,29 @@ describe('Standard Webhooks', () => {
     expect(() => new Webhook(toStandardSecret(secret)).verify(`${String(body)} `, headers)).toThrow('No matching');
   });
 
-  it('sends id and time without a secret, and no signature', () => {
-    expect(Object.keys(sign({ body }, {}))).toEqual(['webhook-id', 'webhook-timestamp']);
+  it('are absent without a secret', () => {
+    expect(signatureHeaders({ id: 'event', timestamp: 0, body }, { secret: undefined, nextSecret: undefined })).toEqual(
+      [],
+    );
   });
 });
 
 describe('deliveryHeaders', () => {
-  const message = { eventId: 'event', eventType: 'TEST', targetId: 'cat_5f0c2a9be1d84736a8c15e7d90b3f264', body };
-  const context = {
-    integrationId: 'app',
-    custom: [],
-    secrets: { secret: undefined, nextSecret: undefined },
-    version: '1',
-  };
+  const targetId = 'cat_5f0c2a9be1d84736a8c15e7d90b3f264';
+  const message = { integrationId: 'app', eventId: 'event', eventType: 'TEST', targetId, body };
+  const context = { custom: [], secrets: { secret: undefined, nextSecret: undefined }, version: '1' };
   const at = new Date('2026-11-06T12:31:08.999Z');
+  const headersOf = (content: typeof message, settings: Parameters<typeof settingsHeaders>[1] = context) =>
+    deliveryHeaders(settingsHeaders(content, settings, at), content, at);
 
   it('contains what the specification lists, and the time of the attempt in whole seconds', () => {
-    const targetId = 'c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4';
-    expect(deliveryHeaders({ ...message, targetId }, context, at)).toEqual([
-      ...['Content-Type', 'application/json'],
+    const uuid = 'c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4';
+    expect(headersOf({ ...message, targetId: uuid })).toEqual([
       ...['User-Agent', 'Service-WebhookAgent/1'],
+      ...['Content-Type', 'application/json'],
       ...['X-Service-Event-Type', 'TEST'],
-      ...['X-Service-Event-Target-UUID', targetId],
-      ...['X-Service-Event-Target-ID', targetId],
+      ...['X-Service-Event-Target-UUID', uuid],
+      ...['X-Service-Event-Target-ID', uuid],
       ...['X-Service-Application-ID', 'app'],
       ...['webhook-id', 'event'],
       ...['webhook-timestamp', '1793968268'],
@@ -93,13 +95,24 @@ describe('deliveryHeaders', () => {
   });
 
   it('has only the id of a target that is not a UUID', () => {
-    const headers = deliveryHeaders({ ...message, targetId: 'cat_5f0c2a9be1d84736a8c15e7d90b3f264' }, context, at);
+    const headers = headersOf(message);
     expect(headers).not.toContain('X-Service-Event-Target-UUID');
-    expect(headers.join(' ')).toContain('X-Service-Event-Target-ID cat_5f0c2a9be1d84736a8c15e7d90b3f264');
+    expect(headers.join(' ')).toContain(`X-Service-Event-Target-ID ${targetId}`);
   });
 
   it('accepts any custom name, even that of an object member', () => {
     const custom = [{ name: '__proto__', value: 'x' }];
-    expect(deliveryHeaders(message, { ...context, custom }, at).slice(0, 2)).toEqual(['__proto__', 'x']);
+    expect(headersOf(message, { ...context, custom }).slice(0, 2)).toEqual(['__proto__', 'x']);
+  });
+
+  it('is kept without what looks like a credential, but with the signatures', () => {
+    const custom = [
+      { name: 'X-Kitchen', value: 'ground-floor' },
+      { name: 'Authorization', value: 'Bearer 1' },
+    ];
+    const sent = settingsHeaders(message, { ...context, custom, secrets: { secret, nextSecret } }, at);
+    const expected = sent.map((value) => (value === 'Bearer 1' ? '********' : value));
+    expect(expected).toEqual(expect.arrayContaining(['webhook-signature', 'X-Service-Signature', '********']));
+    expect(keptHeaders(sent)).toEqual(expected);
   });
 });

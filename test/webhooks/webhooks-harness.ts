@@ -270,6 +270,8 @@ export function attemptOf(deliveryId: string, integrationId = ''): StampedAttemp
     milliseconds: 3,
     status: 500,
     error: undefined,
+    certificateNames: [],
+    requestHeaders: undefined,
     responseHeaders: {},
     response: new Uint8Array(),
     responseCut: false,

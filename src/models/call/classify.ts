@@ -17,6 +17,7 @@ import type { GenerateRequest, TokenCeiling } from '../language-model.ts';
 import { ImpossibleModelError, type SdkProvider } from '../vendors/vendor.ts';
 import { createConceal, type Conceal } from './conceal.ts';
 import { readError, readErrorBody, type SaidError } from './error-body.ts';
+import { tlsFaultOf } from './tls-faults.ts';
 import { badAnswer, incompleteAnswer, isTransient, tooLarge, type Failure } from './failures.ts';
 
 /** A provider that can be called, and what its failures are described with. */
@@ -158,12 +159,13 @@ function toTransportFailure({ reason, status, cause, host }: ProviderHttpError):
   const code = codeOf(cause);
   const message = code === undefined ? undefined : [code, host].join(' ').trim();
   const known = { code, message, status, cause: cause instanceof Error ? cause : undefined };
+  const fault = tlsFaultOf(code, cause);
   const where = message === undefined ? '' : ` (${message})`;
   switch (reason) {
     case 'unreachable':
       // A host that does not exist or has no valid certificate will also fail a second later.
       return {
-        ...failed(`The provider could not be reached${where}.`),
+        ...failed(`The provider could not be reached${fault === undefined ? '' : `: ${fault}`}${where}.`),
         retryable: transientCodes.has(code ?? ''),
         ...known,
       };

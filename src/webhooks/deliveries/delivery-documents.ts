@@ -50,6 +50,9 @@ export interface DeliveryAttemptDocument {
   milliseconds: number;
   status?: number;
   error?: SendError;
+  certificate_names?: string[];
+  /** As those of the response. Absent before this release. */
+  request_headers?: string[];
   /** Names and values alternate, because text of receivers must never become the name of a field. */
   response_headers: string[];
   response: { buffer: Uint8Array };
@@ -93,7 +96,7 @@ export function toPairs(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers).flat();
 }
 
-function fromPairs(pairs: readonly string[]): Record<string, string> {
+export function fromPairs(pairs: readonly string[]): Record<string, string> {
   const entries: [string, string][] = [];
   for (let index = 0; index + 1 < pairs.length; index += 2) entries.push([pairs[index] ?? '', pairs[index + 1] ?? '']);
   return Object.fromEntries(entries);
@@ -108,6 +111,8 @@ export function fromAttemptDocument(document: DeliveryAttemptDocument): Attempt 
     milliseconds: document.milliseconds,
     status: document.status,
     error: document.error,
+    certificateNames: document.certificate_names ?? [],
+    requestHeaders: document.request_headers,
     responseHeaders: fromPairs(document.response_headers),
     response: document.response.buffer,
     responseCut: document.response_cut,

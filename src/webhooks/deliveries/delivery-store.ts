@@ -265,6 +265,8 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
         milliseconds: record.milliseconds,
         ...(record.status === undefined ? {} : { status: record.status }),
         ...(record.error === undefined ? {} : { error: record.error }),
+        ...(record.certificateNames.length > 0 && { certificate_names: [...record.certificateNames] }),
+        ...(record.requestHeaders !== undefined && { request_headers: [...record.requestHeaders] }),
         response_headers: toPairs(record.responseHeaders),
         response: new Binary(record.response),
         response_cut: record.responseCut,

@@ -114,6 +114,10 @@ export interface Attempt {
   readonly status: number | undefined;
   /** Why there was no answer, or only a part of it. */
   readonly error: SendError | undefined;
+  /** What the certificate of the receiver is for, if it is not for its name. */
+  readonly certificateNames: readonly string[];
+  /** What `keptHeaders` keeps; undefined of an attempt of an earlier release. */
+  readonly requestHeaders: readonly string[] | undefined;
   /** By lower-case name. */
   readonly responseHeaders: Readonly<Record<string, string>>;
   /** The first 16 KiB of the response's body. */

@@ -7,7 +7,7 @@ import { outcomeOf, type DeliveryWithBody, type StampedAttempt } from '../delive
 import { nextAttemptIn } from '../deliveries/retry-schedule.ts';
 import type { ReceiverSettings } from '../integrations/directory.ts';
 import type { SendResult } from '../sending/attempt-request.ts';
-import { deliveryHeaders } from '../sending/delivery-headers.ts';
+import { deliveryHeaders, keptHeaders, settingsHeaders } from '../sending/delivery-headers.ts';
 import type { Context } from './context.ts';
 import type { Lane, WaitingDelivery } from './lane.ts';
 import { readReceivers } from './receivers.ts';
@@ -32,6 +32,7 @@ interface Stamped extends Prepared {
 /** Its request has ended. */
 interface Sent extends Stamped {
   readonly at: Date;
+  readonly requestHeaders: readonly string[];
   readonly result: SendResult;
 }
 
@@ -122,9 +123,10 @@ async function send({ sender, quota, version, clock }: Context, stamped: Stamped
   const at = clock.now();
   const place = quota.begin();
   try {
-    const headers = deliveryHeaders(delivery, { integrationId, custom, secrets: settings, version }, at);
+    const ofSettings = settingsHeaders(delivery, { custom, secrets: settings, version }, at);
+    const headers = deliveryHeaders(ofSettings, delivery, at);
     const result = await sender.post({ integrationId, url, headers, body: delivery.body });
-    return { ...stamped, at, result };
+    return { ...stamped, at, requestHeaders: keptHeaders(ofSettings), result };
   } finally {
     place.end();
   }
@@ -133,8 +135,8 @@ async function send({ sender, quota, version, clock }: Context, stamped: Stamped
 /** Counts the result and writes it. @returns when the delivery is to be attempted again; undefined if it is finished */
 async function settle(context: Context, sent: Sent): Promise<Date | undefined> {
   const { observer, settlements, verdicts, clock } = context;
-  const { lane, delivery, settings, stamp, at, result } = sent;
-  const { status, error, milliseconds, headers: responseHeaders, response, responseCut } = result;
+  const { lane, delivery, settings, stamp, at, requestHeaders, result } = sent;
+  const { status, error, certificateNames, milliseconds, headers: responseHeaders, response, responseCut } = result;
   const { id, integrationId } = delivery;
   const now = clock.now();
   lane.answered(id);
@@ -146,7 +148,7 @@ async function settle(context: Context, sent: Sent): Promise<Date | undefined> {
   observer.attempted({ integrationId, outcome, seconds: milliseconds / 1_000, at, delivery, url, status });
   const attempt = {
     ...{ integrationId, deliveryId: id, stamp, number: delivery.attemptCount + 1, at, milliseconds },
-    ...{ status, error, responseHeaders, response, responseCut },
+    ...{ status, error, certificateNames, requestHeaders, responseHeaders, response, responseCut },
   };
   if (outcome !== '2xx') return await settleFailed(context, sent, attempt, now);
   verdicts.success(lane, settings, now);

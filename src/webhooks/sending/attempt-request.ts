@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { certificateNamesOf } from '../../base/outbound/tls-failure.ts';
 import { AnswerTooLongError } from './answer-limit.ts';
 import { keepHeaders } from './response-headers.ts';
 import { sendErrorOf, type NotSent, type SendError } from './send-error.ts';
@@ -11,6 +12,8 @@ export interface SendResult {
   readonly status: number | undefined;
   /** Why there was no answer, or only a part of it. Always set if there is no status. */
   readonly error: SendError | NotSent | undefined;
+  /** What the certificate of the receiver is for, if it is not for its name. */
+  readonly certificateNames: readonly string[];
   /** Headers of the response, by lower-case name; bounded. */
   readonly headers: Readonly<Record<string, string>>;
   /** The beginning of the response's body. */
@@ -132,6 +135,7 @@ export class AttemptRequest implements Dispatcher.DispatchHandler {
     this.#resolve({
       status: this.#status,
       error: isCut ? undefined : reason,
+      certificateNames: certificateNamesOf(failure),
       headers: this.#headers,
       response: Buffer.concat(this.#chunks),
       responseCut: isCut || this.#read > this.#kept,

@@ -1,3 +1,5 @@
+import { tlsFailureOf, type TlsFailure } from '../../base/outbound/tls-failure.ts';
+
 /**
  * Why an attempt got no answer, or only a part of it. `aborted` is not a failure of the receiver: this service stopped.
  */
@@ -7,7 +9,7 @@ export type SendError =
   | 'connection-refused'
   | 'unreachable'
   | 'connect-timeout'
-  | 'tls-failed'
+  | TlsFailure
   | 'connection-lost'
   | 'timeout'
   | 'not-http'
@@ -46,7 +48,6 @@ const byCode: Readonly<Record<string, SendError | NotSent>> = {
   EADDRNOTAVAIL: 'unreachable',
   UND_ERR_CONNECT_TIMEOUT: 'connect-timeout',
   ETIMEDOUT: 'connect-timeout',
-  EPROTO: 'tls-failed',
   ANSWER_TOO_LONG: 'head-too-large',
   UND_ERR_HEADERS_OVERFLOW: 'head-too-large',
   ECONNRESET: 'connection-lost',
@@ -59,9 +60,8 @@ const byCode: Readonly<Record<string, SendError | NotSent>> = {
 /** Names an error of undici, a socket, TLS or this service. Its message is not stored, because it can quote the URL. */
 export function sendErrorOf(error: unknown): SendError | NotSent {
   for (const code of codesOf(error)) {
-    const word = byCode[code];
+    const word = byCode[code] ?? tlsFailureOf(code);
     if (word !== undefined) return word;
-    if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/.test(code)) return 'tls-failed';
   }
   return 'other';
 }

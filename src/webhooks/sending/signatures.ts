@@ -25,16 +25,13 @@ export interface SigningSecrets {
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md: id and time are also
  * signed, so that an old message cannot be sent again as a new one.
  *
- * @returns names with their values. Without any secret the message is not signed.
+ * @returns names with their values, without `webhook-id` and `webhook-timestamp`; none without a secret
  */
 export function signatureHeaders(
   { id, timestamp, body }: SignedMessage,
   { secret, nextSecret }: SigningSecrets,
 ): [name: string, value: string][] {
-  const headers: [string, string][] = [
-    ['webhook-id', id],
-    ['webhook-timestamp', String(timestamp)],
-  ];
+  const headers: [string, string][] = [];
   const signatures = [secret, nextSecret].flatMap((key) =>
     key === undefined ? [] : [`v1,${hmac(key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`],
   );

@@ -181,6 +181,8 @@ const everything: Scenario = {
           milliseconds: 3,
           status: 500,
           error: undefined,
+          certificateNames: [],
+          requestHeaders: undefined,
           responseHeaders: {},
           response: new Uint8Array(16 * 1024),
           responseCut: true,

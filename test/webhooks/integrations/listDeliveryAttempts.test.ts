@@ -3,7 +3,7 @@ import { unknownId } from '../../orders/catalog/catalog-harness.ts';
 import { problem } from '../../support/per-operation.ts';
 import { startReceiver, type Reaction } from '../../support/receiver.ts';
 import type { Answer } from '../../support/service.ts';
-import { createIntegration, eventually, sendTest, setUpIntegrations } from './integrations-harness.ts';
+import { createIntegration, eventually, mask, secret, sendTest, setUpIntegrations } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 
@@ -35,10 +35,26 @@ describe('200', () => {
       latency_ms: expect.any(Number),
       succeeded: true,
       status_code: 202,
+      request_headers: expect.any(Object),
       response_headers: expect.objectContaining({ 'x-seen': 'yes' }),
       response_body: 'thanks',
       response_body_truncated: false,
     });
+  });
+
+  it('shows the headers as the receiver got them, without credentials', async () => {
+    const headers = { 'X-Kitchen': 'ground-floor', Authorization: 'Bearer EXAMPLE-1', traceparent: 'own' };
+    const integration = await createIntegration(setup.service, { url: setup.receiver.url, headers, secret });
+    const { id } = await sendTest(setup.service, integration);
+    const path = `/api/v1/deliveries/${id}/attempts`;
+    const { body } = await eventually(setup.service, path, ({ data }) => data.length > 0);
+    const [request] = await setup.receiver.received(1);
+    const { rawHeaders = [] } = request ?? {};
+    const got = rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name, rawHeaders[index + 1]]] : []));
+    const framing = /^(host|connection|content-length)$/i;
+    const expected = Object.fromEntries(got.filter(([name = '']) => !framing.test(name)));
+    expect(body.data[0].request_headers).toEqual({ ...expected, Authorization: mask });
+    expect(expected).toMatchObject({ 'webhook-signature': expect.any(String), traceparent: 'own' });
   });
 
   it.each([

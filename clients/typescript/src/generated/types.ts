@@ -3895,7 +3895,14 @@ export interface components<Other = string & {}> {
          *     - `connection-refused`: no server listens at this address and port.
          *     - `unreachable`: the network or the host cannot be reached.
          *     - `connect-timeout`: no connection was made within 5 seconds.
-         *     - `tls-failed`: the certificate is not trusted, or the TLS handshake failed.
+         *     - `certificate-self-signed`, `certificate-unknown-issuer`: nothing that this service trusts has issued the certificate.
+         *       Use one of a public authority, and let the receiver send its intermediate certificates too; or the operator adds the
+         *       authority with `NODE_EXTRA_CA_CERTS`.
+         *     - `certificate-expired`, `certificate-not-yet-valid`: renew the certificate, or correct the clock of its issuer.
+         *     - `certificate-other-name`: the certificate is for the names in `certificate_names`, not for the host of the URL.
+         *     - `not-tls`: the port does not speak TLS. Correct the port, or send to `http`.
+         *     - `tls-failed`: the TLS handshake failed: no common version (1.2 or later) or cipher, or another fault of the
+         *       certificate.
          *     - `connection-lost`: the connection closed before the answer was complete.
          *     - `timeout`: no complete answer within 15 seconds.
          *     - `not-http`: the answer is not HTTP.
@@ -3906,7 +3913,7 @@ export interface components<Other = string & {}> {
          * @example timeout
          * @enum {string}
          */
-        AttemptError: "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "head-too-large" | "aborted" | "other";
+        AttemptError: "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "certificate-self-signed" | "certificate-unknown-issuer" | "certificate-expired" | "certificate-not-yet-valid" | "certificate-other-name" | "not-tls" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "head-too-large" | "aborted" | "other";
         /**
          * IntegrationError
          * @description How the last attempt failed. Absent after a successful attempt or a change of the integration.
@@ -5167,6 +5174,16 @@ export interface components<Other = string & {}> {
          */
         DeliveryStatus: "pending" | "retrying" | "delivered" | "failed" | "held" | "expired";
         /**
+         * CertificateNames
+         * @description The first names that the certificate of the receiver is for, if `error` is `certificate-other-name`. Absent otherwise,
+         *     and if it has none.
+         * @example [
+         *       "www.example.com",
+         *       "example.com"
+         *     ]
+         */
+        CertificateNames: string[];
+        /**
          * FailingDelivery
          * @description The newest delivery whose last attempt failed, with that attempt. Absent if the last attempt of the integration
          *     succeeded or nothing was sent since it was changed, and in lists of integrations.
@@ -5204,6 +5221,7 @@ export interface components<Other = string & {}> {
              * @example timeout
              */
             error?: components<Other>["schemas"]["AttemptError"] | components<Other>["schemas"]["OtherValue"];
+            certificate_names?: components<Other>["schemas"]["CertificateNames"];
             /**
              * @description The first 1,000 characters of the answer's body. Absent if there was no answer.
              * @example The database of the kitchen is read-only.
@@ -5460,7 +5478,7 @@ export interface components<Other = string & {}> {
          * @example 5xx
          * @enum {string}
          */
-        DeliveryOutcome: "2xx" | "3xx" | "4xx" | "5xx" | "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "head-too-large" | "other";
+        DeliveryOutcome: "2xx" | "3xx" | "4xx" | "5xx" | "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "certificate-self-signed" | "certificate-unknown-issuer" | "certificate-expired" | "certificate-not-yet-valid" | "certificate-other-name" | "not-tls" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "head-too-large" | "other";
         /**
          * DeliveryHold
          * @description - `pause`: the integration is paused or disabled.
@@ -12800,6 +12818,14 @@ export interface components<Other = string & {}> {
              * @example timeout
              */
             error?: components<Other>["schemas"]["AttemptError"] | components<Other>["schemas"]["OtherValue"];
+            certificate_names?: components<Other>["schemas"]["CertificateNames"];
+            /**
+             * @description The headers of the request, with the signatures; without a connection it was not sent. `Host`, `Connection` and `Content-Length` are left out. Values of
+             *     custom headers that look like credentials are shown as ********. Absent for attempts of earlier releases.
+             */
+            request_headers?: {
+                [key: string]: string;
+            };
             /**
              * @description The first 50 headers of the answer, by name in lower case. Repeated headers are joined by commas. Values are cut
              *     at 1,000 characters. `set-cookie` is left out.

@@ -15,6 +15,7 @@ import { useFormat, useTexts } from '../../shared/texts.tsx';
 import { useEventTypes } from '../../shared/use-event-types.ts';
 import { useList } from '../../shared/use-list.ts';
 import { DeliveryStatus } from './delivery-status.tsx';
+import { useOutcomeText } from './outcome-words.tsx';
 import { outcomes } from './outcomes.ts';
 import { deliveriesKey } from './queries.ts';
 
@@ -24,6 +25,7 @@ const offered = 500;
 
 /** The deliveries to all integrations, the newest first. */
 export function DeliveriesScreen(): ReactNode {
+  const outcomeText = useOutcomeText();
   const { deliveries: texts, shared } = useTexts();
   const search = route.useSearch();
   const filters = useFilters(search);
@@ -53,7 +55,7 @@ export function DeliveriesScreen(): ReactNode {
           {
             name: 'last_outcome',
             label: texts.columns.outcome,
-            options: outcomes.map((value) => ({ value, label: value })),
+            options: outcomes.map((value) => ({ value, label: outcomeText(value) })),
           },
           {
             name: 'event_type',
@@ -101,6 +103,7 @@ export function DeliveriesScreen(): ReactNode {
 }
 
 function useColumns(): Column<Schemas['DeliveryListItem']>[] {
+  const outcomeText = useOutcomeText();
   const { deliveries: texts, shared } = useTexts();
   const format = useFormat();
   return [
@@ -133,7 +136,7 @@ function useColumns(): Column<Schemas['DeliveryListItem']>[] {
       key: 'outcome',
       header: texts.columns.outcome,
       width: 150,
-      cell: ({ last_outcome }) => last_outcome ?? shared.none,
+      cell: ({ last_outcome }) => (last_outcome === undefined ? shared.none : outcomeText(last_outcome)),
     },
     {
       key: 'next',

@@ -11,6 +11,7 @@ import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { Time } from '../../shared/time.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { DeliveryStatus } from '../deliveries/delivery-status.tsx';
+import { OutcomeHelp, useOutcomeText } from '../deliveries/outcome-words.tsx';
 import { deliveriesKey } from '../deliveries/queries.ts';
 
 /** The last failure: what the receiver answered, and how to send again. */
@@ -26,6 +27,7 @@ export function FailingDelivery({
   delivery: Schemas['FailingDelivery'];
   canManage: boolean;
 }): ReactNode {
+  const outcomeText = useOutcomeText();
   const { failing: texts } = useTexts().integrations;
   const queryClient = useQueryClient();
   const navigate = useNavigate();
@@ -52,7 +54,8 @@ export function FailingDelivery({
             <Time value={started_at} />
           </Text>
         </Group>
-        <Text>{[answer, error].filter((part) => part !== undefined).join(' · ')}</Text>
+        <Text>{[answer, ...(error === undefined ? [] : [outcomeText(error)])].join(' · ')}</Text>
+        <OutcomeHelp attempt={delivery} />
         {response_body !== undefined && response_body !== '' && <JsonView value={response_body} label={texts.answer} />}
         {send.isError && <ProblemAlert error={send.error} />}
         <Group gap="xs">

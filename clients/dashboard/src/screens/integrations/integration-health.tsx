@@ -10,6 +10,7 @@ import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { Time } from '../../shared/time.tsx';
 import { SpanSwitch, type Span } from '../../shared/span-switch.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
+import { useOutcomeText } from '../deliveries/outcome-words.tsx';
 import { integrationKey } from './queries.ts';
 
 /** Figures of an integration: success rate, last attempts, what waits. */
@@ -17,6 +18,7 @@ export function IntegrationHealth({ integration }: { integration: Schemas['Integ
   const { detail: texts, neverSent, noAttempts } = useTexts().integrations;
   const format = useFormat();
   const count = useWaitingCount(integration);
+  const outcomeText = useOutcomeText();
   const { success_rate, last_attempt_at, last_success_at, waiting, consecutive_failures, last_error } = integration;
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="sm">
@@ -41,7 +43,7 @@ export function IntegrationHealth({ integration }: { integration: Schemas['Integ
       >
         {count}
       </Figure>
-      <Figure label={texts.failures} note={last_error !== undefined && lastErrorText(last_error, texts)}>
+      <Figure label={texts.failures} note={last_error !== undefined && lastErrorText(last_error, texts, outcomeText)}>
         {format.number(consecutive_failures)}
       </Figure>
     </SimpleGrid>
@@ -55,8 +57,13 @@ export function useWaitingCount({ waiting }: Schemas['Integration']): string {
   return waiting?.estimated === true ? `${estimated} ${count}` : count;
 }
 
-function lastErrorText(error: Schemas['IntegrationError'], texts: { status: (code: string) => string }): string {
-  return error.error ?? (error.status_code === undefined ? '' : texts.status(String(error.status_code)));
+function lastErrorText(
+  { error, status_code: code }: Schemas['IntegrationError'],
+  texts: { status: (code: string) => string },
+  outcomeText: (outcome: string) => string,
+): string {
+  if (error !== undefined) return outcomeText(error);
+  return code === undefined ? '' : texts.status(String(code));
 }
 
 /** Attempts of the last hour or day, as a chart. */

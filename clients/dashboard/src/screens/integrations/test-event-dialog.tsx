@@ -9,6 +9,7 @@ import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { StatusBadge, type Tone } from '../../shared/status-badge.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { AttemptList } from '../deliveries/attempt-list.tsx';
+import { useOutcomeText } from '../deliveries/outcome-words.tsx';
 
 /** The answer is shown at once to those who wait for it. */
 const whilePending = every(500, 10_000);
@@ -24,6 +25,7 @@ export function TestEventDialog({
   onClose: () => void;
 }): ReactNode {
   const { shared, integrations } = useTexts();
+  const outcomeText = useOutcomeText();
   const { test: texts } = integrations;
   const read = useQuery({
     queryKey: ['deliveries', deliveryId],
@@ -58,7 +60,7 @@ export function TestEventDialog({
           <>
             <Group gap="sm" wrap="nowrap" align="flex-start">
               <StatusBadge tone={tones[delivery.status] ?? 'danger'}>
-                {delivery.last_outcome ?? delivery.status}
+                {outcomeText(delivery.last_outcome ?? delivery.status)}
               </StatusBadge>
               <Text>{resultText(delivery.status, texts)}</Text>
             </Group>

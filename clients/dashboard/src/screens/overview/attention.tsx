@@ -5,6 +5,7 @@ import type { Texts } from '../../texts/en.ts';
 import type { Format } from '../../shared/format.ts';
 import { StatusBadge } from '../../shared/status-badge.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
+import { useOutcomeText } from '../deliveries/outcome-words.tsx';
 import { problemName } from '../invocations/queries.ts';
 import { Panel, PanelList, PanelNote, PanelRow } from './panel.tsx';
 import { useAttention } from './queries.ts';
@@ -17,6 +18,7 @@ const mostShown = 8;
 /** What fails now, the most serious first: what it is, why, since when, how often, with a link to exactly these. */
 export function Attention(): ReactNode {
   const { attention: texts } = useTexts().overview;
+  const outcomeText = useOutcomeText();
   const format = useFormat();
   const attention = useAttention();
   if (attention.data?.kinds.length === 0) return null;
@@ -37,7 +39,7 @@ export function Attention(): ReactNode {
               key={`${item.kind} ${item.id} ${item.version ?? ''}`}
               name={item.version === undefined ? item.name : `${item.name} · v${item.version}`}
               target={targetOf(item)}
-              text={[...reasonOf(item, texts), texts.since(format.moment(item.since))].join(' · ')}
+              text={[...reasonOf(item, texts, outcomeText), texts.since(format.moment(item.since))].join(' · ')}
             >
               <StatusBadge tone="danger">{texts.states[`${item.kind}-${item.state}`] ?? item.state}</StatusBadge>
               {countOf(item, promptsOf(item), texts, format)}
@@ -58,13 +60,14 @@ function targetOf({ kind, id, invocations }: Item): Pick<LinkProps, 'to' | 'para
   return { to: '/providers', search: { provider: id } };
 }
 
-function reasonOf(item: Item, texts: Words): string[] {
+function reasonOf(item: Item, texts: Words, outcomeText: (outcome: string) => string): string[] {
   const { kind, state, detail, problem, provider_message: words, disabled_reason, last_error: error } = item;
   if (kind === 'budget') return [texts.refuses];
   if (state === 'disabled') return [texts.disabled[disabled_reason ?? ''] ?? texts.disabledOtherwise];
   if (kind === 'integration') {
     const status = error?.status_code;
-    return [error?.error ?? (status === undefined ? [] : texts.status(String(status)))].flat();
+    if (error?.error !== undefined) return [outcomeText(error.error)];
+    return [status === undefined ? [] : texts.status(String(status))].flat();
   }
   const why = detail ?? (problem && problemName(problem));
   return [...(why === undefined ? [] : [why]), ...(words === undefined ? [] : [`“${words}”`])];

@@ -61,6 +61,53 @@ export const deliveries: Texts['deliveries'] = {
     sendNow: 'Jetzt senden',
     facts: 'Zustellung',
   },
+  outcomes: {
+    timeout: 'Keine Antwort in der Frist',
+    'connection-refused': 'Verbindung abgelehnt',
+    'connection-lost': 'Verbindung abgebrochen',
+    'connect-timeout': 'Keine Verbindung in der Frist',
+    unreachable: 'Netz nicht erreichbar',
+    'name-not-found': 'Hostname nicht gefunden',
+    'target-refused': 'Adresse nicht erlaubt',
+    'certificate-self-signed': 'Zertifikat selbst signiert',
+    'certificate-unknown-issuer': 'Zertifikat einer unbekannten Stelle',
+    'certificate-expired': 'Zertifikat abgelaufen',
+    'certificate-not-yet-valid': 'Zertifikat noch nicht gültig',
+    'certificate-other-name': 'Zertifikat für einen anderen Namen',
+    'not-tls': 'Kein TLS an diesem Port',
+    'tls-failed': 'TLS-Handshake fehlgeschlagen',
+    'not-http': 'Antwort ist kein HTTP',
+    'head-too-large': 'Header der Antwort zu groß',
+    aborted: 'Durch einen Stopp des Dienstes unterbrochen',
+    other: 'Anderer Verbindungsfehler',
+  },
+  outcomeHelp: {
+    timeout:
+      'Der Empfänger hat nicht innerhalb von 15 Sekunden vollständig geantwortet. Er sollte zuerst antworten und danach arbeiten.',
+    'connection-refused': 'An dieser Adresse und diesem Port antwortet kein Server.',
+    'connection-lost':
+      'Der Empfänger oder ein Proxy davor hat die Verbindung geschlossen, bevor die Antwort vollständig war.',
+    'connect-timeout':
+      'Innerhalb von 5 Sekunden kam keine Verbindung zustande. Vielleicht verwirft eine Firewall die Pakete.',
+    unreachable: 'Es gibt keinen Weg zum Netz oder zum Host des Empfängers.',
+    'name-not-found': 'Der Hostname der URL hat keine Adresse. Prüfen Sie die Schreibweise und die DNS-Einträge.',
+    'target-refused':
+      'An diese Adresse werden keine Events gesendet. Der Betreiber kann ihr Netz mit WEBHOOK_ALLOWED_NETWORKS erlauben.',
+    'certificate-self-signed':
+      'Verwenden Sie ein Zertifikat einer öffentlichen Stelle. Ein eigenes Zertifikat fügt der Betreiber mit NODE_EXTRA_CA_CERTS hinzu.',
+    'certificate-unknown-issuer':
+      'Oft sendet der Empfänger seine Zwischenzertifikate nicht: Tragen Sie dort die ganze Kette ein. Eine eigene Stelle fügt der Betreiber mit NODE_EXTRA_CA_CERTS hinzu.',
+    'certificate-expired': 'Erneuern Sie das Zertifikat des Empfängers.',
+    'certificate-not-yet-valid': 'Prüfen Sie, ab wann das Zertifikat des Empfängers gilt, und die Uhren.',
+    'certificate-other-name':
+      'Verwenden Sie in der URL einen Hostnamen des Zertifikats, oder ein Zertifikat für den Host der URL.',
+    'not-tls':
+      'Die URL beginnt mit https, aber der Port spricht kein TLS. Berichtigen Sie den Port, oder verwenden Sie http.',
+    'tls-failed':
+      'Es gibt keine gemeinsame Version (ab 1.2) oder Verschlüsselung, oder das Zertifikat hat einen anderen Fehler.',
+    'not-http': 'Vielleicht antwortet an diesem Port ein anderer Dienst.',
+  },
+  certificateNames: 'Das Zertifikat gilt für:',
   notices: {
     breaker:
       'Der Empfänger ist mehrmals hintereinander ausgefallen und erhält bis zum nächsten Versuch nichts. „Jetzt senden“ macht sofort einen Versuch, als neue Zustellung.',
@@ -78,6 +125,8 @@ export const deliveries: Texts['deliveries'] = {
     bodyOf: (number) => `Inhalt der Antwort auf Versuch ${number}`,
     emptyBody: 'Die Antwort hat keinen Inhalt.',
     truncated: 'Nur die ersten 16 KiB sind gespeichert.',
+    sent: 'Header der Anfrage',
+    sentOf: (number) => `Header der Anfrage von Versuch ${number}`,
     details: 'Antwort',
   },
   resent: 'Die Zustellung wird erneut gesendet.',
