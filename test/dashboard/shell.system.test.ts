@@ -21,6 +21,7 @@ beforeAll(async () => {
   const shop = await openShop(service);
   const integration = await createIntegration(service, { name: 'Kitchen display', url: receiver.url });
   const delivery = await sendTest(service, integration);
+  await sendTest(service, integration);
   const order = await placeOrder(service, shop, { reference_id: 'till-3-0042' });
   const { body: prompt } = await service.call('POST', '/api/v1/prompts', {
     body: { name: 'Greeter', slug: 'greet-guests', messages: [{ role: 'user', content: 'Hello.' }] },
@@ -91,6 +92,66 @@ describe('the search', () => {
     const options = page.getByRole('listbox').getByRole('option');
     await options.first().waitFor();
     expect(await options.allTextContents()).toEqual(['LocationsPage', 'CatalogPage']);
+  });
+});
+
+describe('the keys of one character', () => {
+  const dialog = (page: Page) => page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+
+  it('go to pages, move in lists, search, and show themselves', async () => {
+    const page = await openSignedIn(browser, service, '/providers');
+    await heading(page, 'Providers').waitFor();
+    await page.keyboard.type('gp');
+    await heading(page, 'Prompts').waitFor();
+    await page.keyboard.type('gd');
+    await heading(page, 'Deliveries').waitFor();
+    const links = page.getByRole('table').getByRole('rowheader').getByRole('link');
+    await links.nth(1).waitFor();
+    for (const [keys, index] of [
+      ['j', 0],
+      ['j', 1],
+      ['k', 0],
+      ['k', 0],
+    ] as const) {
+      await page.keyboard.type(keys);
+      await links.nth(index).and(page.locator(':focus')).waitFor();
+    }
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/deliveries/*');
+    await page.keyboard.type('/');
+    await page.getByRole('combobox', { name: 'Search' }).and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('gi?');
+    expect(await page.getByRole('combobox', { name: 'Search' }).inputValue()).toBe('gi?');
+    await page.keyboard.press('Escape');
+    await page.getByRole('combobox', { name: 'Search' }).waitFor({ state: 'detached' });
+    await page.keyboard.type('?');
+    await dialog(page).getByText('Go to: Invocations').waitFor();
+    await page.keyboard.type('gi');
+    await expectAccessible(page);
+    await takeScreenshots(page, 'shortcuts');
+    await page.keyboard.press('Escape');
+    await dialog(page).waitFor({ state: 'detached' });
+    await heading(page, /delivery$/).waitFor();
+  });
+
+  it('do nothing in fields, with other keys, and where the API key may not go, and can be switched off', async () => {
+    const page = await openSignedIn(browser, service, '/prompts', { apiKey: await service.createKey('prompts:read') });
+    await heading(page, 'Prompts').waitFor();
+    for (const keys of ['Control+g', 'Alt+p', 'g', 'd', 'g', 'Escape']) await page.keyboard.press(keys);
+    await page.getByRole('textbox', { name: 'Search' }).pressSequentially('gv?');
+    await page.waitForURL('**/prompts?q=gv%3F');
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click();
+    expect(await dialog(page).getByText('Go to: Deliveries').count()).toBe(0);
+    await dialog(page).getByLabel('Keys of one character').uncheck({ force: true });
+    await page.keyboard.press('Escape');
+    await dialog(page).waitFor({ state: 'detached' });
+    await page.locator('main h1').click();
+    await page.keyboard.type('?gv');
+    await page.keyboard.press('ControlOrMeta+k');
+    await page.getByRole('combobox', { name: 'Search' }).waitFor();
+    expect(await dialog(page).count()).toBe(0);
+    expect(new URL(page.url()).pathname).toBe('/dashboard/prompts');
   });
 });
 

@@ -1,5 +1,5 @@
 import { Menu, Text, UnstyledButton, useMantineColorScheme, type MantineColorScheme } from '@mantine/core';
-import { IconLogout, IconSelector, IconUserCircle } from '@tabler/icons-react';
+import { IconKeyboard, IconLogout, IconSelector, IconUserCircle } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useLanguage, useTexts } from '../shared/texts.tsx';
 import { languages } from '../texts/languages.ts';
@@ -9,7 +9,7 @@ import classes from './shell.module.css';
 const colorSchemes: readonly MantineColorScheme[] = ['light', 'dark', 'auto'];
 
 /** Who is signed in, how the page looks, and signing out. */
-export function AccountMenu(): ReactNode {
+export function AccountMenu({ onShortcuts }: { onShortcuts: () => void }): ReactNode {
   const { shell: texts } = useTexts();
   const { key, signOut } = useSession();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
@@ -54,6 +54,9 @@ export function AccountMenu(): ReactNode {
           </>
         )}
         <Menu.Divider />
+        <Menu.Item leftSection={<IconKeyboard size={16} stroke={1.5} />} onClick={onShortcuts}>
+          {texts.shortcuts.title}
+        </Menu.Item>
         <Menu.Item leftSection={<IconLogout size={16} stroke={1.5} />} onClick={signOut}>
           {texts.signOut}
         </Menu.Item>

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { EmptyState } from '../shared/empty-state.tsx';
 import { Page } from '../shared/page.tsx';
 import { useTexts } from '../shared/texts.tsx';
-import { navigation } from './navigation.ts';
+import { entriesFor } from './navigation.ts';
 import { rootRoute } from './root-route.tsx';
 import { useSession } from './session-context.ts';
 
@@ -14,7 +14,7 @@ export const homeRoute = createRoute({ getParentRoute: () => rootRoute, path: '/
 function Home(): ReactNode {
   const texts = useTexts().shell.nothingAllowed;
   const { scopes } = useSession().key;
-  const first = navigation.find(({ scope }) => scope === undefined || scopes.includes(scope));
+  const [first] = entriesFor(scopes);
   if (first !== undefined) return <Navigate to={first.to} replace />;
   return (
     <Page title={texts.title}>

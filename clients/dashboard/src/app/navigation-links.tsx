@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useId, type ReactNode } from 'react';
 import { useTexts } from '../shared/texts.tsx';
 import { serviceUrl } from './gateway.ts';
-import { navigation, type NavigationEntry } from './navigation.ts';
+import { entriesFor, type NavigationEntry } from './navigation.ts';
 import { useSession } from './session-context.ts';
 import classes from './shell.module.css';
 
@@ -11,10 +11,7 @@ import classes from './shell.module.css';
 export function NavigationLinks({ onNavigate }: { onNavigate: () => void }): ReactNode {
   const { shell: texts } = useTexts();
   const { scopes } = useSession().key;
-  const groups = Map.groupBy(
-    navigation.filter(({ scope }) => scope === undefined || scopes.includes(scope)),
-    ({ group }) => group,
-  );
+  const groups = Map.groupBy(entriesFor(scopes), ({ group }) => group);
   return (
     <>
       {Array.from(groups, ([group, entries]) => (

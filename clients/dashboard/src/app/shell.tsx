@@ -17,7 +17,7 @@ export function Shell(): ReactNode {
   const { shell: texts } = useTexts();
   const [isOpen, { close, toggle }] = useDisclosure(false);
   const router = useRouter();
-  const { openSearch, dialog } = useShortcuts();
+  const { openSearch, openHelp, dialog } = useShortcuts();
 
   useEffect(
     () =>
@@ -58,7 +58,7 @@ export function Shell(): ReactNode {
           <NavigationLinks onNavigate={close} />
         </AppShell.Section>
         <AppShell.Section p="xs" className={classes.foot}>
-          <AccountMenu />
+          <AccountMenu onShortcuts={openHelp} />
         </AppShell.Section>
       </AppShell.Navbar>
       {dialog}

@@ -1,8 +1,12 @@
 import { ActionIcon, Kbd, UnstyledButton } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
+import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useTexts } from '../shared/texts.tsx';
+import { useKeys } from './keys.ts';
+import { entriesFor } from './navigation.ts';
+import { useSession } from './session-context.ts';
 import classes from './shell.module.css';
 
 const Palette = lazy(async () => ({ default: (await import('./palette/palette.tsx')).Palette }));
@@ -11,30 +15,37 @@ const ShortcutList = lazy(async () => ({ default: (await import('./palette/short
 /** What the shortcuts of every page open. */
 export interface Shortcuts {
   readonly openSearch: () => void;
+  readonly openHelp: () => void;
   /** Stands anywhere in the page. */
   readonly dialog: ReactNode;
 }
 
-/** Ctrl or ⌘ + K searches, `?` shows the shortcuts. */
+/** Ctrl or ⌘ + K searches, and the keys of one character. */
 export function useShortcuts(): Shortcuts {
   const [opened, setOpened] = useState<'search' | 'help'>();
+  const navigate = useNavigate();
+  const { scopes } = useSession().key;
   const openSearch = (): void => {
     setOpened('search');
   };
-  useHotkeys([['mod+K', openSearch]], [], true);
   const openHelp = (): void => {
     setOpened('help');
   };
-  // Not all keyboards need Shift for it.
-  useHotkeys([
-    ['shift+?', openHelp],
-    ['?', openHelp],
-  ]);
+  useHotkeys([['mod+K', openSearch]], [], true);
+  useKeys({
+    search: openSearch,
+    help: openHelp,
+    goTo: (key) => {
+      const entry = entriesFor(scopes).find((one) => one.key === key);
+      if (entry !== undefined) void navigate({ to: entry.to });
+    },
+  });
   const close = (): void => {
     setOpened(undefined);
   };
   return {
     openSearch,
+    openHelp,
     dialog: (
       <Suspense>
         {opened === 'search' && <Palette onClose={close} />}

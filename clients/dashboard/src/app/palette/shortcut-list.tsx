@@ -1,38 +1,76 @@
-import { Kbd, Modal } from '@mantine/core';
-import { Fragment, type ReactNode } from 'react';
+import { Kbd, Modal, Stack, Switch } from '@mantine/core';
+import { Fragment, useState, type ReactNode } from 'react';
 import { useTexts } from '../../shared/texts.tsx';
+import { areKeysOn, setKeys } from '../keys.ts';
+import { entriesFor } from '../navigation.ts';
+import { useSession } from '../session-context.ts';
 import classes from './palette.module.css';
 
 const command = /Mac|iP/.test(navigator.platform) ? '⌘' : 'Ctrl';
-const shortcuts = [
+const ofCommand = [
   { name: 'search', keys: [command, 'K'] },
-  { name: 'help', keys: ['?'] },
   { name: 'save', keys: [command, 'S'] },
   { name: 'run', keys: [command, 'Enter'] },
   { name: 'close', keys: ['Esc'] },
 ] as const;
+const ofOneCharacter = [
+  { name: 'search', keys: ['/'] },
+  { name: 'help', keys: ['?'] },
+  { name: 'next', keys: ['j'] },
+  { name: 'previous', keys: ['k'] },
+] as const;
 
-/** The shortcuts of the page. */
+/** The shortcuts of the page. Those of one character can be switched off. */
 export function ShortcutList({ onClose }: { onClose: () => void }): ReactNode {
   const { shell, shared } = useTexts();
   const { shortcuts: texts } = shell;
+  const { scopes } = useSession().key;
+  const [isOn, setOn] = useState(areKeysOn);
   return (
     <Modal opened onClose={onClose} title={texts.title} closeButtonProps={{ 'aria-label': shared.close }}>
-      <dl className={classes.keys}>
-        {shortcuts.map(({ name, keys }) => (
-          <Fragment key={name}>
-            <dt>
-              {keys.map((key, index) => (
-                <Fragment key={key}>
-                  {index > 0 && ' + '}
-                  <Kbd>{key}</Kbd>
-                </Fragment>
-              ))}
-            </dt>
-            <dd>{texts.names[name]}</dd>
+      <Stack>
+        <dl className={classes.keys}>
+          {ofCommand.map(({ name, keys }) => (
+            <Shortcut key={name} keys={keys} name={texts.names[name]} />
+          ))}
+        </dl>
+        <Switch
+          label={texts.single}
+          description={texts.singleDescription}
+          checked={isOn}
+          onChange={({ currentTarget: { checked } }) => {
+            setKeys(checked);
+            setOn(checked);
+          }}
+        />
+        {isOn && (
+          <dl className={classes.keys}>
+            {ofOneCharacter.map(({ name, keys }) => (
+              <Shortcut key={name} keys={keys} name={texts.names[name]} />
+            ))}
+            {entriesFor(scopes).map(({ text, key }) => (
+              <Shortcut key={key} keys={['g', key]} by=" " name={texts.goTo(shell.entries[text])} />
+            ))}
+          </dl>
+        )}
+      </Stack>
+    </Modal>
+  );
+}
+
+/** @param by what stands between the keys */
+function Shortcut({ keys, name, by = ' + ' }: { keys: readonly string[]; name: string; by?: string }): ReactNode {
+  return (
+    <>
+      <dt>
+        {keys.map((key, index) => (
+          <Fragment key={key}>
+            {index > 0 && by}
+            <Kbd>{key}</Kbd>
           </Fragment>
         ))}
-      </dl>
-    </Modal>
+      </dt>
+      <dd>{name}</dd>
+    </>
   );
 }

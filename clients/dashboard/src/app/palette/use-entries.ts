@@ -5,7 +5,7 @@ import { NotFoundError } from 'prompt-gateway-client';
 import { useTexts } from '../../shared/texts.tsx';
 import type { Texts } from '../../texts/en.ts';
 import { gateway } from '../gateway.ts';
-import { navigation } from '../navigation.ts';
+import { entriesFor, navigation } from '../navigation.ts';
 import type { Scope } from '../session.ts';
 import { useSession } from '../session-context.ts';
 
@@ -131,15 +131,13 @@ export function useEntries(text: string, searched: string): { entries: readonly 
   });
   const wanted = text.toLowerCase();
   const isWanted = ({ name }: Entry): boolean => name.toLowerCase().includes(wanted);
-  const pages = navigation
-    .filter(({ scope }) => scope === undefined || scopes.includes(scope))
-    .map(({ to, text: name, icon }) => ({
-      key: to,
-      name: shell.entries[name],
-      hint: texts.page,
-      icon,
-      target: { to } as NavigateOptions,
-    }));
+  const pages = entriesFor(scopes).map(({ to, text: name, icon }) => ({
+    key: to,
+    name: shell.entries[name],
+    hint: texts.page,
+    icon,
+    target: { to } as NavigateOptions,
+  }));
   const actions = creations
     .filter(({ scope }) => scopes.includes(scope))
     .map(({ to, text: name }) => ({

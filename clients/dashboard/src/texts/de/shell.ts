@@ -58,9 +58,14 @@ export const shell: Texts['shell'] = {
   },
   shortcuts: {
     title: 'Tastenkürzel',
+    single: 'Tasten mit einem Zeichen',
+    singleDescription: 'Außerhalb von Feldern und Dialogen. Die Wahl gilt für diesen Browser.',
+    goTo: (page) => `Zu: ${page}`,
     names: {
       search: 'Suchen und zu einer Seite gehen',
       help: 'Diese Liste zeigen',
+      next: 'Nächste Zeile einer Liste; Enter öffnet sie',
+      previous: 'Vorige Zeile einer Liste',
       save: 'Den Prompt speichern',
       run: 'Den Prompt im Playground ausführen',
       close: 'Einen Dialog schließen',

@@ -56,9 +56,14 @@ export const shell = {
   },
   shortcuts: {
     title: 'Keyboard shortcuts',
+    single: 'Keys of one character',
+    singleDescription: 'Outside of fields and dialogs. The choice applies to this browser.',
+    goTo: (page: string) => `Go to: ${page}`,
     names: {
       search: 'Search and go to a page',
       help: 'Show this list',
+      next: 'Next row of a list; Enter opens it',
+      previous: 'Previous row of a list',
       save: 'Save the prompt',
       run: 'Run the prompt in the playground',
       close: 'Close a dialog',
