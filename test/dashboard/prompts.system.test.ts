@@ -205,6 +205,40 @@ describe('prompts', () => {
     await counting.close();
   });
 
+  it('show the feedback on each version where versions are compared', async () => {
+    const { service: counting } = await startWithProvider({ statisticsEveryMs: 100 });
+    const said = (content: string): object[] => [{ role: 'user', content }];
+    const { body: made } = await counting.call('POST', '/api/v1/prompts', {
+      body: { name: 'Rated', messages: said('One.'), selected_provider: 'echo' },
+    });
+    const prompt = `/api/v1/prompts/${(made as { slug: string }).slug}`;
+    await counting.call('PUT', prompt, { body: { messages: said('Two.') } });
+    for (const [version, score] of [
+      [1, -1],
+      [2, 1],
+      [2, 0.5],
+    ]) {
+      const { headers } = await counting.call('POST', `${prompt}/invoke`, { body: { version } });
+      const rated = `/api/v1/invocations/${headers['x-invocation-id']}/feedback`;
+      await counting.call('POST', rated, { body: { score } });
+    }
+    await until(async () => {
+      const { body } = await counting.call('GET', `${prompt}/statistics?span=day`);
+      return (body as { totals: { feedback?: number } }).totals.feedback === 3;
+    });
+    const page = await openSignedIn(browser, counting, `/prompts/${(made as { id: string }).id}/history`);
+    await page.getByText('Feedback of the last day: Version 1: 1, mean -1 · Version 2: 2, mean +0.75').waitFor();
+    const versions = page.getByRole('table', { name: 'Versions' });
+    await versions.getByRole('row', { name: 'Version 2' }).getByText('2, mean +0.75').waitFor();
+    await versions.getByRole('row', { name: 'Version 1' }).getByText('1, mean -1').waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'prompt-history-feedback');
+    await goTo(page, 'Statistics');
+    await page.getByRole('table', { name: 'By version' }).getByText('2, mean +0.75').waitFor();
+    await page.close();
+    await counting.close();
+  });
+
   it('explain placeholders before someone edits', async () => {
     const messages = [{ role: 'user', content: 'Greet {{name}}.' }];
     const { id } = await createPrompt({ name: 'Explained', messages, variables: { name: { description: 'A guest' } } });

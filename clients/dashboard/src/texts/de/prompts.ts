@@ -398,7 +398,9 @@ export const prompts: Texts['prompts'] = {
     emptyText:
       'Jede Änderung an Nachrichten, Variablen, Anbieter, Modell oder Generierung erzeugt eine Version. Hier können Sie Versionen vergleichen und wiederherstellen.',
     table: 'Versionen',
-    columns: { version: 'Version', changes: 'Änderungen', created: 'Erstellt' },
+    columns: { version: 'Version', changes: 'Änderungen', feedback: 'Feedback, 24 Stunden', created: 'Erstellt' },
+    feedback: 'Feedback der letzten 24 Stunden:',
+    noFeedback: 'keines',
     first: 'Erste Version',
     parts: {
       messages: 'Nachrichten',
@@ -436,7 +438,9 @@ export const prompts: Texts['prompts'] = {
       output_tokens: 'Ausgabe-Tokens',
       without_usage: 'Tokens unbekannt',
       latency: 'Mittlere Latenz',
+      feedback: 'Feedback',
     },
+    rated: (count, score) => `${count}, im Mittel ${score}`,
     users: {
       title: 'Wer diesen Prompt benutzt',
       span: 'Zeitraum nach API-Schlüssel',

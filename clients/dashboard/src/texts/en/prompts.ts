@@ -390,7 +390,9 @@ export const prompts = {
     emptyText:
       'Each change of messages, variables, provider and model, or generation creates a version. You can compare and restore them here.',
     table: 'Versions',
-    columns: { version: 'Version', changes: 'Changes', created: 'Created' },
+    columns: { version: 'Version', changes: 'Changes', feedback: 'Feedback, last day', created: 'Created' },
+    feedback: 'Feedback of the last day:',
+    noFeedback: 'none',
     first: 'First version',
     parts: {
       messages: 'messages',
@@ -428,7 +430,9 @@ export const prompts = {
       output_tokens: 'Output tokens',
       without_usage: 'Tokens unknown',
       latency: 'Average latency',
+      feedback: 'Feedback',
     },
+    rated: (count: string, score: string) => `${count}, mean ${score}`,
     users: {
       title: 'Who uses this prompt',
       span: 'Span of time by API key',

@@ -1,4 +1,4 @@
-import { NativeSelect, Stack, Switch } from '@mantine/core';
+import { NativeSelect, Stack, Switch, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconHistory } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
@@ -13,6 +13,7 @@ import { useLabels } from '../prompt-queries.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
 import { Comparison } from './comparison.tsx';
 import classes from './history.module.css';
+import { useVersionFeedback } from './version-feedback.ts';
 import { VersionTable } from './version-table.tsx';
 
 const route = getRouteApi('/prompts/$promptId/history');
@@ -29,6 +30,7 @@ export function HistoryScreen(): ReactNode {
   const [isFolded, setFolded] = useState(true);
   const canRelease = useScope('prompts:release');
   const { data: labels = [] } = useLabels(id);
+  const feedback = useVersionFeedback(id);
   const [target, setTarget] = useState<LabelTarget>({ version: newest });
   const [isSetting, setting] = useDisclosure(false);
   const setLabel = (chosen: LabelTarget): void => {
@@ -76,9 +78,17 @@ export function HistoryScreen(): ReactNode {
                 }}
               />
             </div>
+            {(feedback.has(before) || feedback.has(after)) && (
+              <Text size="sm" c="dimmed">
+                {texts.feedback}{' '}
+                {[before, after]
+                  .map((version) => `${texts.version(version)}: ${feedback.get(version) ?? texts.noFeedback}`)
+                  .join(' · ')}
+              </Text>
+            )}
             <Comparison id={id} before={before} after={after} isFolded={isFolded} />
           </Stack>
-          <VersionTable labels={labels} onSetLabel={canRelease ? setLabel : undefined} />
+          <VersionTable labels={labels} feedback={feedback} onSetLabel={canRelease ? setLabel : undefined} />
         </>
       )}
       <SetLabelDialog

@@ -23,8 +23,11 @@ type Part = keyof Texts['prompts']['history']['parts'];
 /** All versions, the newest first; their labels; what changed in each; and buttons that label or restore it. */
 export function VersionTable({
   labels,
+  feedback,
   onSetLabel,
 }: {
+  /** By version. */
+  feedback: ReadonlyMap<number, string>;
   labels: readonly Schemas['Label'][];
   /** Undefined if the key may not. */
   onSetLabel: ((target: LabelTarget) => void) | undefined;
@@ -75,6 +78,12 @@ export function VersionTable({
           </>
         );
       },
+    },
+    {
+      key: 'feedback',
+      header: texts.columns.feedback,
+      width: 130,
+      cell: ({ version }) => feedback.get(version) ?? shared.none,
     },
     {
       key: 'created',

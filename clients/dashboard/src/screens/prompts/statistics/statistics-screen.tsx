@@ -151,5 +151,14 @@ function useColumns(): Column<VersionCounts>[] {
       cell: ({ totals: { average_latency_ms: latency } }) =>
         latency === undefined ? shared.none : format.duration(latency),
     },
+    {
+      key: 'feedback',
+      header: columns.feedback,
+      align: 'end',
+      cell: ({ totals: { feedback, average_score: score } }) =>
+        feedback === undefined || score === undefined
+          ? shared.none
+          : prompts.statistics.rated(format.number(feedback), format.number(score, { signDisplay: 'exceptZero' })),
+    },
   ];
 }
