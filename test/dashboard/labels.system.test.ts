@@ -141,6 +141,48 @@ describe('labels', () => {
     await page.getByText('production → v4').waitFor();
   });
 
+  it('say what a move can break for callers, before it and in the history', async () => {
+    const id = await createVersions('Broken');
+    const schema = { type: 'object', properties: { 'reply/text': { type: 'string' } }, required: ['reply/text'] };
+    const contents = [
+      { messages: [{ role: 'user', content: 'Dear {{customer}}' }], response_format: { type: 'json', schema } },
+      { response_format: { type: 'json', schema: { ...schema, required: [] } } },
+    ];
+    for (const body of contents) await service.call('PUT', `/api/v1/prompts/${id}`, { body });
+    await setLabel(id, 'production', 4);
+    const page = await openSignedIn(browser, service, `/prompts/${id}/history`);
+    await press(page.getByRole('button', { name: 'Move production' }));
+    const dialog = page.getByRole('dialog');
+    const breaking = dialog.getByRole('alert', { name: 'This can break callers' });
+    await breaking.waitFor();
+    const answer = 'response_format/schema/properties/reply~1text: can be absent now';
+    expect(await breaking.getByRole('listitem').allTextContents()).toEqual([answer]);
+    // The comparison is that of the chosen version.
+    await dialog.getByLabel('Version', { exact: true }).selectOption('1');
+    await breaking.getByText('the answer is text now; it was json').waitFor();
+    const older = [
+      'customer: is gone; a value for it is ignored',
+      'response_format: the answer is text now; it was json',
+    ];
+    expect(await breaking.getByRole('listitem').allTextContents()).toEqual(older);
+    await dialog.getByLabel('Version', { exact: true }).selectOption('5');
+    await breaking.getByText(answer).waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'prompt-label-breaking');
+    await press(dialog.getByRole('button', { name: 'Move production to v5' }));
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText('production → v5').waitFor();
+    await setLabel(id, 'production', 4);
+
+    await press(page.getByRole('button', { name: 'More actions for production' }));
+    await press(page.getByRole('menuitem', { name: 'History' }));
+    await dialog.getByRole('row', { name: 'v5' }).getByText(answer).waitFor();
+    const remarks = dialog.getByRole('table', { name: 'History of production' }).getByRole('listitem');
+    expect(await remarks.allTextContents()).toEqual([answer]);
+    await expectAccessible(page);
+    await takeScreenshots(page, 'prompt-label-history');
+  });
+
   it('choose what runs in the playground, in code, and in test runs', async () => {
     const id = await createVersions('Chosen');
     await setLabel(id, 'production', 1);

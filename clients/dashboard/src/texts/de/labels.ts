@@ -31,6 +31,7 @@ export const labels: Texts['labels'] = {
     creates: (name, version) => `${name} ist ein neues Label. Aufrufe darüber führen Version ${version} aus.`,
     same: (name, version) => `${name} nennt schon Version ${version}.`,
     effect: 'Der nächste Aufruf über dieses Label führt die neue Version aus.',
+    breaking: 'Das kann bei Aufrufern zu Fehlern führen',
     acceptWarnings: (version) => `Der Text von Version ${version} ist so gewollt.`,
     createSubmit: (name, version) => `${name} → v${version} anlegen`,
     moveSubmit: (name, version) => `${name} auf v${version} verschieben`,
@@ -50,7 +51,7 @@ export const labels: Texts['labels'] = {
   },
   moves: {
     title: (name) => `Verlauf von ${name}`,
-    columns: { version: 'Version', moved: 'Wann', by: 'Von' },
+    columns: { version: 'Version', moved: 'Wann', by: 'Von', breaking: 'Mögliche Fehler bei Aufrufern' },
     deleted: 'Gelöscht',
   },
   deletion: {

@@ -29,6 +29,7 @@ export const labels = {
     creates: (name: string, version: number) => `${name} is a new label. Invocations by it run version ${version}.`,
     same: (name: string, version: number) => `${name} names version ${version} already.`,
     effect: 'The next invocation by this label runs the new version.',
+    breaking: 'This can break callers',
     acceptWarnings: (version: number) => `The text of version ${version} is intended as it is.`,
     createSubmit: (name: string, version: number) => `Create ${name} → v${version}`,
     moveSubmit: (name: string, version: number) => `Move ${name} to v${version}`,
@@ -48,7 +49,7 @@ export const labels = {
   },
   moves: {
     title: (name: string) => `History of ${name}`,
-    columns: { version: 'Version', moved: 'When', by: 'By' },
+    columns: { version: 'Version', moved: 'When', by: 'By', breaking: 'Can break callers' },
     deleted: 'Deleted',
   },
   deletion: {

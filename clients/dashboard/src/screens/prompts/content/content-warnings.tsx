@@ -1,31 +1,53 @@
 import { Alert, List } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import type { ContentWarning } from 'prompt-gateway-client/template';
 import type { ReactNode } from 'react';
 import { useTexts } from '../../../shared/texts.tsx';
 
 /** The most that are listed. */
 const shown = 20;
 
-/** Probable mistakes in the content of a prompt, each with its place. */
-export function ContentWarnings({ warnings }: { readonly warnings: readonly ContentWarning[] }): ReactNode {
+/** What is said about a place in the content of a prompt: a JSON Pointer as a URI fragment. */
+interface Remark {
+  readonly pointer?: string;
+  readonly detail: string;
+}
+
+/** Probable mistakes in the content of a prompt, or what a version changes for callers. */
+export function ContentWarnings({
+  warnings,
+  title,
+}: {
+  readonly warnings: readonly Remark[];
+  /** Else their number. */
+  readonly title?: string;
+}): ReactNode {
   const { prompts } = useTexts();
   if (warnings.length === 0) return null;
   return (
-    <Alert color="yellow" icon={<IconAlertTriangle />} title={prompts.editor.warnings(warnings.length)}>
-      <List size="sm">
-        {warnings.slice(0, shown).map(({ pointer, detail }, index) => (
-          <List.Item key={index} style={{ overflowWrap: 'anywhere' }}>
-            {placeIn(pointer, prompts)}: {detail}
-          </List.Item>
-        ))}
-      </List>
+    <Alert color="yellow" icon={<IconAlertTriangle />} title={title ?? prompts.editor.warnings(warnings.length)}>
+      <RemarkList remarks={warnings} />
     </Alert>
   );
 }
 
-/** For people: the JSON Pointer names a message or a variable. */
+/** Remarks, each with its place. */
+export function RemarkList({ remarks }: { readonly remarks: readonly Remark[] }): ReactNode {
+  const { prompts } = useTexts();
+  if (remarks.length === 0) return null;
+  return (
+    <List size="sm">
+      {remarks.slice(0, shown).map(({ pointer = '#', detail }, index) => (
+        <List.Item key={index} style={{ overflowWrap: 'anywhere' }}>
+          {placeIn(pointer, prompts)}: {detail}
+        </List.Item>
+      ))}
+    </List>
+  );
+}
+
+/** For people: the JSON Pointer names a message, a variable, or another field and what is in it. */
 function placeIn(pointer: string, texts: { messages: { label: (position: number) => string } }): string {
-  const [, kind, which = ''] = pointer.replace(/^#/, '').split('/');
-  return kind === 'messages' ? texts.messages.label(Number(which) + 1) : which;
+  const [, kind, which = ''] = pointer.split('/');
+  if (kind === 'messages') return texts.messages.label(Number(which) + 1);
+  return kind === 'variables' ? which : decodeURIComponent(pointer.slice('#/'.length));
 }

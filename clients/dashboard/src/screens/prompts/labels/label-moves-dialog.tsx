@@ -5,9 +5,10 @@ import { DataTable, type Column } from '../../../shared/data-table.tsx';
 import { EmptyState } from '../../../shared/empty-state.tsx';
 import { Time } from '../../../shared/time.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
+import { RemarkList } from '../content/content-warnings.tsx';
 import { useLabelMoves, type LabelMove } from '../prompt-queries.ts';
 
-/** Which versions a label has named, the latest first, and who moved it. */
+/** Which versions a label has named, the latest first, who moved it, and what that changed for callers. */
 export function LabelMovesDialog({
   promptId,
   name,
@@ -22,7 +23,7 @@ export function LabelMovesDialog({
   const { shared, labels } = useTexts();
   const title = labels.moves.title(name);
   return (
-    <Modal opened={isOpen} onClose={onClose} size="lg" title={title} closeButtonProps={{ 'aria-label': shared.close }}>
+    <Modal opened={isOpen} onClose={onClose} size={960} title={title} closeButtonProps={{ 'aria-label': shared.close }}>
       <LabelMoves promptId={promptId} name={name} />
     </Modal>
   );
@@ -51,7 +52,12 @@ function LabelMoves({ promptId, name }: { promptId: string; name: string }): Rea
       align: 'end',
       cell: ({ moved_at }) => <Time value={moved_at} />,
     },
-    { key: 'by', header: texts.columns.by, cell: ({ author }) => author.name },
+    { key: 'by', header: texts.columns.by, width: '20%', cell: ({ author }) => author.name },
+    {
+      key: 'breaking',
+      header: texts.columns.breaking,
+      cell: ({ warnings = [] }) => <RemarkList remarks={warnings} />,
+    },
   ];
   return (
     <DataTable

@@ -13,7 +13,7 @@ import {
 } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { Schemas } from 'prompt-gateway-client';
-import { contentWarnings } from 'prompt-gateway-client/template';
+import { contentWarnings, releaseWarnings } from 'prompt-gateway-client/template';
 import { useState, type ReactNode } from 'react';
 import { gateway } from '../../../app/gateway.ts';
 import { labelName } from '../../../generated/limits.ts';
@@ -91,6 +91,8 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
   });
   const from = change.current?.data.version;
   const isSame = from === version;
+  const { data: former } = useVersion(promptId, from);
+  const breaking = former === undefined || content === undefined ? [] : releaseWarnings(former, content);
   const isBlocked = isSame || change.isReading || (mustAccept && !isAccepted);
   const cannotRun = useReasonNotToRun(promptId, version);
 
@@ -163,6 +165,7 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
             </Text>
             {from !== undefined && !isSame && (
               <>
+                <ContentWarnings warnings={breaking} title={texts.breaking} />
                 <Comparison id={promptId} before={from} after={version} isFolded />
                 <Text size="sm" c="dimmed">
                   {texts.effect}
