@@ -92,7 +92,7 @@ export type Behaviour =
       readonly headers?: Record<string, string>;
       readonly code?: string;
     }
-  | { readonly kind: 'body'; readonly contentType: string; readonly body: string }
+  | { readonly kind: 'body'; readonly status?: number; readonly contentType: string; readonly body: string }
   | { readonly kind: 'flaky'; readonly failures: number }
   | { readonly kind: 'stream'; readonly steps: readonly Step[] }
   | { readonly kind: 'held' | 'hang' | 'stall' | 'reset' | 'cut' | 'redirect' | 'huge' | 'endless' };
@@ -287,7 +287,7 @@ async function perform(exchange: Exchange): Promise<void> {
       return;
     }
     case 'body': {
-      response.writeHead(200, { 'Content-Type': behaviour.contentType });
+      response.writeHead(behaviour.status ?? 200, { 'Content-Type': behaviour.contentType });
       response.end(behaviour.body);
       return;
     }
