@@ -31,7 +31,6 @@ type WebhookOperations = Pick<
   | 'createReplay'
   | 'listReplays'
   | 'getReplay'
-  | 'listAllDeliveries'
   | 'listDeliveries'
   | 'getDelivery'
   | 'listDeliveryAttempts'
@@ -97,7 +96,7 @@ export function webhookOperations({
   const representListed = ({ delivery, ...state }: Listed) =>
     representListedDelivery(delivery, { ...state, now: clock.now() });
 
-  /** The filter of a status in a list across integrations; undefined if no delivery can have it. */
+  /** The filter of a status; undefined if no delivery can have it. */
   const statusFilter = async (
     status: ShownStatus | undefined,
     integrationId: string | undefined,
@@ -163,7 +162,7 @@ export function webhookOperations({
       return { status: 200, headers: { ETag: revisionTag(replay) }, body: representReplay(replay) };
     },
 
-    listAllDeliveries(input) {
+    listDeliveries(input) {
       const { integration_id: integrationId, ...query } = input.query;
       const { locations } = input.context.principal.reach ?? {};
       const find = async (): Promise<Listing<Listed>> => {
@@ -192,28 +191,6 @@ export function webhookOperations({
       };
       return answerPage(input, find, representListed);
     },
-    listDeliveries(input) {
-      const { query } = input;
-      const { locations } = input.context.principal.reach ?? {};
-      const find = async (): Promise<Listing<Listed>> => {
-        const integration = await integrations.get(input.path.id);
-        const { status } = query;
-        if (status !== undefined && !canHave(status, integration)) return emptyListing;
-        const stored = status === undefined ? {} : storedStatus(status);
-        const listing = await deliveries.list({
-          ...filterOf(query),
-          ...stored,
-          integrationId: integration.id,
-          locations,
-        });
-        return withLookUp(listing, async (found) => {
-          const states = await statesOf(found, [integration]);
-          const pausedUntil = states.get(integration.id)?.retryingUntil;
-          return (delivery) => ({ delivery, integration, pausedUntil });
-        });
-      };
-      return answerPage(input, find, representListed);
-    },
     async getDelivery({ path, context }) {
       const { delivery, integration } = await getDelivery(path.id, context);
       const body = representDelivery(delivery, {
@@ -238,9 +215,9 @@ export function webhookOperations({
   };
 }
 
-type DeliveryQuery = OperationInput<'listDeliveries'>['query'];
+type DeliveryQuery = Omit<OperationInput<'listDeliveries'>['query'], 'integration_id' | 'status'>;
 
-/** The filters that both lists of deliveries have, except the status. */
+/** The filters of a list of deliveries, except status and integration. */
 function filterOf({
   last_outcome: lastOutcome,
   event_type: eventType,

@@ -195,8 +195,7 @@ describe('the methods', () => {
     const delivery = await gateway.integrations.sendTestEvent(id);
     await receiver.received(1);
     expect((await gateway.deliveries.get(delivery.id)).event_type).toBe('TEST');
-    expect((await gateway.deliveries.list(id)).data.map((entry) => entry.id)).toContain(delivery.id);
-    expect((await gateway.deliveries.listAll({ integration_id: id })).data.map((entry) => entry.id)).toContain(
+    expect((await gateway.deliveries.list({ integration_id: id })).data.map((entry) => entry.id)).toContain(
       delivery.id,
     );
     expect((await gateway.deliveries.listAttempts(delivery.id)).pagination.total).toBeLessThanOrEqual(1);

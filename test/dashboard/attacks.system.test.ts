@@ -159,7 +159,7 @@ describe('text full of HTML and script', () => {
     await placeOrder(service, shop, { note: hostile + elsewhere });
     const { body } = await eventually(
       service,
-      `${integration.path}/deliveries?status=delivered`,
+      `${integration.deliveries}&status=delivered`,
       ({ data }) => data.length > 0,
     );
     delivery = body.data[0].id;

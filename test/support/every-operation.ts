@@ -276,7 +276,6 @@ type Integrations = Pick<
   | 'createReplay'
   | 'listReplays'
   | 'getReplay'
-  | 'listAllDeliveries'
   | 'listDeliveries'
   | 'getDelivery'
   | 'listDeliveryAttempts'
@@ -306,8 +305,7 @@ function callIntegrations({ integrations, rotation, delivery, replay }: Fixture)
     getIntegrationStatistics: { method: 'GET', path: `${all}/${kept}/statistics` },
     listReplays: { method: 'GET', path: `${all}/${kept}/replays` },
     getReplay: { method: 'GET', path: `/api/v1/replays/${replay}` },
-    listAllDeliveries: { method: 'GET', path: '/api/v1/deliveries' },
-    listDeliveries: { method: 'GET', path: `${all}/${kept}/deliveries` },
+    listDeliveries: { method: 'GET', path: '/api/v1/deliveries' },
     getDelivery: { method: 'GET', path: `/api/v1/deliveries/${delivery}` },
     listDeliveryAttempts: { method: 'GET', path: `/api/v1/deliveries/${delivery}/attempts` },
     resendDelivery: { method: 'POST', path: `/api/v1/deliveries/${delivery}/resend` },

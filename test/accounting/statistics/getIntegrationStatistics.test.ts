@@ -29,7 +29,7 @@ describe('200', () => {
     await sendTest(service, integration);
     const hour = await untilTotals(service, path, { failed: 1, succeeded: 1 });
     expect([hour.interval_seconds, hour.points.length]).toEqual([60, 60]);
-    const { body: attempts } = await service.call('GET', `${integration.path}/deliveries`);
+    const { body: attempts } = await service.call('GET', integration.deliveries);
     expect(attempts.pagination.total).toBe(2);
     expect(hour.totals.average_latency_ms).toBeGreaterThanOrEqual(0);
     expect(pointsWith(hour, 'succeeded').map(([, count]) => count)).toEqual([1]);

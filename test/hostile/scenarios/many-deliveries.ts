@@ -28,6 +28,11 @@ interface Place {
   readonly received: () => number;
 }
 
+/** The list of its deliveries. */
+function ofIntegration(id: string): string {
+  return `/api/v1/deliveries?integration_id=${id}`;
+}
+
 function scenarioOf(operation: string, status: State, perform: Operation): Scenario {
   return {
     name: `deliveries-${operation}`,
@@ -38,7 +43,7 @@ function scenarioOf(operation: string, status: State, perform: Operation): Scena
         const place = await prepare(world, receiver, status);
         // The engine for trying out reads all that a list has when it is read first; others wait as long.
         const started = performance.now();
-        for (const list of ['/api/v1/deliveries', `${place.path}/deliveries`]) await place.target.call('GET', list);
+        for (const list of ['/api/v1/deliveries', ofIntegration(place.id)]) await place.target.call('GET', list);
         const first = { name: 'the first lists', value: performance.now() - started, unit: 'ms', atMost: 5_000 };
         const watching = await world.watch(place.target);
         const more = await perform(place);
@@ -178,14 +183,14 @@ const remove: Operation = async ({ target, path, database, id: integrationId }) 
   ];
 };
 
-const list: Operation = async ({ target, path }) => {
+const list: Operation = async ({ target, id }) => {
   const times: number[] = [];
   let refused = 0;
-  for (const query of ['', '?status=failed', '?event_type=TEST', '?offset=10000', '?limit=100&status=delivered']) {
+  for (const query of ['', '&status=failed', '&event_type=TEST', '&offset=10000', '&limit=100&status=delivered']) {
     const answers = await Promise.all(
       Array.from({ length: 5 }, async () => {
         const started = performance.now();
-        const { status } = await target.call('GET', `${path}/deliveries${query}`);
+        const { status } = await target.call('GET', ofIntegration(id) + query);
         times.push(performance.now() - started);
         return status;
       }),
@@ -195,7 +200,7 @@ const list: Operation = async ({ target, path }) => {
   return [
     { name: 'lists without an answer', value: refused, atMost: 0 },
     { name: 'the slowest list', value: Math.max(...times), unit: 'ms' },
-    ...(await walk(target, `${path}/deliveries`, size)),
+    ...(await walk(target, ofIntegration(id), size)),
   ];
 };
 

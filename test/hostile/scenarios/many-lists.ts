@@ -50,7 +50,7 @@ export async function walk(target: Target, path: string, size: number): Promise<
   const seen = new Set<string>();
   for (let after = ''; ;) {
     const started = performance.now();
-    const { body } = await target.call('GET', `${path}?limit=100${after}`);
+    const { body } = await target.call('GET', `${path}${path.includes('?') ? '&' : '?'}limit=100${after}`);
     times.push(performance.now() - started);
     for (const { id } of body.data as { id: string }[]) seen.add(id);
     if (body.pagination.next === null) break;
@@ -199,7 +199,10 @@ const everything: Scenario = {
       const ends = await Promise.all(
         Array.from({ length: 10 }, async () => {
           for (let after = '', count = 0; ;) {
-            const { status, body } = await target.call('GET', `${path}?limit=100${after}`);
+            const { status, body } = await target.call(
+              'GET',
+              `${path}${path.includes('?') ? '&' : '?'}limit=100${after}`,
+            );
             if (status !== 200) return -1;
             count += (body.data as unknown[]).length;
             if (body.pagination.next === null) return count;

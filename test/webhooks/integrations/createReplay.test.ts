@@ -32,7 +32,7 @@ describe('202', () => {
     const second = await placeOrder(setup.service, shop);
     await setup.service.call('PUT', `/v1/products/${shop.pie.id}`, { body: { price: 380 } });
     const third = await placeOrder(setup.service, shop);
-    await eventually(setup.service, `${witness.path}/deliveries?status=delivered`, ({ data }) => data.length === 4);
+    await eventually(setup.service, `${witness.deliveries}&status=delivered`, ({ data }) => data.length === 4);
     setup.receiver.forget();
 
     // The receiver has not received any of them before.
@@ -69,7 +69,7 @@ describe('202', () => {
     // A redelivery has the id of its event.
     const ids = setup.receiver.requests.map((repeated) => repeated.headers['webhook-id']);
     expect(new Set(ids).size).toBe(3);
-    const { body: deliveries } = await setup.service.call('GET', `${path}/deliveries`);
+    const { body: deliveries } = await setup.service.call('GET', `/api/v1/deliveries?integration_id=${id}`);
     const replayIds = (deliveries.data as { replay_id: string }[]).map(({ replay_id }) => replay_id);
     expect(replayIds.filter((replayId) => replayId === all.id)).toHaveLength(3);
   });

@@ -33,7 +33,7 @@ describe('200', () => {
     await openBreaker(setup.service, setup.receiver, integration);
     setup.receiver.forget();
     await placeOrder(setup.service, await openShop(setup.service));
-    await eventually(setup.service, `${integration.path}/deliveries`, ({ data }) => data.length === 2);
+    await eventually(setup.service, integration.deliveries, ({ data }) => data.length === 2);
     expect((await setup.service.call('GET', integration.path)).body).toHaveProperty('retrying_until');
     await setup.service.call('POST', `${integration.path}/enable`);
     await setup.receiver.received(1);
@@ -58,17 +58,17 @@ describe('200', () => {
   });
 
   it('sends held deliveries', async () => {
-    const { id, path } = await createPaused({ url: setup.receiver.url });
+    const { id, path, deliveries } = await createPaused({ url: setup.receiver.url });
     const shop = await openShop(setup.service);
     const orders = [await placeOrder(setup.service, shop), await placeOrder(setup.service, shop)];
-    await eventually(setup.service, `${path}/deliveries`, ({ data }) => data.length === 2);
+    await eventually(setup.service, deliveries, ({ data }) => data.length === 2);
     const { body } = await setup.service.call('POST', `${path}/enable`);
     expect(body).toMatchObject({ id, status: 'active' });
     const requests = await setup.receiver.received(2);
     expect(requests.map(({ headers }) => headers['x-service-event-target-uuid']).sort()).toEqual(
       orders.map((order) => order.id).sort(),
     );
-    await eventually(setup.service, `${path}/deliveries?status=delivered`, ({ data }) => data.length === 2);
+    await eventually(setup.service, `${deliveries}&status=delivered`, ({ data }) => data.length === 2);
   });
 
   it('enables an integration that the service disabled, and resets its failures', async () => {

@@ -42,7 +42,7 @@ describe('200', () => {
     expect(again.headers['etag']).toBe(headers['etag']);
     const { body: list } = await setup.service.call('GET', '/api/v1/integrations?limit=1');
     const { waiting, failing_delivery, ...listed } = body;
-    const { body: deliveries } = await setup.service.call('GET', `${integration.path}/deliveries`);
+    const { body: deliveries } = await setup.service.call('GET', integration.deliveries);
     expect(failing_delivery).toEqual({
       id: deliveries.data[0].id,
       status: 'retrying',
@@ -113,7 +113,7 @@ describe('200', () => {
   it('shows how many deliveries wait while a failing receiver gets none', async () => {
     const integration = await createIntegration(setup.service, { url: setup.receiver.url });
     const { body } = await openBreaker(setup.service, setup.receiver, integration);
-    const { body: deliveries } = await setup.service.call('GET', `${integration.path}/deliveries`);
+    const { body: deliveries } = await setup.service.call('GET', integration.deliveries);
     expect(body.waiting).toEqual({ count: 1, oldest_at: deliveries.data[0].created_at });
   });
 

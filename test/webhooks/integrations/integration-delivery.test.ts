@@ -87,7 +87,7 @@ describe('an order', () => {
 
     const { body } = await eventually(
       setup.service,
-      `${integration.path}/deliveries`,
+      integration.deliveries,
       ({ data }) => data[0]?.status === 'delivered',
     );
     expect(body.data).toHaveLength(1);
@@ -126,8 +126,8 @@ describe('an order', () => {
     const till = await createIntegration(setup.service, { url: setup.receiver.url, event_types: ['ORDER_PLACED'] });
     await placeOrder(setup.service, shop);
     await setup.service.call('PUT', `/v1/products/${shop.pie.id}`, { body: { price: 380 } });
-    await eventually(setup.service, `${board.path}/deliveries`, ({ data }) => data[0]?.status === 'delivered');
-    await eventually(setup.service, `${till.path}/deliveries`, ({ data }) => data[0]?.status === 'delivered');
+    await eventually(setup.service, board.deliveries, ({ data }) => data[0]?.status === 'delivered');
+    await eventually(setup.service, till.deliveries, ({ data }) => data[0]?.status === 'delivered');
     const typesOf = ({ id }: { id: string }): unknown[] =>
       setup.receiver.requests
         .filter(({ headers }) => headers['x-service-application-id'] === id)
@@ -140,7 +140,7 @@ describe('an order', () => {
     setup.receiver.forget();
     const unsigned = await createIntegration(setup.service, { url: `${setup.receiver.url}/unsigned` });
     await placeOrder(setup.service, await openShop(setup.service));
-    await eventually(setup.service, `${unsigned.path}/deliveries`, ({ data }) => data[0]?.status === 'delivered');
+    await eventually(setup.service, unsigned.deliveries, ({ data }) => data[0]?.status === 'delivered');
     const request = setup.receiver.requests.find(({ path }) => path === '/hook/unsigned');
     expect(request?.headers['webhook-id']).toMatch(/^[0-9a-f-]{36}$/);
     expect(request?.headers).not.toHaveProperty('webhook-signature');
@@ -150,9 +150,12 @@ describe('an order', () => {
 
 describe('a delivery', () => {
   it('is refused by receivers when any part of it was changed', async () => {
-    const { path } = await createIntegration(setup.service, { url: `${setup.receiver.url}/changed`, secret });
+    const { path, deliveries } = await createIntegration(setup.service, {
+      url: `${setup.receiver.url}/changed`,
+      secret,
+    });
     await setup.service.call('POST', `${path}/test`);
-    await eventually(setup.service, `${path}/deliveries`, ({ data }) => data[0]?.status === 'delivered');
+    await eventually(setup.service, deliveries, ({ data }) => data[0]?.status === 'delivered');
     const [{ body, headers } = {}] = arrivedAt('/hook/changed');
     if (body === undefined || headers === undefined) throw new Error('nothing arrived');
     const changed = (name: string, change: (value: string) => string): Record<string, string> => ({
@@ -232,7 +235,7 @@ describe('a delivery', () => {
     const validatorOf = await publishedSchemas(setup.service);
     // The events of budgets have tests of their own.
     const types = eventTypes.filter((type) => !type.startsWith('BUDGET_'));
-    const { path } = await createIntegration(setup.service, {
+    const { path, deliveries } = await createIntegration(setup.service, {
       url: `${setup.receiver.url}/all`,
       secret,
       event_types: types.filter((type) => type !== 'TEST'),
@@ -248,7 +251,7 @@ describe('a delivery', () => {
     await setup.service.call('POST', `/v1/locations/${shop.location.id}/fiscal-days/${today}/close`);
     await eventually(
       setup.service,
-      `${path}/deliveries?status=delivered`,
+      `${deliveries}&status=delivered`,
       ({ pagination }) => pagination.total === types.length + 1,
     );
     const events = await Promise.all(arrivedAt('/hook/all').map(({ body, headers }) => unwrap(body, headers, secret)));

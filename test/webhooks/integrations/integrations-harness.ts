@@ -60,6 +60,8 @@ export function integrationBody(members: Record<string, unknown> = {}): Record<s
 export interface CreatedIntegration {
   readonly id: string;
   readonly path: string;
+  /** The list of its deliveries. */
+  readonly deliveries: string;
   readonly etag: string;
   readonly body: Answer['body'];
 }
@@ -71,7 +73,13 @@ export async function createIntegration(
   const { status, body, headers } = await service.call('POST', path, { body: unsignedBody(members) });
   expect(status).toBe(201);
   const { id } = body as { id: string };
-  return { id, path: `${path}/${id}`, etag: headers['etag'] ?? '', body };
+  return {
+    id,
+    path: `${path}/${id}`,
+    deliveries: `/api/v1/deliveries?integration_id=${id}`,
+    etag: headers['etag'] ?? '',
+    body,
+  };
 }
 
 /** Reads the schemas of all events from the service. @returns the validator of a type */

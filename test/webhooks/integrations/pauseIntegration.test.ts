@@ -20,7 +20,7 @@ describe('200', () => {
     const integration = await createIntegration(setup.service, { url: setup.receiver.url });
     await setup.service.call('POST', `${integration.path}/pause`);
     await placeOrder(setup.service, await openShop(setup.service));
-    const deliveries = `${integration.path}/deliveries`;
+    const deliveries = integration.deliveries;
     const { body } = await eventually(setup.service, deliveries, ({ data }) => data.length > 0);
     expect(body.data[0]).toMatchObject({ status: 'held', attempt_count: 0 });
     expect(body.data[0]).not.toHaveProperty('next_attempt_at');

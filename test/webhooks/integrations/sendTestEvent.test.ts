@@ -124,7 +124,7 @@ describe('202', () => {
       `/api/v1/replays/${replay.body.id}`,
       (body) => body.status === 'done',
     );
-    const { body: listed } = await setup.service.call('GET', `${path}/deliveries?event_id=${sent.event_id}`);
+    const { body: listed } = await setup.service.call('GET', `/api/v1/deliveries?event_id=${sent.event_id}`);
     expect([done.status, listed.pagination.total, listed.data[0].test]).toEqual(['done', 1, true]);
     const resent = await setup.service.call('POST', `/api/v1/deliveries/${sent.id}/resend`);
     expect([resent.status, resent.body.test]).toEqual([202, true]);

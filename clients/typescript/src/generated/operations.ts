@@ -145,8 +145,7 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     get: { method: 'GET', path: '/api/v1/replays/{id}' },
   },
   deliveries: {
-    list: { method: 'GET', path: '/api/v1/integrations/{id}/deliveries', input: 'query', page: true },
-    listAll: { method: 'GET', path: '/api/v1/deliveries', input: 'query', page: true },
+    list: { method: 'GET', path: '/api/v1/deliveries', input: 'query', page: true },
     get: { method: 'GET', path: '/api/v1/deliveries/{id}' },
     listAttempts: { method: 'GET', path: '/api/v1/deliveries/{id}/attempts', input: 'query', page: true },
     resend: { method: 'POST', path: '/api/v1/deliveries/{id}/resend', input: 'body', key: true },
@@ -248,7 +247,6 @@ export type OperationName =
   | 'replays.create'
   | 'integrations.getStatistics'
   | 'deliveries.list'
-  | 'deliveries.listAll'
   | 'deliveries.get'
   | 'deliveries.listAttempts'
   | 'deliveries.resend'

@@ -1376,22 +1376,11 @@ export interface DeliveriesResource {
   /**
    * List deliveries.
    *
-   * Lists the deliveries to an integration, the newest first, without their bodies. `since` and `until` filter by
-   * `created_at`.
-   *
-   * @param id Id of the integration.
-   * @throws {ProblemError} `integration-not-found` (404)
+   * Lists the deliveries to all integrations, or to one with `integration_id`, the newest first, without their bodies.
+   * `since` and `until` filter by `created_at`. With `target_id` these are the deliveries that an order, a product, a
+   * category or the fiscal days of a location caused.
    */
-  list(id: string, query?: Query<'listDeliveries'>, options?: CallOptions<'listDeliveries'>): ListCall<Schemas['DeliveryPage']>;
-
-  /**
-   * List deliveries of all integrations.
-   *
-   * Lists the deliveries to all integrations, the newest first, without their bodies. `since` and `until` filter by
-   * `created_at`. With `target_id` these are the deliveries that an order, a product, a category or the fiscal days of a
-   * location caused.
-   */
-  listAll(query?: Query<'listAllDeliveries'>, options?: CallOptions<'listAllDeliveries'>): ListCall<Schemas['DeliveryPage']>;
+  list(query?: Query<'listDeliveries'>, options?: CallOptions<'listDeliveries'>): ListCall<Schemas['DeliveryPage']>;
 
   /**
    * Get a delivery.

@@ -1582,27 +1582,6 @@ export interface paths<Other = string & {}> {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/integrations/{id}/deliveries": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List deliveries
-         * @description Lists the deliveries to an integration, the newest first, without their bodies. `since` and `until` filter by
-         *     `created_at`.
-         */
-        get: operations<Other>["listDeliveries"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/deliveries": {
         parameters: {
             query?: never;
@@ -1611,12 +1590,12 @@ export interface paths<Other = string & {}> {
             cookie?: never;
         };
         /**
-         * List deliveries of all integrations
-         * @description Lists the deliveries to all integrations, the newest first, without their bodies. `since` and `until` filter by
-         *     `created_at`. With `target_id` these are the deliveries that an order, a product, a category or the fiscal days of a
-         *     location caused.
+         * List deliveries
+         * @description Lists the deliveries to all integrations, or to one with `integration_id`, the newest first, without their bodies.
+         *     `since` and `until` filter by `created_at`. With `target_id` these are the deliveries that an order, a product, a
+         *     category or the fiscal days of a location caused.
          */
-        get: operations<Other>["listAllDeliveries"];
+        get: operations<Other>["listDeliveries"];
         put?: never;
         post?: never;
         delete?: never;
@@ -6042,24 +6021,6 @@ export interface components<Other = string & {}> {
             average_latency_ms?: number;
         };
         /**
-         * DeliveryPage
-         * @description Deliveries, the newest first.
-         * @example {
-         *       "data": [],
-         *       "pagination": {
-         *         "total": 0,
-         *         "limit": 20,
-         *         "offset": 0,
-         *         "next": null
-         *       }
-         *     }
-         */
-        DeliveryPage: {
-            /** @description The deliveries of this page. */
-            data: components<Other>["schemas"]["DeliveryListItem"][];
-            pagination: components<Other>["schemas"]["Pagination"];
-        };
-        /**
          * ApiKeyName
          * @description Display name of the key, for example the application that uses it. Must contain a character that is not a space.
          * @example Helpdesk backend
@@ -8051,55 +8012,6 @@ export interface components<Other = string & {}> {
          */
         TestEventData: {
             [key: string]: unknown;
-        };
-        /**
-         * DeliveryListItem
-         * @description A delivery without its body. Fields without a value are absent.
-         * @example {
-         *       "id": "b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164",
-         *       "event_id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36",
-         *       "event_type": "TEST",
-         *       "target_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
-         *       "integration_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
-         *       "test": true,
-         *       "status": "delivered",
-         *       "attempt_count": 1,
-         *       "last_outcome": "2xx",
-         *       "created_at": "2026-11-06T08:30:00.000Z",
-         *       "delivered_at": "2026-11-06T08:30:00.112Z"
-         *     }
-         */
-        DeliveryListItem: {
-            id: components<Other>["schemas"]["DeliveryId"];
-            event_id: components<Other>["schemas"]["EventId"];
-            event_type: components<Other>["schemas"]["EventTypeName"];
-            target_id: components<Other>["schemas"]["TargetId"];
-            integration_id: components<Other>["schemas"]["IntegrationId"];
-            integration_name?: components<Other>["schemas"]["IntegrationName"];
-            replay_id?: components<Other>["schemas"]["ReplayId"];
-            test?: components<Other>["schemas"]["DeliveryTest"];
-            /**
-             * AnyDeliveryListItemStatus
-             * @description Status of the delivery.
-             * @example delivered
-             */
-            status: components<Other>["schemas"]["DeliveryStatus"] | components<Other>["schemas"]["OtherValue"];
-            attempt_count: components<Other>["schemas"]["AttemptCount"];
-            /**
-             * AnyDeliveryListItemLastOutcome
-             * @description Outcome of the last attempt. Absent before the first attempt has ended.
-             * @example 5xx
-             */
-            last_outcome?: components<Other>["schemas"]["DeliveryOutcome"] | components<Other>["schemas"]["OtherValue"];
-            /**
-             * AnyDeliveryListItemHeldBy
-             * @description Why no attempt is made now. Absent when nothing prevents it.
-             * @example breaker
-             */
-            held_by?: components<Other>["schemas"]["DeliveryHold"] | components<Other>["schemas"]["OtherValue"];
-            next_attempt_at?: components<Other>["schemas"]["Timestamp"];
-            created_at: components<Other>["schemas"]["Timestamp"];
-            delivered_at?: components<Other>["schemas"]["Timestamp"];
         };
         /**
          * PromptPage
@@ -12777,6 +12689,73 @@ export interface components<Other = string & {}> {
             totals: components<Other>["schemas"]["AttemptCounts"];
             /** @description One entry for each interval of the span, also where nothing was counted, the oldest first. */
             points: components<Other>["schemas"]["AttemptCounts"][];
+        };
+        /**
+         * DeliveryListItem
+         * @description A delivery without its body. Fields without a value are absent.
+         * @example {
+         *       "id": "b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164",
+         *       "event_id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36",
+         *       "event_type": "TEST",
+         *       "target_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *       "integration_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *       "test": true,
+         *       "status": "delivered",
+         *       "attempt_count": 1,
+         *       "last_outcome": "2xx",
+         *       "created_at": "2026-11-06T08:30:00.000Z",
+         *       "delivered_at": "2026-11-06T08:30:00.112Z"
+         *     }
+         */
+        DeliveryListItem: {
+            id: components<Other>["schemas"]["DeliveryId"];
+            event_id: components<Other>["schemas"]["EventId"];
+            event_type: components<Other>["schemas"]["EventTypeName"];
+            target_id: components<Other>["schemas"]["TargetId"];
+            integration_id: components<Other>["schemas"]["IntegrationId"];
+            integration_name?: components<Other>["schemas"]["IntegrationName"];
+            replay_id?: components<Other>["schemas"]["ReplayId"];
+            test?: components<Other>["schemas"]["DeliveryTest"];
+            /**
+             * AnyDeliveryListItemStatus
+             * @description Status of the delivery.
+             * @example delivered
+             */
+            status: components<Other>["schemas"]["DeliveryStatus"] | components<Other>["schemas"]["OtherValue"];
+            attempt_count: components<Other>["schemas"]["AttemptCount"];
+            /**
+             * AnyDeliveryListItemLastOutcome
+             * @description Outcome of the last attempt. Absent before the first attempt has ended.
+             * @example 5xx
+             */
+            last_outcome?: components<Other>["schemas"]["DeliveryOutcome"] | components<Other>["schemas"]["OtherValue"];
+            /**
+             * AnyDeliveryListItemHeldBy
+             * @description Why no attempt is made now. Absent when nothing prevents it.
+             * @example breaker
+             */
+            held_by?: components<Other>["schemas"]["DeliveryHold"] | components<Other>["schemas"]["OtherValue"];
+            next_attempt_at?: components<Other>["schemas"]["Timestamp"];
+            created_at: components<Other>["schemas"]["Timestamp"];
+            delivered_at?: components<Other>["schemas"]["Timestamp"];
+        };
+        /**
+         * DeliveryPage
+         * @description Deliveries, the newest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        DeliveryPage: {
+            /** @description The deliveries of this page. */
+            data: components<Other>["schemas"]["DeliveryListItem"][];
+            pagination: components<Other>["schemas"]["Pagination"];
         };
         /**
          * Attempt
@@ -23002,102 +22981,6 @@ export interface operations<Other = string & {}> {
         };
     };
     listDeliveries: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Only deliveries with this status.
-                 * @example failed
-                 */
-                status?: components<Other>["parameters"]["OfDeliveryStatus"];
-                /**
-                 * @description Only deliveries whose last attempt had this outcome.
-                 * @example connection-refused
-                 */
-                last_outcome?: components<Other>["parameters"]["OfDeliveryOutcome"];
-                /**
-                 * @description Only deliveries of events of this type.
-                 * @example ORDER_PLACED
-                 */
-                event_type?: components<Other>["parameters"]["OfEventType"];
-                /**
-                 * @description Only deliveries of events about this order, product, category, location or integration: those with this `targetId` in
-                 *     their body.
-                 * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
-                 */
-                target_id?: components<Other>["parameters"]["OfTarget"];
-                /**
-                 * @description Only deliveries of this event: those with this `webhook-id`. Events are kept for 30 days. Later deliveries of an older
-                 *     event are found by `target_id`.
-                 * @example 2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36
-                 */
-                event_id?: components<Other>["parameters"]["OfEvent"];
-                /**
-                 * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
-                 *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
-                 *
-                 *     In a URL, write the `+` of an offset as `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+` means a space.
-                 * @example 2026-11-06T00:00:00+01:00
-                 */
-                since?: components<Other>["parameters"]["Since"];
-                /**
-                 * @description Only entries created before this time, in the same form as `since`.
-                 * @example 2026-11-07
-                 */
-                until?: components<Other>["parameters"]["Until"];
-                /**
-                 * @description Maximum number of entries in a page.
-                 * @example 20
-                 */
-                limit?: components<Other>["parameters"]["Limit"];
-                /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
-                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
-                 */
-                after?: components<Other>["parameters"]["After"];
-                /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
-                 * @example 0
-                 */
-                offset?: components<Other>["parameters"]["Offset"];
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the integration.
-                 * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
-                 */
-                id: components<Other>["parameters"]["PathIntegrationId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of deliveries. */
-            200: {
-                headers: {
-                    "X-Request-Id": components<Other>["headers"]["RequestId"];
-                    "Cache-Control": components<Other>["headers"]["CacheControl"];
-                    RateLimit: components<Other>["headers"]["RateLimit"];
-                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                    Link: components<Other>["headers"]["Link"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components<Other>["schemas"]["DeliveryPage"];
-                };
-            };
-            400: components<Other>["responses"]["InvalidParameters"];
-            401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
-            404: components<Other>["responses"]["IntegrationNotFound"];
-            406: components<Other>["responses"]["NotAcceptable"];
-            429: components<Other>["responses"]["RateLimited"];
-            500: components<Other>["responses"]["InternalError"];
-            503: components<Other>["responses"]["ServiceUnavailable"];
-            default: components<Other>["responses"]["OtherProblem"];
-        };
-    };
-    listAllDeliveries: {
         parameters: {
             query?: {
                 /**

@@ -31,7 +31,7 @@ export function DeliveriesScreen(): ReactNode {
   const filters = useFilters(search);
   const list = useList({
     queryKey: [...deliveriesKey, 'list', search],
-    load: (position, options) => gateway.deliveries.listAll({ ...search, ...position } as never, options),
+    load: (position, options) => gateway.deliveries.list({ ...search, ...position } as never, options),
     idOf: ({ id }) => id,
     isLive: true,
     limit: 100,

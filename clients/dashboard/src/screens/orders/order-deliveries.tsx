@@ -44,7 +44,7 @@ function Deliveries({ id }: { id: string }): ReactNode {
   const read = useQuery({
     queryKey: [...ordersKey, id, 'deliveries'],
     queryFn: async ({ signal }) => {
-      const page = await gateway.deliveries.listAll({ target_id: id, limit: shown }, { signal });
+      const page = await gateway.deliveries.list({ target_id: id, limit: shown }, { signal });
       return page.data;
     },
     ...live,

@@ -40,7 +40,7 @@ export function useFailedDeliveries(): UseQueryResult<Schemas['DeliveryListItem'
     queryKey: [...overviewKey, 'failed-deliveries'],
     queryFn: async ({ signal }) => {
       const lists = (['retrying', 'failed'] as const).map((status) =>
-        gateway.deliveries.listAll({ status, limit: mostFailures }, { signal }),
+        gateway.deliveries.list({ status, limit: mostFailures }, { signal }),
       );
       const found = (await Promise.all(lists)).flatMap(({ data }) => data);
       return found.sort((a, b) => b.created_at.localeCompare(a.created_at)).slice(0, mostFailures);
