@@ -14,19 +14,26 @@ export function FailureAlert({ invocation }: { invocation: Schemas['Invocation']
   if (invocation.status !== 'failed' || problem === undefined) return null;
   const name = problemName(problem);
   const failed = attempts.filter(({ detail }) => detail !== undefined);
+  // A call is repeated, and most often fails in the same words.
+  const groups = [
+    ...Map.groupBy(failed, (attempt) =>
+      JSON.stringify([attempt.provider, attempt.model, attempt.detail, attempt.provider_message]),
+    ).values(),
+  ];
   const isOfCall = attempts.some((attempt) => attempt.problem === problem && attempt.detail !== undefined);
   return (
     <Alert color="red" icon={<IconAlertTriangle />} title={texts.title}>
       {!isOfCall && <Text size="sm">{(texts.reasons as Record<string, string>)[name] ?? name}</Text>}
-      {failed.map((attempt, index) => (
+      {groups.map(([attempt, ...alike], index) => (
         <Text key={index} size="sm" mt={4} style={{ overflowWrap: 'anywhere' }}>
           {failed.length > 1 && (
             <b>
-              {attempt.provider} / {attempt.model}:{' '}
+              {attempt?.provider} / {attempt?.model}
+              {alike.length > 0 && `, ${texts.calls(1 + alike.length)}`}:{' '}
             </b>
           )}
-          {attempt.detail}
-          {attempt.provider_message !== undefined && attempt.provider_status !== undefined && (
+          {attempt?.detail}
+          {attempt?.provider_message !== undefined && attempt.provider_status !== undefined && (
             <>
               <br />
               {texts.words(attempt.provider)} <q>{attempt.provider_message}</q>

@@ -91,6 +91,7 @@ export const invocations: Texts['invocations'] = {
       'missing-variables': 'Erforderliche Variablen hatten keinen Wert.',
       'unknown-variables': 'Es gab Variablen, die der Prompt nicht hat.',
     },
+    calls: (count) => `${count} Aufrufe`,
     words: (provider) => `${provider} sagt:`,
     budget: (name) => `Das Budget ${name} ändern`,
     remedy: 'Was das bedeutet, und was zu tun ist',

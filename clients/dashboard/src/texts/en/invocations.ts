@@ -86,6 +86,7 @@ export const invocations = {
       'missing-variables': 'Required variables had no value.',
       'unknown-variables': 'It had variables that the prompt does not have.',
     },
+    calls: (count: number) => `${count} calls`,
     words: (provider: string) => `${provider} says:`,
     budget: (name: string) => `Change the budget ${name}`,
     remedy: 'What this means and what to do',
