@@ -9,7 +9,7 @@ import type { OpenApiDocument } from './contract-document.ts';
 import { renderEnvExample } from './env-example.ts';
 import { bundleEventContract, listEvents, withoutReferences } from './event-contract.ts';
 import { publishedSchema, renderClientEvents, renderEventTypes } from './event-files.ts';
-import { readGuides } from './guides.ts';
+import { readGuides, renderGuideList } from './guides.ts';
 import { renderOperationTable } from './operation-table.ts';
 import { addProblemReference, renderProblemTable } from './problem-table.ts';
 import { renderLimits } from './limits.ts';
@@ -44,6 +44,7 @@ async function renderAll(): Promise<Map<string, string>> {
     ...(await copyTemplates()),
     ...(await renderEvents(bundled)),
     [`${dashboardFolder}/limits.ts`, banner('openapi') + renderLimits(document)],
+    [`${dashboardFolder}/guides.ts`, banner('openapi') + renderGuideList(await readGuides(root))],
     ['generated/prices.json', renderPrices()],
     ['.env.example', renderEnvExample()],
   ]);

@@ -4,6 +4,8 @@ import path from 'node:path';
 /** A guide of the reference page: one file in `openapi/guides/`. */
 export interface Guide {
   readonly title: string;
+  /** Where the reference page shows it, such as `#/rotate-secrets-key`. */
+  readonly place: string;
   /** Markdown, without the title. */
   readonly text: string;
 }
@@ -19,7 +21,13 @@ export async function readGuides(root: string): Promise<Guide[]> {
     return { name, title, text };
   });
   const places = new Map(guides.map(({ name, title }) => [name, placeOf(title)]));
-  return guides.map(({ title, text }) => ({ title, text: linkPlaces(text, places) }));
+  return guides.map(({ title, text }) => ({ title, place: placeOf(title), text: linkPlaces(text, places) }));
+}
+
+/** Renders the titles and places of the guides, for the search of the dashboard. */
+export function renderGuideList(guides: readonly Guide[]): string {
+  const entries = guides.map(({ title, place }) => `  ${JSON.stringify({ title, place })},\n`);
+  return `export const guides: readonly { title: string; place: string }[] = [\n${entries.join('')}];\n`;
 }
 
 /** Links between the files, which work where the repository is read, become links between sections of the page. */

@@ -17,7 +17,17 @@ let receiver: Receiver;
 let ids: Record<'prompt' | 'order' | 'integration' | 'delivery' | 'location', string>;
 beforeAll(async () => {
   receiver = await startReceiver();
-  service = await startTestService({ environment: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' } });
+  const provider = { id: 'mock', name: 'Mock server', base_url: receiver.url, models: ['model-of-mocks'] };
+  service = await startTestService({
+    environment: {
+      WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+      OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider]),
+    },
+  });
+  await service.call('PUT', '/api/v1/budgets/weekly-limit', {
+    body: { limit: { amount: '5', currency: 'USD' }, period: 'week' },
+  });
+  await service.call('POST', '/api/v1/api-keys', { body: { name: 'Till of the bar', scopes: ['orders:write'] } });
   const shop = await openShop(service);
   const integration = await createIntegration(service, { name: 'Kitchen display', url: receiver.url });
   const delivery = await sendTest(service, integration);
@@ -43,7 +53,7 @@ afterAll(async () => {
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name });
 
 describe('the search', () => {
-  it('finds pages, prompts, integrations, orders and deliveries, by keyboard', async () => {
+  it('finds everything that has a name, by keyboard', async () => {
     // An id is looked for among all that can have it.
     browser.tolerate(/status of 404/);
     const page = await openSignedIn(browser, service, '/providers');
@@ -62,6 +72,20 @@ describe('the search', () => {
     await find('till-3-0042', `${ids.order} Order · till-3-0042`, /^Order /);
     await find(ids.delivery, 'TEST Delivery · Kitchen display', 'TEST delivery');
     await find('audit', 'Audit log Page', 'Audit log');
+    await find('weekly', 'weekly-limit Budget', /weekly-limit/);
+    await find('till of', /^Till of the bar API key · /, /Till of the bar/);
+    await find('canal', 'Canal Café Location', 'Canal Café');
+    await find('flat wh', 'Flat white Product', 'Flat white');
+    await find('hot dr', 'Hot drinks Category', 'Hot drinks');
+    await find('mock serv', 'Mock server Provider · mock', 'Providers');
+    await find('model-of', 'model-of-mocks Model · Mock server', 'Providers');
+
+    await page.keyboard.press('ControlOrMeta+k');
+    await page.getByRole('combobox', { name: 'Search' }).fill('limits of keys');
+    await page.getByRole('option', { name: 'Limits of keys Guide' }).waitFor();
+    const [guide] = await Promise.all([page.context().waitForEvent('page'), page.keyboard.press('Enter')]);
+    await guide.getByRole('heading', { name: 'Limits of keys' }).first().waitFor();
+    await guide.close();
 
     await page.keyboard.press('ControlOrMeta+k');
     await page.getByRole('option', { name: 'New prompt Action' }).waitFor();
@@ -74,6 +98,28 @@ describe('the search', () => {
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     await expectAccessible(page);
+  });
+
+  it('asks once for each list, once for each text, and not for what is no longer typed', async () => {
+    const page = await openSignedIn(browser, service, '/providers');
+    await heading(page, 'Providers').waitFor();
+    await page.keyboard.press('ControlOrMeta+k');
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      const { pathname, search } = new URL(request.url());
+      if (/^\/(api\/)?v1\//.test(pathname)) asked.push(pathname + search);
+    });
+    const field = page.getByRole('combobox', { name: 'Search' });
+    await field.pressSequentially('greet', { delay: 10 });
+    await page.getByRole('option', { name: 'Greeter Prompt' }).waitFor();
+    await field.fill('kitchen');
+    await page.getByRole('option', { name: 'Kitchen display Integration' }).waitFor();
+    await field.fill('greet');
+    await page.getByRole('option', { name: 'Greeter Prompt' }).waitFor();
+    const ofPalette = asked.filter((path) => !/whoami|session|^\/api\/v1\/providers$/.test(path));
+    expect(ofPalette.filter((path, index) => ofPalette.indexOf(path) !== index)).toEqual([]);
+    expect(ofPalette.filter((path) => path.startsWith('/api/v1/prompts')).length).toBeLessThanOrEqual(3);
+    expect(ofPalette.filter((path) => path.startsWith('/api/v1/integrations'))).toHaveLength(1);
   });
 
   it('is a button on phones', async () => {

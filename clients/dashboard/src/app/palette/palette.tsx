@@ -27,7 +27,8 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
   const go = (entry: Entry | undefined): void => {
     if (entry === undefined) return;
     onClose();
-    void navigate(entry.target);
+    if (typeof entry.target === 'string') window.open(entry.target, '_blank', 'noopener');
+    else void navigate(entry.target);
   };
   const press = (event: KeyboardEvent): void => {
     const steps: Partial<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };

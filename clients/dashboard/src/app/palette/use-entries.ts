@@ -1,13 +1,14 @@
-import { IconPlus, type Icon } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { IconBook2, IconPlus, type Icon } from '@tabler/icons-react';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import type { NavigateOptions } from '@tanstack/react-router';
-import { NotFoundError } from 'prompt-gateway-client';
+import { guides } from '../../generated/guides.ts';
 import { useTexts } from '../../shared/texts.tsx';
 import type { Texts } from '../../texts/en.ts';
-import { gateway } from '../gateway.ts';
+import { serviceUrl } from '../gateway.ts';
 import { entriesFor, navigation } from '../navigation.ts';
 import type { Scope } from '../session.ts';
 import { useSession } from '../session-context.ts';
+import { lists, most, searches, type Found } from './sources.ts';
 
 /** Something that the palette leads to. */
 export interface Entry {
@@ -16,102 +17,24 @@ export interface Entry {
   /** What it is. */
   readonly hint: string;
   readonly icon: Icon;
-  readonly target: NavigateOptions;
+  /** Where it is: in the dashboard, or an address outside of it. */
+  readonly target: NavigateOptions | string;
 }
-
-/** Something that was found: what it is, as in the navigation, and where it is. */
-interface Found {
-  readonly kind: keyof Texts['shell']['entries'];
-  readonly name: string;
-  readonly detail?: string | undefined;
-  readonly target: NavigateOptions;
-}
-
-type Options = { readonly signal: AbortSignal };
-
-interface Source {
-  readonly scope: Scope;
-  readonly find: (text: string, options: Options) => Promise<Found[]>;
-}
-
-/** The most entries of a kind. */
-const most = 5;
-/** Integrations that are searched by name. */
-const mostIntegrations = 500;
-const anId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const creations = [
   { to: '/prompts/new', text: 'prompt', scope: 'prompts:write' },
   { to: '/prompts/import', text: 'promptImport', scope: 'prompts:write' },
+  { to: '/costs/budgets/new', text: 'budget', scope: 'budgets:write' },
   { to: '/integrations/new', text: 'integration', scope: 'integrations:manage' },
   { to: '/orders/new', text: 'order', scope: 'orders:write' },
   { to: '/locations/new', text: 'location', scope: 'catalog:write' },
+  { to: '/products/new', text: 'product', scope: 'catalog:write' },
+  { to: '/categories/new', text: 'category', scope: 'catalog:write' },
   { to: '/api-keys/new', text: 'apiKey', scope: 'keys:manage' },
 ] as const satisfies readonly { to: string; text: keyof Texts['shell']['palette']['creations']; scope: Scope }[];
 
-/** Where things are found. What has no search is found by its whole id. */
-const sources: readonly Source[] = [
-  {
-    scope: 'prompts:read',
-    find: async (q, options) =>
-      (await gateway.prompts.list({ q, limit: most }, options)).data.map(({ id, name, slug }) =>
-        prompt(id, name, slug),
-      ),
-  },
-  {
-    scope: 'prompts:read',
-    find: byId(async (id, options) => {
-      const { name, slug } = await gateway.prompts.get(id, options);
-      return prompt(id, name, slug);
-    }),
-  },
-  {
-    scope: 'integrations:read',
-    find: async (text, options) => {
-      const all = await gateway.integrations.list({ limit: 100 }, options).toArray({ limit: mostIntegrations });
-      return all
-        .filter(({ id, name, url }) => id === text || `${name} ${url}`.toLowerCase().includes(text.toLowerCase()))
-        .slice(0, most)
-        .map(({ id, name, url }) => ({
-          kind: 'integrations',
-          name,
-          detail: url,
-          target: { to: '/integrations/$id', params: { id } },
-        }));
-    },
-  },
-  {
-    scope: 'orders:read',
-    find: async (text, options) =>
-      (await gateway.orders.list({ reference_id: text, limit: most }, options)).data.map(({ id }) => order(id, text)),
-  },
-  {
-    scope: 'orders:read',
-    find: byId(async (id, options) => order(id, (await gateway.orders.get(id, options)).reference_id)),
-  },
-  {
-    scope: 'integrations:read',
-    find: byId(async (id, options) => {
-      const { event_type, integration_name } = await gateway.deliveries.get(id, options);
-      return {
-        kind: 'deliveries',
-        name: event_type,
-        detail: integration_name,
-        target: { to: '/deliveries/$id', params: { id } },
-      };
-    }),
-  },
-  {
-    scope: 'invocations:read',
-    find: byId(async (id, options) => {
-      const { prompt_slug } = await gateway.invocations.get(id, options);
-      return { kind: 'invocations', name: prompt_slug ?? id, target: { to: '/invocations/$id', params: { id } } };
-    }),
-  },
-];
-
 /**
- * What the palette offers: the pages and what can be created, and what was found.
+ * What the palette offers: the pages and what can be created, and what was found. What begins with the text comes first.
  * @param text what is typed
  * @param searched the same, as soon as it has not changed for a moment
  */
@@ -119,24 +42,49 @@ export function useEntries(text: string, searched: string): { entries: readonly 
   const { shell } = useTexts();
   const { scopes } = useSession().key;
   const { palette: texts } = shell;
+  const isAsked = searched !== '';
   const search = useQuery({
-    queryKey: ['palette', searched],
+    queryKey: ['palette', 'search', searched],
     queryFn: async ({ signal }) => {
-      const asked = sources.filter(({ scope }) => scopes.includes(scope));
+      const asked = searches.filter(({ scope }) => scopes.includes(scope));
       const found = await Promise.allSettled(asked.map(({ find }) => find(searched, { signal })));
       return found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     },
-    enabled: searched !== '',
+    enabled: isAsked,
     staleTime: 30_000,
   });
+  const named = useQueries({
+    queries: lists
+      .filter((list) => list.scopes.every((scope) => scopes.includes(scope)))
+      .map(({ key, read }) => ({
+        queryKey: ['palette', 'list', key],
+        queryFn: ({ signal }: { signal: AbortSignal }) => read({ signal }),
+        enabled: isAsked,
+        staleTime: 60_000,
+      })),
+  });
   const wanted = text.toLowerCase();
-  const isWanted = ({ name }: Entry): boolean => name.toLowerCase().includes(wanted);
+  const has = (part: string | undefined): boolean => part !== undefined && part.toLowerCase().includes(wanted);
+  const found = [
+    ...(text === searched ? (search.data ?? []) : []),
+    ...(isAsked
+      ? named.flatMap(({ data = [] }) =>
+          matching(data, ({ name, detail, id }) => has(name) || has(detail) || id === text),
+        )
+      : []),
+  ].map(({ kind, page, name, detail, target }) => ({
+    key: `${kind} ${name} ${JSON.stringify(target)}`,
+    name,
+    hint: [texts.kinds[kind], detail].filter((part) => part !== undefined).join(' · '),
+    icon: navigation.find((entry) => entry.text === page)?.icon ?? IconPlus,
+    target,
+  }));
   const pages = entriesFor(scopes).map(({ to, text: name, icon }) => ({
     key: to,
     name: shell.entries[name],
     hint: texts.page,
     icon,
-    target: { to } as NavigateOptions,
+    target: { to },
   }));
   const actions = creations
     .filter(({ scope }) => scopes.includes(scope))
@@ -145,40 +93,25 @@ export function useEntries(text: string, searched: string): { entries: readonly 
       name: texts.creations[name],
       hint: texts.action,
       icon: IconPlus,
-      target: { to } as NavigateOptions,
+      target: { to },
     }));
-  const found = (text === searched ? (search.data ?? []) : []).map(({ kind, name, detail, target }) => ({
-    key: JSON.stringify(target),
-    name,
-    hint: [texts.kinds[kind as keyof typeof texts.kinds], detail].filter((part) => part !== undefined).join(' · '),
-    icon: iconOf(kind),
-    target,
+  const reading = guides.map(({ title, place }) => ({
+    key: place,
+    name: title,
+    hint: texts.guide,
+    icon: IconBook2,
+    target: new URL(`docs${place}`, serviceUrl).href,
   }));
-  const unique = new Map([...found, ...[...pages, ...actions].filter(isWanted)].map((entry) => [entry.key, entry]));
-  return { entries: [...unique.values()], isSearching: text !== '' && (text !== searched || search.isFetching) };
-}
-
-function prompt(id: string, name: string, slug: string): Found {
-  return { kind: 'prompts', name, detail: slug, target: { to: '/prompts/$promptId', params: { promptId: id } } };
-}
-
-function order(id: string, reference: string | undefined): Found {
-  return { kind: 'orders', name: id, detail: reference, target: { to: '/orders/$id', params: { id } } };
-}
-
-/** Finds one thing, if the text can be its id. */
-function byId(get: (id: string, options: Options) => Promise<Found>): Source['find'] {
-  return async (text, options) => {
-    if (!anId.test(text)) return [];
-    try {
-      return [await get(text, options)];
-    } catch (error) {
-      if (error instanceof NotFoundError) return [];
-      throw error;
-    }
+  const fixed = [...pages, ...actions, ...(text === '' ? [] : reading)].filter(({ name }) => has(name));
+  const unique = new Map([...found, ...fixed].map((entry): [string, Entry] => [entry.key, entry]));
+  const isFirst = ({ name }: Entry): boolean => name.toLowerCase().startsWith(wanted);
+  return {
+    entries: [...unique.values()].toSorted((one, other) => Number(isFirst(other)) - Number(isFirst(one))),
+    isSearching: text !== '' && (text !== searched || search.isFetching || named.some(({ isLoading }) => isLoading)),
   };
 }
 
-function iconOf(kind: Found['kind']): Icon {
-  return navigation.find(({ text }) => text === kind)?.icon ?? IconPlus;
+/** The first that match, of each kind. */
+function matching(all: readonly Found[], isWanted: (one: Found) => boolean): Found[] {
+  return [...Map.groupBy(all.filter(isWanted), ({ kind }) => kind).values()].flatMap((ofKind) => ofKind.slice(0, most));
 }
