@@ -51,6 +51,8 @@ function showRecord(document: AuditDocument): components['schemas']['AuditRecord
     // What this release wrote, or a later one.
     resource_type: shownType(document.resource_type) as components['schemas']['AuditRecord']['resource_type'],
     resource_id: document.resource_id,
+    resource_name: document.resource_name,
+    currency: document.currency,
     before: before === undefined ? undefined : (JSON.parse(before) as Record<string, unknown>),
     after: after === undefined ? undefined : (JSON.parse(after) as Record<string, unknown>),
     withheld: document.withheld,

@@ -29,6 +29,8 @@ export interface AuditedKind<Thing> {
     | 'session';
   /** Its members as answers show them. They contain no secret, except in `withheld` members. */
   readonly show: (thing: Thing) => object;
+  /** The currency of its amounts that do not name one. */
+  readonly currency?: (thing: Thing) => string;
   /** Members whose values are never recorded. */
   readonly withheld?: readonly string[];
 }
@@ -44,11 +46,12 @@ interface AuditedChange<Thing> {
 const longestValue = 1_000;
 
 /** Creates the record of a change, for the write of the change. */
-export function auditEntry<Thing extends { readonly id: string }>(
+export function auditEntry<Thing extends { readonly id: string; readonly name?: string }>(
   { operationId, requestId, principal, caller }: Author,
-  { type, show, withheld = [] }: AuditedKind<Thing>,
+  { type, show, currency, withheld = [] }: AuditedKind<Thing>,
   { at, before, after }: AuditedChange<Thing>,
 ): AuditEntry {
+  const thing = after ?? before;
   return {
     id: randomUUID(),
     at,
@@ -56,7 +59,9 @@ export function auditEntry<Thing extends { readonly id: string }>(
     author: authorOf(principal),
     ...(principal.sessionId !== undefined && { session_id: principal.sessionId }),
     resource_type: storedType(type),
-    resource_id: (after ?? before)?.id ?? '',
+    resource_id: thing?.id ?? '',
+    ...(thing?.name !== undefined && { resource_name: thing.name }),
+    ...(thing !== undefined && currency !== undefined && { currency: currency(thing) }),
     ...differences(before && show(before), after && show(after), withheld),
     request_id: requestId,
     ...(caller.ip !== undefined && { address: caller.ip }),

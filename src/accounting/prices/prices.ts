@@ -104,6 +104,7 @@ const mostPrices = 1_000;
 const audited: AuditedKind<Pick<OwnPrice, 'id' | 'rates'>> = {
   type: 'price',
   show: ({ rates }) => ({ rates: rateList.show(rates) }),
+  currency: () => 'USD',
 };
 
 export function createPrices({ store, providers, clock }: PricesOptions): Prices {

@@ -83,7 +83,7 @@ export interface LabelsOptions {
 }
 
 /** Recorded as changes of the prompt. */
-const audited: AuditedKind<Pick<Prompt, 'id' | 'labels'>> = {
+const audited: AuditedKind<Pick<Prompt, 'id' | 'name' | 'labels'>> = {
   type: 'prompt',
   show: ({ labels }) => ({ labels: labelList.show(labels ?? []) }),
 };
@@ -131,7 +131,7 @@ export function createLabels({
         await moves.archive(prompt.id, move);
         archived = true;
       }
-      const after = { id, labels };
+      const after = { id, name: prompt.name, labels };
       const entry = auditEntry(author, audited, { at: clock.now(), before: prompt, after });
       const isStored = await store.replaceLabels(prompt, { labels, deletedLabel }, entry, writeId);
       return isStored ? { result } : undefined;

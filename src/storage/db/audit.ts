@@ -22,6 +22,10 @@ export interface AuditEntry {
   session_id?: string;
   resource_type: string;
   resource_id: string;
+  /** After the change, or before the deletion. */
+  resource_name?: string;
+  /** Of amounts in `before` and `after`. */
+  currency?: string;
   /** The members that differ, as JSON. */
   before?: string;
   after?: string;

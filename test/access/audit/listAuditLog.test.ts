@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { operationTable, type OperationId, type OperationRow } from '../../../generated/operations.ts';
 import type { components } from '../../../generated/types.ts';
 import { create, promptsPath } from '../../prompts/prompts-harness.ts';
+import { openShop } from '../../orders/orders-harness.ts';
 import { callWith, cookieFor } from '../sessions/sessions-harness.ts';
 import { callEveryOperation, environmentOfEveryOperation, type Call } from '../../support/every-operation.ts';
 import { problem, problemIn, setUp, startAnother } from '../../support/per-operation.ts';
@@ -145,6 +146,38 @@ describe('200', () => {
     expect(deleted).toMatchObject({ operation: 'deletePrompt', before: { name: 'Renamed', version: 2 } });
     expect(deleted).not.toHaveProperty('after');
     expect(JSON.stringify([created, changed, deleted])).not.toContain('secret text');
+  });
+
+  it('names what was changed, also after its deletion, and says from where a label moved', async () => {
+    const { id, slug } = (await create(setup.service, { name: 'Sorted' })).body;
+    await setup.service.call('PUT', `${promptsPath}/${slug}`, { body: { name: 'Sorted again', note: 'n' } });
+    await setup.service.call('PUT', `${promptsPath}/${slug}`, {
+      body: { messages: [{ role: 'user', content: 'Two' }] },
+    });
+    for (const version of [1, 2]) {
+      const headers = { 'If-Match': '*' };
+      await setup.service.call('PUT', `${promptsPath}/${slug}/labels/live`, {
+        body: { version },
+        ...(version > 1 && { headers }),
+      });
+    }
+    await setup.service.call('DELETE', `${promptsPath}/${slug}`);
+    const [deleted, moved, placed] = await recordsOf(`resource_id=${id}`);
+    expect([deleted, moved, placed].map((record) => record?.resource_name)).toEqual(Array(3).fill('Sorted again'));
+    expect([placed?.before, placed?.after]).toEqual([{ labels: {} }, { labels: { live: 1 } }]);
+    expect([moved?.before, moved?.after]).toEqual([{ labels: { live: 1 } }, { labels: { live: 2 } }]);
+  });
+
+  it('names the currency of amounts that do not name one', async () => {
+    const { coffee } = await openShop(setup.service, { currency: 'CHF' });
+    await setup.service.call('PUT', `/v1/products/${coffee.id}`, {
+      body: { price: 450 },
+      headers: { 'If-Match': '*' },
+    });
+    const [changed] = await recordsOf(`resource_id=${coffee.id}`);
+    expect(changed).toMatchObject({ before: { price: 420 }, after: { price: 450 }, currency: 'CHF' });
+    await setup.service.call('PUT', '/api/v1/prices/echo/mine', { body: { rates: [{ input: '1', output: '2' }] } });
+    expect(await recordsOf('resource_id=echo/mine')).toMatchObject([{ currency: 'USD' }]);
   });
 
   it('names the session, and the key of who signs in', async () => {

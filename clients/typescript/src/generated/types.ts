@@ -9320,6 +9320,7 @@ export interface components<Other = string & {}> {
          *       },
          *       "resource_type": "prompt",
          *       "resource_id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "resource_name": "Summarise a ticket",
          *       "before": {
          *         "labels": {
          *           "production": 2
@@ -9363,6 +9364,18 @@ export interface components<Other = string & {}> {
              * @example 6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90
              */
             resource_id: string;
+            /**
+             * @description Its name after the change, or before its deletion. Absent for what has no name, for prices and budgets, whose
+             *     id is a name, and in records of earlier releases.
+             * @example Summarise a ticket
+             */
+            resource_name?: string;
+            /**
+             * @description Currency of the amounts in `before` and `after` that do not name one: the price of a product and of its
+             *     modifiers, in minor units, and the rates of a model. Absent for other resources.
+             * @example EUR
+             */
+            currency?: string;
             before?: components<Other>["schemas"]["AuditedMembersBefore"];
             after?: components<Other>["schemas"]["AuditedMembersAfter"];
             /**

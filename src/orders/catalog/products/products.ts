@@ -7,7 +7,7 @@ import { createEditQueue } from '../../../base/editing/edit-queue.ts';
 import { mayReachLocation, type Reach } from '../../../base/limits/reach.ts';
 import type { Listing } from '../../../base/lists/listing.ts';
 import { requireCategory, type Categories } from '../categories/categories.ts';
-import { auditEntry, type Author } from '../../../access/audit/author.ts';
+import { auditEntry, type AuditedKind, type Author } from '../../../access/audit/author.ts';
 import { requireLocation, type Locations } from '../locations/locations.ts';
 import { productFields, type NewProduct, type Product, type ProductChange } from './product.ts';
 import type { ProductFilter, ProductStore } from './product-store.ts';
@@ -44,7 +44,11 @@ export interface ProductsOptions {
   readonly random: Random;
 }
 
-const audited = { type: 'product', show: productFields.show } as const;
+const audited: AuditedKind<Product> = {
+  type: 'product',
+  show: productFields.show,
+  currency: ({ currency }) => currency,
+};
 
 export function createProducts({ store, locations, categories, relay, clock, random }: ProductsOptions): Products {
   const editQueue = createEditQueue();

@@ -1,17 +1,16 @@
-import { Code, Stack, Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { useTexts } from '../../shared/texts.tsx';
+import { ChangedValue } from './changed-value.tsx';
 
-/** Characters of a value that are shown; the whole value is shown on hover. */
-const shownLength = 80;
 /** Members that are shown. Of a new or deleted resource the name is enough, if it has one. */
 const shownMembers = 4;
 
 /** What a record says was different. */
 export function ChangeList({ record }: { record: Schemas['AuditRecord'] }): ReactNode {
   const { auditLog: texts, shared } = useTexts();
-  const { before, after, withheld = [], cut = [] } = record;
+  const { before, after, withheld = [] } = record;
   const names = Object.keys({ ...before, ...after });
   const isEdit = before !== undefined && after !== undefined;
   const shown = !isEdit && names.includes('name') ? ['name'] : names;
@@ -20,12 +19,7 @@ export function ChangeList({ record }: { record: Schemas['AuditRecord'] }): Reac
     <Stack gap={2} style={{ whiteSpace: 'normal' }}>
       {shown.slice(0, shownMembers).map((name) => (
         <Text key={name} size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
-          <Text span inherit c="dimmed">
-            {name}
-          </Text>{' '}
-          <Value value={before?.[name]} isCut={cut.includes(name)} />
-          {before?.[name] !== undefined && after?.[name] !== undefined && ' → '}
-          <Value value={after?.[name]} isCut={cut.includes(name)} />
+          <Change record={record} name={name} />
         </Text>
       ))}
       {shown.length > shownMembers && (
@@ -42,10 +36,43 @@ export function ChangeList({ record }: { record: Schemas['AuditRecord'] }): Reac
   );
 }
 
-/** @param isCut whether the record has only the beginning of the value */
-function Value({ value, isCut }: { value: unknown; isCut: boolean }): ReactNode {
-  if (value === undefined) return null;
-  const whole = typeof value === 'string' ? value : JSON.stringify(value);
-  const text = isCut ? (value as { start: string }).start : whole;
-  return <Code title={whole}>{text.length > shownLength ? `${text.slice(0, shownLength)}…` : text}</Code>;
+/** What one member was and is. */
+function Change({ record, name }: { record: Schemas['AuditRecord']; name: string }): ReactNode {
+  const { auditLog: texts } = useTexts();
+  const was = record.before?.[name];
+  const is = record.after?.[name];
+  if (name === 'labels' && record.cut?.includes(name) !== true) return <Labels was={was} is={is} />;
+  return (
+    <>
+      <Text span inherit c="dimmed">
+        {(texts.members as Readonly<Record<string, string>>)[name] ?? name}
+      </Text>{' '}
+      {was !== undefined && <ChangedValue record={record} name={name} value={was} />}
+      {was !== undefined && is !== undefined && ' → '}
+      {is !== undefined && <ChangedValue record={record} name={name} value={is} />}
+    </>
+  );
+}
+
+/** Where each label was and is. */
+function Labels({ was, is }: { was: unknown; is: unknown }): ReactNode {
+  const { labelChange: texts } = useTexts().auditLog;
+  const before = new Map<string, unknown>(Object.entries(Object(was)));
+  const after = new Map<string, unknown>(Object.entries(Object(is)));
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .filter((label) => before.get(label) !== after.get(label))
+    .map((label) => {
+      const [from, to] = [before.get(label), after.get(label)].map((version) =>
+        version === undefined ? undefined : String(version),
+      );
+      return (
+        <div key={label}>
+          {from === undefined
+            ? texts.created(label, to ?? '')
+            : to === undefined
+              ? texts.deleted(label, from)
+              : texts.moved(label, from, to)}
+        </div>
+      );
+    });
 }

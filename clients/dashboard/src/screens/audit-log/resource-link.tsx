@@ -3,47 +3,48 @@ import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { TextLink } from '../../shared/links.tsx';
 
-/** The id of what was changed, as a link to it. What is deleted, and what has no page, is its id only. */
+/** The name of what was changed, or its id without one, as a link to it. What is deleted, and what has no page, is no link. */
 export function ResourceLink({ record }: { record: Schemas['AuditRecord'] }): ReactNode {
   const { resource_type: type, resource_id: id, operation } = record;
+  const name = record.resource_name ?? id;
   const common = { size: 'sm', display: 'block' } as const;
   if (operation.startsWith('delete') && type !== 'invocation' && operation !== 'deleteLabel') {
-    return <PlainId id={id} />;
+    return <Plain id={id} name={name} />;
   }
   switch (type) {
     case 'prompt':
       return (
         <TextLink to="/prompts/$promptId" params={{ promptId: id }} {...common}>
-          {id}
+          {name}
         </TextLink>
       );
     case 'price': {
       const mark = id.indexOf('/');
       return (
         <TextLink to="/costs/price" search={{ provider: id.slice(0, mark), model: id.slice(mark + 1) }} {...common}>
-          {id}
+          {name}
         </TextLink>
       );
     }
     case 'budget':
       return (
         <TextLink to="/costs/budgets/$name" params={{ name: id }} {...common}>
-          {id}
+          {name}
         </TextLink>
       );
     case 'api-key':
       return (
         <TextLink to="/api-keys/$id/edit" params={{ id }} {...common}>
-          {id}
+          {name}
         </TextLink>
       );
     default: {
       const to = pages.get(type);
       return to === undefined ? (
-        <PlainId id={id} />
+        <Plain id={id} name={name} />
       ) : (
         <TextLink to={to} params={{ id }} {...common}>
-          {id}
+          {name}
         </TextLink>
       );
     }
@@ -62,6 +63,10 @@ const pages = new Map<
   ['product', '/products/$id'],
 ]);
 
-function PlainId({ id }: { id: string }): ReactNode {
-  return <Text size="sm">{id}</Text>;
+function Plain({ id, name }: { id: string; name: string }): ReactNode {
+  return (
+    <Text size="sm" title={id}>
+      {name}
+    </Text>
+  );
 }
