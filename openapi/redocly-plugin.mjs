@@ -233,7 +233,7 @@ const uniqueNames = () => {
       const [, component] = /([^/\\]+)\.yaml$/.exec(location.source.absoluteRef) ?? [];
       const owner = title ?? (isComponent(location) ? component : undefined);
       for (const [name, member] of Object.entries(owner === undefined ? {} : properties)) {
-        // Generation adds the title of an open list of values.
+        // Generation makes a string of an open list of values.
         if ((member.$ref ?? member.title) !== undefined || member.anyOf?.some(isOtherValue)) continue;
         untitledMembers.push({ name: `${owner}${name}`, location: location.child(['properties', name]) });
       }

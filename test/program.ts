@@ -87,7 +87,7 @@ const programs: Readonly<Record<string, Program>> = {
     runs: ['node test/schemathesis/run-schemathesis.ts'],
   },
   'test:generators': {
-    what: 'clients of eight generators (Python, Go, Java, TypeScript) are generated, compiled, and call the service; `kubb` for one; needs Go, a JDK and Maven',
+    what: 'clients of ten generators (Python, Go, Java, Rust, TypeScript) are generated, compiled, and call the service; `kubb` for one; needs Go, a JDK, Maven and Cargo',
     runs: ['node test/generators/run-generators.ts'],
   },
   'test:python-receiver': {

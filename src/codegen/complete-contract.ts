@@ -22,7 +22,6 @@ export function completeContract(document: OpenApiDocument, compatibleError: Sch
   separateTitledSchemas(completed);
   addCompatibleErrors(completed, compatibleError);
   addProblemSchemas(completed);
-  addTitlesOfOpenLists(completed);
   return completed;
 }
 
@@ -49,32 +48,6 @@ function addProblemSchemas(document: OpenApiDocument): void {
   }
 }
 
-/**
- * Titles for the open lists of values in objects: `AnyOrderStatus` for `status` of Order. Generators would give such a
- * list the name of its known values, OrderStatus.
- */
-function addTitlesOfOpenLists(document: OpenApiDocument): void {
-  const visit = (schema: Schema, owner: string): void => {
-    const { properties = {}, items, ...others } = schema as { properties?: Record<string, Schema>; items?: Schema };
-    const { anyOf = [], oneOf = [], allOf = [] } = others as Record<string, Schema[]>;
-    for (const [name, member] of Object.entries(properties)) {
-      const title = (member['title'] as string | undefined) ?? owner + pascalCase(name);
-      const isOpen = (member['anyOf'] as Schema[] | undefined)?.some(
-        ({ $ref }) => $ref === '#/components/schemas/OtherValue',
-      );
-      if (isOpen === true) properties[name] = { title: `Any${title}`, ...member };
-      else visit(member, title);
-    }
-    for (const part of [...(items === undefined ? [] : [items]), ...anyOf, ...oneOf, ...allOf]) {
-      visit(part, (part['title'] as string | undefined) ?? owner);
-    }
-  };
-  for (const [name, schema] of Object.entries(document.components.schemas)) visit(schema, name);
-}
-
-function pascalCase(name: string): string {
-  return name.replaceAll(/(?:^|_)(\w)/g, (_, first: string) => first.toUpperCase());
-}
 /** The fields of all problems, without type and status. */
 function problemFields(problem: Schema | undefined): Schema {
   const { properties, required, ...rest } = problem as { properties: Schema; required: string[] };

@@ -14,6 +14,7 @@ import { renderOperationTable } from './operation-table.ts';
 import { addProblemReference, renderProblemTable } from './problem-table.ts';
 import { renderLimits } from './limits.ts';
 import { renderPrices } from './prices.ts';
+import { publishUnions } from './published-unions.ts';
 import { makeReferencePatch } from './reference-patch.ts';
 import { renderClientTypes, renderServiceTypes } from './types.ts';
 
@@ -39,7 +40,7 @@ async function renderAll(): Promise<Map<string, string>> {
   const problems = await readProblems(root);
   const document = addProblemReference(completeContract(bundled, await readCompatibleError(root)), problems);
   return new Map([
-    ...(await renderApi(document, problems)),
+    ...(await renderApi(publishUnions(document), problems)),
     ...(await renderClient(document, problems)),
     ...(await copyTemplates()),
     ...(await renderEvents(bundled)),

@@ -55,7 +55,7 @@ export const limitWords: readonly (readonly [RegExp, string])[] = [
 export const exclusionWords: readonly (readonly [RegExp, string])[] = [
   [/\/Slug\/not$/, 'not have the form of a UUID'],
   [/\/(LabelName|label)\/not$/, 'not be latest: without a label, the latest version runs'],
-  [/\/messages\/items\/allOf\/1\/else\/properties\/content\/not$/, 'not be null'],
+  [/\/allOf\/1\/else\/properties\/content\/not$/, 'not be null'],
   [/\/(logprobs|async|defer_loading|background|include_obfuscation)\/not$/, 'be one of false, null'],
   [/\/SigningSecret\/not$/, secret],
 ];

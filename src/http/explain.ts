@@ -15,7 +15,7 @@ const maxBytes = 1024 * 1024;
 
 /**
  * Turns ajv errors into problem details: `pointer` is a JSON Pointer in URI fragment form (RFC 6901, section 6). If a
- * value can have one of several forms (`anyOf`), one sentence names them all. An unknown member comes with the known one
+ * value can have one of several forms (`anyOf`, `oneOf`), one sentence names them all. An unknown member comes with the known one
  * that may be meant.
  */
 export function explainBody(operationId: OperationId, errors: readonly ErrorObject[]): ProblemDetail[] {
@@ -61,7 +61,9 @@ export function isSmall(value: unknown, { parts, bytes = 0 }: { parts?: number; 
 
 function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
   const seen = new Set<string>();
-  const alternatives = new Set(errors.filter(({ keyword }) => keyword === 'anyOf').map(location));
+  const alternatives = new Set(
+    errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf').map(location),
+  );
   return errors
     .filter(({ keyword }) => keyword !== 'if' && keyword !== 'propertyNames')
     .map((error) => (alternatives.has(location(error)) ? inOneSentence(error, errors) : error))
@@ -134,6 +136,7 @@ function sentence(error: ErrorObject): string {
     case 'format':
       return `must ${formOf(error) ?? `be a valid ${String(params['format'])}`}`;
     case 'anyOf':
+    case 'oneOf':
       return String(error.params['sentence'] ?? 'must have one of the allowed forms');
     case 'uniqueItems':
       return 'must not contain the same item twice';

@@ -36,7 +36,7 @@ function bodies({ example, examples: named = {} }: MediaType): unknown[] {
 /** A copy of a value. Each value from an open value list is replaced by one that the list does not contain. */
 function withOtherValues(reference: Schema | undefined, value: unknown): unknown {
   const schema = resolve(contract, reference) as Record<'anyOf' | 'oneOf' | 'allOf', Schema[] | undefined> & Schema;
-  if (schema.anyOf?.some(({ $ref }) => $ref === '#/components/schemas/OtherValue') === true) return 'a-later-value';
+  if (schema['x-extensible-enum'] !== undefined) return 'a-later-value';
   if (Array.isArray(value)) return value.map((item) => withOtherValues(schema['items'] as Schema, item));
   if (typeof value !== 'object' || value === null) return value;
   const parts = [schema, ...(schema.allOf ?? []), ...(schema.oneOf ?? []).filter((part) => isOf(part, value))];

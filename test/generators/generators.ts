@@ -203,6 +203,34 @@ const generators: readonly Generator[] = [
     call: async ({ run }) => await run(process.execPath, ['call.mjs']),
   },
   {
+    name: 'openapi-typescript',
+    version: '7.13.0',
+    needs: 'openapi-fetch 0.17.0',
+    async generate(place) {
+      await installNpm(place, `openapi-typescript@${this.version}`, 'openapi-fetch@0.17.0', typescript);
+      await place.run('node_modules/.bin/openapi-typescript', ['openapi.json', '-o', 'client/index.ts']);
+    },
+    async compile(place) {
+      await place.copy('openapi-fetch.ts', 'call.ts');
+      await compileTypeScript(place);
+    },
+    call: async ({ run }) => await run(process.execPath, ['call.mjs']),
+  },
+  {
+    name: 'openapi-generator-rust',
+    version: openapiGenerator,
+    async generate(place) {
+      const properties = 'packageName=gateway,supportAsync=false';
+      await runOpenapiGenerator(place, 'rust', '--additional-properties', properties);
+    },
+    async compile(place) {
+      await place.copy('openapi_generator.rs', 'client/src/bin/call.rs');
+      // The service is reached without TLS, whose libraries not every machine has.
+      await place.run('cargo', ['build', '--quiet', '--no-default-features'], 'client');
+    },
+    call: async ({ run }) => await run('target/debug/call', [], 'client'),
+  },
+  {
     name: 'datamodel-code-generator',
     version: '0.89.0',
     async generate(place) {

@@ -172,8 +172,9 @@ function deref<T>(value: T): T {
 
 /** A copy without references. Its objects allow only described members, and its value lists are closed. */
 function close(schema: Schema, part = false): Schema {
-  if (schema['$ref'] === '#/components/schemas/OtherValue') return { not: {} };
   const copy = mapSchema(deref<Schema>(schema), (child, keyword) => close(child, keyword === 'allOf'));
+  const known = copy['x-extensible-enum'];
+  if (known !== undefined) copy['enum'] = known;
   const open = copy['additionalProperties'] === undefined && copy['unevaluatedProperties'] === undefined;
   const described = copy['properties'] !== undefined || copy['allOf'] !== undefined;
   return open && described && !part ? { ...copy, unevaluatedProperties: false } : copy;

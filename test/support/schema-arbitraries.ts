@@ -84,9 +84,9 @@ function fits(text: string, minLength: number, maxLength: number): boolean {
 function rightValues(schema: Schema, options: SchemaArbitraryOptions): fc.Arbitrary<unknown> {
   if (schema['const'] !== undefined) return fc.constant(schema['const']);
   if (Array.isArray(schema['enum'])) return fc.constantFrom<unknown>(...(schema['enum'] as unknown[]));
-  const { type, anyOf } = schema;
-  if (Array.isArray(anyOf)) {
-    return fc.oneof(...(anyOf as Schema[]).map((one) => rightValues(resolve(contract, one), options)));
+  const { type, anyOf, oneOf = anyOf } = schema;
+  if (Array.isArray(oneOf)) {
+    return fc.oneof(...(oneOf as Schema[]).map((one) => rightValues(resolve(contract, one), options)));
   }
   if (Array.isArray(type))
     return fc.oneof(...type.map((one) => rightValues({ ...schema, type: one as string }, options)));

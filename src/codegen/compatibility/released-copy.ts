@@ -2,6 +2,8 @@
 const maps = new Set(['properties', 'headers', 'parameters', 'responses', 'schemas', 'messages', 'channels']);
 /** Keywords whose values are data. */
 const data = new Set(['const', 'default', 'enum', 'required']);
+/** Extensions that the guard compares. */
+const facts = new Set(['x-event-schema', 'x-extensible-enum']);
 /** Texts and examples. A title distinguishes the kinds of a union, so it stays. */
 const texts = new Set(['description', 'summary', 'example', 'examples', 'externalDocs', 'links']);
 
@@ -25,7 +27,7 @@ function withoutTexts(value: unknown, isMap = false): unknown {
 /** The tag of an operation is the name of a group of methods in clients: a list of names, and not of objects. */
 function isText(key: string, value: unknown): boolean {
   if (key === 'tags') return Array.isArray(value) && value.every((tag) => typeof tag === 'object');
-  return texts.has(key) || (key.startsWith('x-') && key !== 'x-event-schema');
+  return texts.has(key) || (key.startsWith('x-') && !facts.has(key));
 }
 
 /** JSON with a line for each member of the outer `depth` levels of objects. */

@@ -168,6 +168,12 @@ function readSchema(document: object, schema: object, within: readonly string[] 
 function alternativesOf(document: object, schema: Schema): Schema[] {
   const found = resolve(document, schema);
   if (isOnlyNull(found)) return [{ type: 'null' }];
+  const { 'x-extensible-enum': known, ...open } = found;
+  if (known !== undefined)
+    return [
+      { ...open, enum: known },
+      { ...open, title: 'OtherValue' },
+    ];
   const { allOf = [], anyOf, oneOf, ...own } = found as Record<string, Schema[] | undefined>;
   const groups = [...allOf.map((part) => [part]), anyOf, oneOf].filter((group) => group !== undefined);
   return groups.reduce<Schema[]>(

@@ -2362,7 +2362,6 @@ export interface components<Other = string & {}> {
              */
             model?: string;
             /**
-             * AnyProblemOrderStatus
              * @description With `order-not-open`: status of the order.
              * @example open
              */
@@ -2494,7 +2493,6 @@ export interface components<Other = string & {}> {
              */
             frequency_penalty?: number;
             /**
-             * AnyGenerationParametersReasoningEffort
              * @description How much the model reasons before it answers.
              * @example low
              */
@@ -2554,7 +2552,6 @@ export interface components<Other = string & {}> {
          */
         ResponseFormat: {
             /**
-             * AnyResponseFormatType
              * @description `text` or `json`.
              * @example json
              */
@@ -2698,7 +2695,6 @@ export interface components<Other = string & {}> {
             retries?: components<Other>["schemas"]["Retries"];
             test_settings?: components<Other>["schemas"]["TestSettings"];
             /**
-             * AnyPromptInvocationContent
              * @description Of which invocations of this prompt the service keeps the content, of any version: at most those of `INVOCATION_CONTENT`. Metadata. Absent if the prompt does not limit it.
              * @example errors
              */
@@ -3113,7 +3109,6 @@ export interface components<Other = string & {}> {
          */
         Author: {
             /**
-             * AnyAuthorType
              * @description An API key. `administrator` is the id of the key that the operator configured.
              * @example key
              */
@@ -3303,13 +3298,11 @@ export interface components<Other = string & {}> {
             amount: components<Other>["schemas"]["CostAmount"];
             currency: components<Other>["schemas"]["PriceCurrency"];
             /**
-             * AnyCallCostPriceMatch
              * @description `prefix`: the table of prices does not have the model, but its family. Absent otherwise.
              * @example prefix
              */
             price_match?: "prefix" | components<Other>["schemas"]["OtherValue"];
             /**
-             * AnyCallCostBasis
              * @description `ceiling`: the provider gave no plausible numbers of tokens, because the call broke off or for another reason. This is the most that it can cost: all output tokens that its limit allows and the model can write, and the input tokens that the provider has said, else a token for each byte of the request and some for what the provider adds. Absent otherwise.
              * @example ceiling
              */
@@ -3614,7 +3607,6 @@ export interface components<Other = string & {}> {
              */
             prompt_version: number;
             /**
-             * AnyTestRunStatus
              * @description Status of the test run.
              * @example done
              */
@@ -3717,13 +3709,11 @@ export interface components<Other = string & {}> {
             id: components<Other>["schemas"]["InvocationId"];
             created_at: components<Other>["schemas"]["Timestamp"];
             /**
-             * AnyInvocationOperation
              * @description What was requested: `invoke` a prompt, `chat-completion` and `response` of OpenAI's API, a call of a `test-run`, or a `provider-test`.
              * @example invoke
              */
             operation: ("invoke" | "chat-completion" | "response" | "test-run" | "provider-test") | components<Other>["schemas"]["OtherValue"];
             /**
-             * AnyInvocationStatus
              * @description How it ended.
              * @example succeeded
              */
@@ -3826,7 +3816,6 @@ export interface components<Other = string & {}> {
          */
         KeptPart: {
             /**
-             * AnyKeptPartType
              * @description Type of the part.
              * @example text
              */
@@ -3909,7 +3898,6 @@ export interface components<Other = string & {}> {
              */
             status_code?: number;
             /**
-             * AnyIntegrationErrorError
              * @description Why there was no complete answer. Absent if there was one.
              * @example timeout
              */
@@ -3947,7 +3935,6 @@ export interface components<Other = string & {}> {
             provider: components<Other>["schemas"]["ProviderId"];
             model: components<Other>["schemas"]["ModelId"];
             /**
-             * AnyModelPriceSource
              * @description `operator`: you have set rates for it. `table`: all rates are from the table of the service. `none`: the price is unknown, and so are the costs of its calls.
              * @example table
              */
@@ -3958,7 +3945,6 @@ export interface components<Other = string & {}> {
              */
             table_model?: string;
             /**
-             * AnyModelPriceTableMatch
              * @description `exact`: the table has this model. `prefix`: it has the family of this model. Present with `table_model`.
              * @example prefix
              */
@@ -4088,7 +4074,6 @@ export interface components<Other = string & {}> {
             scope: components<Other>["schemas"]["BudgetScope"];
             limit: components<Other>["schemas"]["Cost"];
             /**
-             * AnyBudgetPeriod
              * @description When it begins anew. `once` never does.
              * @example month
              */
@@ -4099,7 +4084,6 @@ export interface components<Other = string & {}> {
              */
             time_zone: string;
             /**
-             * AnyBudgetUnpriced
              * @description What happens to calls whose most cost is unknown: `refuse`, or `allow`. Allowed ones count afterwards.
              * @example refuse
              */
@@ -4257,13 +4241,11 @@ export interface components<Other = string & {}> {
              */
             id: string;
             /**
-             * AnyResponseItemType
              * @description `message` with `role` and `content`, or `function_call` with `call_id`, `name` and `arguments`.
              * @example message
              */
             type: ("message" | "function_call") | components<Other>["schemas"]["OtherValue"];
             /**
-             * AnyResponseItemStatus
              * @description `incomplete`: the response ended in the middle of the item.
              * @example completed
              */
@@ -4392,7 +4374,6 @@ export interface components<Other = string & {}> {
              */
             completed_at: number | null;
             /**
-             * AnyResponseResourceStatus
              * @description `incomplete`: the answer reached a length limit, or was stopped by a filter. `failed`: the provider ended the answer with an error.
              * @example completed
              */
@@ -4713,7 +4694,6 @@ export interface components<Other = string & {}> {
             total: number;
             currency: components<Other>["schemas"]["CurrencyCode"];
             /**
-             * AnyFiscalDayCause
              * @description What closed the day: a request (`call`) or the service at the usual end of the day (`clock`).
              * @example clock
              */
@@ -4948,7 +4928,6 @@ export interface components<Other = string & {}> {
         Order: {
             id: components<Other>["schemas"]["OrderId"];
             /**
-             * AnyOrderStatus
              * @description Status of the order.
              * @example open
              */
@@ -5088,7 +5067,6 @@ export interface components<Other = string & {}> {
          */
         IntegrationWarning: {
             /**
-             * AnyIntegrationWarningType
              * @description Type of the warning. `failing`: all attempts have failed since `failing_since`. `secret-unreadable`: the service
              *     cannot decrypt the secret or a header, so it sends nothing.
              * @example failing
@@ -5178,7 +5156,6 @@ export interface components<Other = string & {}> {
         FailingDelivery: {
             id: components<Other>["schemas"]["DeliveryId"];
             /**
-             * AnyFailingDeliveryStatus
              * @description Status of the delivery.
              * @example retrying
              */
@@ -5195,7 +5172,6 @@ export interface components<Other = string & {}> {
              */
             status_code?: number;
             /**
-             * AnyFailingDeliveryError
              * @description Why there was no complete answer. Absent if there was one.
              * @example timeout
              */
@@ -5277,13 +5253,11 @@ export interface components<Other = string & {}> {
             has_secret: boolean;
             secret_rotation?: components<Other>["schemas"]["SecretRotation"];
             /**
-             * AnyIntegrationStatus
              * @description Status of the integration.
              * @example active
              */
             status: components<Other>["schemas"]["IntegrationStatus"] | components<Other>["schemas"]["OtherValue"];
             /**
-             * AnyIntegrationDisabledReason
              * @description Why the service disabled the integration. Absent unless `status` is `disabled`.
              * @example failing
              */
@@ -5390,13 +5364,11 @@ export interface components<Other = string & {}> {
             has_secret: boolean;
             secret_rotation?: components<Other>["schemas"]["SecretRotation"];
             /**
-             * AnyIntegrationWithSecretStatus
              * @description Status of the integration.
              * @example active
              */
             status: components<Other>["schemas"]["IntegrationStatus"] | components<Other>["schemas"]["OtherValue"];
             /**
-             * AnyIntegrationWithSecretDisabledReason
              * @description Why the service disabled the integration. Absent unless `status` is `disabled`.
              * @example failing
              */
@@ -5899,20 +5871,17 @@ export interface components<Other = string & {}> {
             replay_id?: components<Other>["schemas"]["ReplayId"];
             test?: components<Other>["schemas"]["DeliveryTest"];
             /**
-             * AnyDeliveryStatus
              * @description Status of the delivery.
              * @example delivered
              */
             status: components<Other>["schemas"]["DeliveryStatus"] | components<Other>["schemas"]["OtherValue"];
             attempt_count: components<Other>["schemas"]["AttemptCount"];
             /**
-             * AnyDeliveryLastOutcome
              * @description Outcome of the last attempt. Absent before the first attempt has ended.
              * @example 5xx
              */
             last_outcome?: components<Other>["schemas"]["DeliveryOutcome"] | components<Other>["schemas"]["OtherValue"];
             /**
-             * AnyDeliveryHeldBy
              * @description Why no attempt is made now. Absent when nothing prevents it.
              * @example breaker
              */
@@ -5964,13 +5933,11 @@ export interface components<Other = string & {}> {
              */
             until?: string;
             /**
-             * AnyReplayOnly
              * @description Which events of the time span are sent. Absent if all are.
              * @example failed
              */
             only?: components<Other>["schemas"]["ReplayedEvents"] | components<Other>["schemas"]["OtherValue"];
             /**
-             * AnyReplayStatus
              * @description `running`: the service is still creating deliveries. `done`: all deliveries are created.
              * @example done
              */
@@ -6185,7 +6152,6 @@ export interface components<Other = string & {}> {
             /** @description Scopes of the key. */
             scopes: components<Other>["schemas"]["GrantedScope"][];
             /**
-             * AnyApiKeyStatus
              * @description Status of the key.
              * @example active
              */
@@ -6434,7 +6400,6 @@ export interface components<Other = string & {}> {
          */
         ContentPart: {
             /**
-             * AnyContentPartType
              * @description `text` with `text`, or `image` with `url`.
              * @example text
              */
@@ -6478,7 +6443,6 @@ export interface components<Other = string & {}> {
          */
         Message: {
             /**
-             * AnyMessageRole
              * @description Role of the speaker.
              * @example user
              */
@@ -6546,7 +6510,6 @@ export interface components<Other = string & {}> {
          */
         Warning: {
             /**
-             * AnyWarningCode
              * @description Type of the warning. `unknown-variable`: the prompt does not declare or use a supplied variable. `not-a-placeholder`: text looks like a placeholder but is not one, such as `{{name}`, `{{user name}}` or `{{#if x}}`. `unused-variable`: no placeholder uses a declared variable. `unverified-object`: checking the answer took too long, so `object` may not match its schema. If even reading it took too long, there is no `object`, and `text` may not be JSON. `inexact-number`: the answer has a number such as 12345678901234567890 or 1e400, which is not exactly an IEEE 754 double. `object` contains it as it is, but JavaScript and others change it when they parse it, and so does the check against the schema. `assumed-output-limit`: no limit of output tokens is set, or a larger one for a model whose own limit is unknown, so that the provider gets `assume_max_output_tokens` of a budget. Others compare the version that a label names with the one before, for its callers. `variable-required`: a variable without which nothing is rendered is new, or was optional. `variable-removed`: the prompt no longer has a variable. `variables-strict`: unknown variables are refused, which were ignored. `tool-added`: callers have to run another tool. `tool-removed`: a tool is gone. `tool-narrowed`, `tool-widened`: the arguments of a tool lost a property or allow less, or allow more. `answer-format-changed`: the answer is JSON and was text, or the reverse. `answer-weakened`: something in the schema of the answer is gone, became optional or allows more. `schema-changed`: a schema changed in a way that can be one of these.
              * @example unknown-variable
              */
@@ -6899,7 +6862,6 @@ export interface components<Other = string & {}> {
          */
         AnswerPart: {
             /**
-             * AnyAnswerPartType
              * @description Type of the part.
              * @example thinking
              */
@@ -6942,7 +6904,6 @@ export interface components<Other = string & {}> {
          */
         TestError: {
             /**
-             * AnyTestErrorType
              * Format: uri
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:provider-rate-limited
@@ -7029,7 +6990,6 @@ export interface components<Other = string & {}> {
             provider: components<Other>["schemas"]["ProviderId"];
             model: components<Other>["schemas"]["ModelId"];
             /**
-             * AnyInvocationAttemptStatus
              * @description How the call ended.
              * @example succeeded
              */
@@ -7052,7 +7012,6 @@ export interface components<Other = string & {}> {
             latency_ms?: number;
             usage?: components<Other>["schemas"]["Usage"];
             /**
-             * AnyInvocationAttemptUsageSource
              * @description Where `usage` and `cost` come from. `provider`: it gave them at the end of the call. Otherwise the call broke off, or the provider gave no plausible numbers. `ceiling`: `usage` is the most that the provider can charge for: the input tokens that it has said, else a token for each byte of the request and some for what it adds; and the limit of output tokens that it got, or what the model can write if that is less. `estimate` is beside it. `estimated`: the provider got no limit, so that `usage` is only an estimate, and `cost` is unknown.
              * @example provider
              */
@@ -7121,7 +7080,6 @@ export interface components<Other = string & {}> {
          */
         PriceRate: {
             /**
-             * AnyPriceRateSource
              * @description Who set the rate.
              * @example table
              */
@@ -7312,7 +7270,6 @@ export interface components<Other = string & {}> {
          */
         ResponseError: {
             /**
-             * AnyResponseErrorCode
              * @description `rate_limit_exceeded` or `server_error`.
              * @example server_error
              */
@@ -7332,7 +7289,6 @@ export interface components<Other = string & {}> {
          */
         ResponseIncompleteDetails: {
             /**
-             * AnyResponseIncompleteDetailsReason
              * @description `max_output_tokens` or `content_filter`.
              * @example max_output_tokens
              */
@@ -7430,7 +7386,6 @@ export interface components<Other = string & {}> {
          */
         ResponseAnswerFormat: {
             /**
-             * AnyResponseAnswerFormatType
              * @description Kind of the form.
              * @example text
              */
@@ -8146,7 +8101,6 @@ export interface components<Other = string & {}> {
         ImportedPrompt: {
             slug: components<Other>["schemas"]["Slug"];
             /**
-             * AnyImportedPromptStatus
              * @description `created`, `updated` (versions, metadata, aliases or labels), `unchanged`, `skipped` because of `conflicts`, or, only with `dry_run`, `refused`.
              * @example created
              */
@@ -8686,7 +8640,6 @@ export interface components<Other = string & {}> {
          */
         RenderedPart: {
             /**
-             * AnyRenderedPartType
              * @description `text` with `text`, or `image` with `url`.
              * @example text
              */
@@ -8728,7 +8681,6 @@ export interface components<Other = string & {}> {
          */
         RenderedMessage: {
             /**
-             * AnyRenderedMessageRole
              * @description Role of the speaker.
              * @example user
              */
@@ -9077,7 +9029,6 @@ export interface components<Other = string & {}> {
              */
             prompt_version: number;
             /**
-             * AnyTestRunWithResultsStatus
              * @description Status of the test run.
              * @example done
              */
@@ -9354,7 +9305,6 @@ export interface components<Other = string & {}> {
              */
             session_id?: string;
             /**
-             * AnyAuditRecordResourceType
              * @description What was changed. A label is part of its prompt.
              * @example prompt
              */
@@ -9432,7 +9382,6 @@ export interface components<Other = string & {}> {
          */
         AttentionCause: {
             /**
-             * AnyAttentionCauseKind
              * @description What it is.
              * @example provider
              */
@@ -9476,7 +9425,6 @@ export interface components<Other = string & {}> {
          */
         AttentionItem: {
             /**
-             * AnyAttentionItemKind
              * @description What it is.
              * @example provider
              */
@@ -9492,7 +9440,6 @@ export interface components<Other = string & {}> {
              */
             name: string;
             /**
-             * AnyAttentionItemState
              * @description `failing`: calls, invocations or deliveries fail. `refusing`: the budget has no room for calls.
              *     `disabled`: nothing is sent to the integration any more.
              * @example failing
@@ -9528,7 +9475,6 @@ export interface components<Other = string & {}> {
             provider_status?: components<Other>["schemas"]["ProviderStatus"];
             provider_message?: components<Other>["schemas"]["ProviderMessage"];
             /**
-             * AnyAttentionItemDisabledReason
              * @description Why the service disabled the integration. Absent unless `state` is `disabled`.
              * @example failing
              */
@@ -9657,7 +9603,6 @@ export interface components<Other = string & {}> {
          */
         ProviderHealth: {
             /**
-             * AnyProviderHealthStatus
              * @description `failing` if no call has succeeded since one failed.
              * @example working
              */
@@ -10765,7 +10710,6 @@ export interface components<Other = string & {}> {
                 [key: string]: unknown;
             } | null;
             /**
-             * AnyChatChoiceFinishReason
              * @description Why generation ended: the model finished (`stop`), reached a length limit (`length`), was stopped by a filter (`content_filter`), wants to call tools (`tool_calls`), failed (`error`), or ended for another reason (`other`).
              * @example stop
              */
@@ -12405,7 +12349,6 @@ export interface components<Other = string & {}> {
         OrderListItem: {
             id: components<Other>["schemas"]["OrderId"];
             /**
-             * AnyOrderListItemStatus
              * @description Status of the order.
              * @example open
              */
@@ -12730,20 +12673,17 @@ export interface components<Other = string & {}> {
             replay_id?: components<Other>["schemas"]["ReplayId"];
             test?: components<Other>["schemas"]["DeliveryTest"];
             /**
-             * AnyDeliveryListItemStatus
              * @description Status of the delivery.
              * @example delivered
              */
             status: components<Other>["schemas"]["DeliveryStatus"] | components<Other>["schemas"]["OtherValue"];
             attempt_count: components<Other>["schemas"]["AttemptCount"];
             /**
-             * AnyDeliveryListItemLastOutcome
              * @description Outcome of the last attempt. Absent before the first attempt has ended.
              * @example 5xx
              */
             last_outcome?: components<Other>["schemas"]["DeliveryOutcome"] | components<Other>["schemas"]["OtherValue"];
             /**
-             * AnyDeliveryListItemHeldBy
              * @description Why no attempt is made now. Absent when nothing prevents it.
              * @example breaker
              */
@@ -12805,7 +12745,6 @@ export interface components<Other = string & {}> {
              */
             status_code?: number;
             /**
-             * AnyAttemptError
              * @description Why there was no complete answer. Absent if there was one.
              * @example timeout
              */
@@ -13070,7 +13009,6 @@ export interface components<Other = string & {}> {
             /** @description Scopes of the key. */
             scopes: components<Other>["schemas"]["GrantedScope"][];
             /**
-             * AnyApiKeyCreatedStatus
              * @description Status of the key.
              * @example active
              */
@@ -13134,7 +13072,6 @@ export interface components<Other = string & {}> {
             /** @description Scopes of the key. */
             scopes: components<Other>["schemas"]["GrantedScope"][];
             /**
-             * AnyApiKeyRevokedStatus
              * @description Status of the key.
              * @example revoked
              */
@@ -13202,7 +13139,6 @@ export interface components<Other = string & {}> {
          */
         Migration: {
             /**
-             * AnyMigrationStatus
              * @description `running`: this process does it. `waiting`: another process does it, or it begins soon. `failing`: a task failed
              *     and will be repeated; the log says why.
              * @example running
@@ -13277,7 +13213,6 @@ export interface components<Other = string & {}> {
             name: "prompt-gateway";
             version: components<Other>["schemas"]["ServiceVersion"];
             /**
-             * AnyServiceInfoSecretsKey
              * @description What the stored secrets need to be decrypted. `current`: only the first key of `SECRETS_KEY`. `former`: some still
              *     need a later one; the service is encrypting them again. `missing`: some need a key that is not configured. The
              *     metric `stored_secrets` has the counts.
@@ -13320,13 +13255,11 @@ export interface components<Other = string & {}> {
              */
             database: "ok";
             /**
-             * AnyReadinessChecksStorage
              * @description Whether the object storage answers. Only test runs need it.
              * @example ok
              */
             storage: ("ok" | "unavailable") | components<Other>["schemas"]["OtherValue"];
             /**
-             * AnyReadinessChecksMigration
              * @description Whether the data has the form of this release. Until then the process serves requests, some of
              *     them slowly. `GET /` shows the progress.
              * @example complete
@@ -13580,7 +13513,6 @@ export interface components<Other = string & {}> {
                  */
                 message: string;
                 /**
-                 * AnyCompatibleErrorDetailsType
                  * @description The kind of the error.
                  * @example invalid_request_error
                  */
@@ -13662,7 +13594,6 @@ export interface components<Other = string & {}> {
              */
             model?: string;
             /**
-             * AnyProblemFieldsOrderStatus
              * @description With `order-not-open`: status of the order.
              * @example open
              */
@@ -13706,7 +13637,6 @@ export interface components<Other = string & {}> {
          */
         InvalidParametersProblem: {
             /**
-             * AnyInvalidParametersProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:invalid-request
              */
@@ -13732,7 +13662,6 @@ export interface components<Other = string & {}> {
          */
         UnauthenticatedProblem: {
             /**
-             * AnyUnauthenticatedProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unauthenticated
              */
@@ -13758,7 +13687,6 @@ export interface components<Other = string & {}> {
          */
         InsufficientScopeProblem: {
             /**
-             * AnyInsufficientScopeProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
@@ -13784,7 +13712,6 @@ export interface components<Other = string & {}> {
          */
         NotAcceptableProblem: {
             /**
-             * AnyNotAcceptableProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:not-acceptable
              */
@@ -13810,7 +13737,6 @@ export interface components<Other = string & {}> {
          */
         RateLimitedProblem: {
             /**
-             * AnyRateLimitedProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:rate-limited
              */
@@ -13836,7 +13762,6 @@ export interface components<Other = string & {}> {
          */
         InternalErrorProblem: {
             /**
-             * AnyInternalErrorProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:internal-error
              */
@@ -13862,7 +13787,6 @@ export interface components<Other = string & {}> {
          */
         ServiceUnavailableProblem: {
             /**
-             * AnyServiceUnavailableProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:database-unavailable
              */
@@ -13888,7 +13812,6 @@ export interface components<Other = string & {}> {
          */
         InvalidRequestProblem: {
             /**
-             * AnyInvalidRequestProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:malformed-body
              */
@@ -13914,7 +13837,6 @@ export interface components<Other = string & {}> {
          */
         CreatePrompt403Problem: {
             /**
-             * AnyCreatePrompt403ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
@@ -13940,7 +13862,6 @@ export interface components<Other = string & {}> {
          */
         RequestTimeoutProblem: {
             /**
-             * AnyRequestTimeoutProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:request-timeout
              */
@@ -13972,7 +13893,6 @@ export interface components<Other = string & {}> {
          */
         CreatePrompt409Problem: {
             /**
-             * AnyCreatePrompt409ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:slug-taken
              */
@@ -13998,7 +13918,6 @@ export interface components<Other = string & {}> {
          */
         ContentTooLargeProblem: {
             /**
-             * AnyContentTooLargeProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:content-too-large
              */
@@ -14024,7 +13943,6 @@ export interface components<Other = string & {}> {
          */
         UnsupportedMediaTypeProblem: {
             /**
-             * AnyUnsupportedMediaTypeProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unsupported-media-type
              */
@@ -14057,7 +13975,6 @@ export interface components<Other = string & {}> {
          */
         CreatePrompt422Problem: {
             /**
-             * AnyCreatePrompt422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-provider
              */
@@ -14083,7 +14000,6 @@ export interface components<Other = string & {}> {
          */
         ImportPrompts403Problem: {
             /**
-             * AnyImportPrompts403ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
@@ -14109,7 +14025,6 @@ export interface components<Other = string & {}> {
          */
         ImportPrompts409Problem: {
             /**
-             * AnyImportPrompts409ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:edit-conflict
              */
@@ -14141,7 +14056,6 @@ export interface components<Other = string & {}> {
          */
         ImportPrompts422Problem: {
             /**
-             * AnyImportPrompts422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:import-refused
              */
@@ -14167,7 +14081,6 @@ export interface components<Other = string & {}> {
          */
         PromptNotFoundProblem: {
             /**
-             * AnyPromptNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:prompt-not-found
              */
@@ -14193,7 +14106,6 @@ export interface components<Other = string & {}> {
          */
         UpdatePrompt403Problem: {
             /**
-             * AnyUpdatePrompt403ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
@@ -14225,7 +14137,6 @@ export interface components<Other = string & {}> {
          */
         UpdatePrompt409Problem: {
             /**
-             * AnyUpdatePrompt409ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:slug-taken
              */
@@ -14251,7 +14162,6 @@ export interface components<Other = string & {}> {
          */
         PreconditionFailedProblem: {
             /**
-             * AnyPreconditionFailedProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:precondition-failed
              */
@@ -14284,7 +14194,6 @@ export interface components<Other = string & {}> {
          */
         UpdatePrompt422Problem: {
             /**
-             * AnyUpdatePrompt422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-provider
              */
@@ -14310,7 +14219,6 @@ export interface components<Other = string & {}> {
          */
         InsufficientScopeOrReadOnlyProblem: {
             /**
-             * AnyInsufficientScopeOrReadOnlyProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
@@ -14336,7 +14244,6 @@ export interface components<Other = string & {}> {
          */
         EditConflictProblem: {
             /**
-             * AnyEditConflictProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:edit-conflict
              */
@@ -14362,7 +14269,6 @@ export interface components<Other = string & {}> {
          */
         ServiceOrStorageUnavailableProblem: {
             /**
-             * AnyServiceOrStorageUnavailableProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:database-unavailable
              */
@@ -14388,7 +14294,6 @@ export interface components<Other = string & {}> {
          */
         PromptOrVersionNotFoundProblem: {
             /**
-             * AnyPromptOrVersionNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:prompt-not-found
              */
@@ -14414,7 +14319,6 @@ export interface components<Other = string & {}> {
          */
         RestorePromptVersion409Problem: {
             /**
-             * AnyRestorePromptVersion409ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:idempotency-key-in-use
              */
@@ -14440,7 +14344,6 @@ export interface components<Other = string & {}> {
          */
         PromptOrLabelNotFoundProblem: {
             /**
-             * AnyPromptOrLabelNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:prompt-not-found
              */
@@ -14466,7 +14369,6 @@ export interface components<Other = string & {}> {
          */
         SetLabel409Problem: {
             /**
-             * AnySetLabel409ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:too-many-labels
              */
@@ -14498,7 +14400,6 @@ export interface components<Other = string & {}> {
          */
         SetLabel422Problem: {
             /**
-             * AnySetLabel422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:read-only-field
              */
@@ -14530,7 +14431,6 @@ export interface components<Other = string & {}> {
          */
         PreconditionRequiredProblem: {
             /**
-             * AnyPreconditionRequiredProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:precondition-required
              */
@@ -14562,7 +14462,6 @@ export interface components<Other = string & {}> {
          */
         BeyondBudgetProblem: {
             /**
-             * AnyBeyondBudgetProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:budget-exceeded
              */
@@ -14588,7 +14487,6 @@ export interface components<Other = string & {}> {
          */
         BeyondLimitsProblem: {
             /**
-             * AnyBeyondLimitsProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
@@ -14614,7 +14512,6 @@ export interface components<Other = string & {}> {
          */
         IdempotencyKeyInUseProblem: {
             /**
-             * AnyIdempotencyKeyInUseProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:idempotency-key-in-use
              */
@@ -14646,7 +14543,6 @@ export interface components<Other = string & {}> {
          */
         InvokePrompt422Problem: {
             /**
-             * AnyInvokePrompt422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-label
              */
@@ -14688,7 +14584,6 @@ export interface components<Other = string & {}> {
          */
         ProviderFailedProblem: {
             /**
-             * AnyProviderFailedProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:provider-failed
              */
@@ -14714,7 +14609,6 @@ export interface components<Other = string & {}> {
          */
         InvokePrompt504Problem: {
             /**
-             * AnyInvokePrompt504ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:not-cached
              */
@@ -14740,7 +14634,6 @@ export interface components<Other = string & {}> {
          */
         RenderPrompt403Problem: {
             /**
-             * AnyRenderPrompt403ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
@@ -14772,7 +14665,6 @@ export interface components<Other = string & {}> {
          */
         RenderPrompt422Problem: {
             /**
-             * AnyRenderPrompt422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-label
              */
@@ -14798,7 +14690,6 @@ export interface components<Other = string & {}> {
          */
         CreateTestRun409Problem: {
             /**
-             * AnyCreateTestRun409ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:idempotency-key-in-use
              */
@@ -14830,7 +14721,6 @@ export interface components<Other = string & {}> {
          */
         CreateTestRun422Problem: {
             /**
-             * AnyCreateTestRun422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-label
              */
@@ -14856,7 +14746,6 @@ export interface components<Other = string & {}> {
          */
         TestRunNotFoundProblem: {
             /**
-             * AnyTestRunNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:test-run-not-found
              */
@@ -14882,7 +14771,6 @@ export interface components<Other = string & {}> {
          */
         GetTestRunResults409Problem: {
             /**
-             * AnyGetTestRunResults409ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:test-run-running
              */
@@ -14908,7 +14796,6 @@ export interface components<Other = string & {}> {
          */
         InvocationNotFoundProblem: {
             /**
-             * AnyInvocationNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:invocation-not-found
              */
@@ -14934,7 +14821,6 @@ export interface components<Other = string & {}> {
          */
         GetInvocationContent404Problem: {
             /**
-             * AnyGetInvocationContent404ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:invocation-not-found
              */
@@ -14960,7 +14846,6 @@ export interface components<Other = string & {}> {
          */
         InternalErrorOrSecretUnreadableProblem: {
             /**
-             * AnyInternalErrorOrSecretUnreadableProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:internal-error
              */
@@ -14986,7 +14871,6 @@ export interface components<Other = string & {}> {
          */
         CreateInvocationFeedback422Problem: {
             /**
-             * AnyCreateInvocationFeedback422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:idempotency-key-reused
              */
@@ -15012,7 +14896,6 @@ export interface components<Other = string & {}> {
          */
         ListAuditLog403Problem: {
             /**
-             * AnyListAuditLog403ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
@@ -15038,7 +14921,6 @@ export interface components<Other = string & {}> {
          */
         GetAttention403Problem: {
             /**
-             * AnyGetAttention403ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:beyond-limits
              */
@@ -15064,7 +14946,6 @@ export interface components<Other = string & {}> {
          */
         TestProvider404Problem: {
             /**
-             * AnyTestProvider404ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:provider-not-found
              */
@@ -15097,7 +14978,6 @@ export interface components<Other = string & {}> {
          */
         TestProvider422Problem: {
             /**
-             * AnyTestProvider422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:provider-not-configured
              */
@@ -15123,7 +15003,6 @@ export interface components<Other = string & {}> {
          */
         PriceNotFoundProblem: {
             /**
-             * AnyPriceNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:price-not-found
              */
@@ -15149,7 +15028,6 @@ export interface components<Other = string & {}> {
          */
         PricesUnchangeableProblem: {
             /**
-             * AnyPricesUnchangeableProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
@@ -15175,7 +15053,6 @@ export interface components<Other = string & {}> {
          */
         SetPrice404Problem: {
             /**
-             * AnySetPrice404ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:price-not-found
              */
@@ -15201,7 +15078,6 @@ export interface components<Other = string & {}> {
          */
         SetPrice409Problem: {
             /**
-             * AnySetPrice409ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:too-many-prices
              */
@@ -15233,7 +15109,6 @@ export interface components<Other = string & {}> {
          */
         SetPrice422Problem: {
             /**
-             * AnySetPrice422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:read-only-field
              */
@@ -15259,7 +15134,6 @@ export interface components<Other = string & {}> {
          */
         BudgetsUnreadableProblem: {
             /**
-             * AnyBudgetsUnreadableProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
@@ -15285,7 +15159,6 @@ export interface components<Other = string & {}> {
          */
         BudgetNotFoundProblem: {
             /**
-             * AnyBudgetNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:budget-not-found
              */
@@ -15311,7 +15184,6 @@ export interface components<Other = string & {}> {
          */
         BudgetsUnchangeableProblem: {
             /**
-             * AnyBudgetsUnchangeableProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
@@ -15337,7 +15209,6 @@ export interface components<Other = string & {}> {
          */
         SetBudget409Problem: {
             /**
-             * AnySetBudget409ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:too-many-budgets
              */
@@ -15369,7 +15240,6 @@ export interface components<Other = string & {}> {
          */
         SetBudget422Problem: {
             /**
-             * AnySetBudget422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:read-only-field
              */
@@ -15401,7 +15271,6 @@ export interface components<Other = string & {}> {
          */
         SetBudget428Problem: {
             /**
-             * AnySetBudget428ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:precondition-required
              */
@@ -15427,7 +15296,6 @@ export interface components<Other = string & {}> {
          */
         CreateLocation403Problem: {
             /**
-             * AnyCreateLocation403ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
@@ -15459,7 +15327,6 @@ export interface components<Other = string & {}> {
          */
         CreateLocation422Problem: {
             /**
-             * AnyCreateLocation422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-time-zone
              */
@@ -15485,7 +15352,6 @@ export interface components<Other = string & {}> {
          */
         LocationNotFoundProblem: {
             /**
-             * AnyLocationNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:location-not-found
              */
@@ -15517,7 +15383,6 @@ export interface components<Other = string & {}> {
          */
         UpdateLocation422Problem: {
             /**
-             * AnyUpdateLocation422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-time-zone
              */
@@ -15543,7 +15408,6 @@ export interface components<Other = string & {}> {
          */
         GetFiscalDay404Problem: {
             /**
-             * AnyGetFiscalDay404ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:location-not-found
              */
@@ -15569,7 +15433,6 @@ export interface components<Other = string & {}> {
          */
         CloseFiscalDay404Problem: {
             /**
-             * AnyCloseFiscalDay404ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:location-not-found
              */
@@ -15595,7 +15458,6 @@ export interface components<Other = string & {}> {
          */
         CloseFiscalDay422Problem: {
             /**
-             * AnyCloseFiscalDay422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:fiscal-day-not-begun
              */
@@ -15627,7 +15489,6 @@ export interface components<Other = string & {}> {
          */
         CreateCategory422Problem: {
             /**
-             * AnyCreateCategory422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-location
              */
@@ -15653,7 +15514,6 @@ export interface components<Other = string & {}> {
          */
         CategoryNotFoundProblem: {
             /**
-             * AnyCategoryNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:category-not-found
              */
@@ -15685,7 +15545,6 @@ export interface components<Other = string & {}> {
          */
         UpdateCategory422Problem: {
             /**
-             * AnyUpdateCategory422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:read-only-field
              */
@@ -15717,7 +15576,6 @@ export interface components<Other = string & {}> {
          */
         CreateProduct422Problem: {
             /**
-             * AnyCreateProduct422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-location
              */
@@ -15743,7 +15601,6 @@ export interface components<Other = string & {}> {
          */
         ProductNotFoundProblem: {
             /**
-             * AnyProductNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:product-not-found
              */
@@ -15775,7 +15632,6 @@ export interface components<Other = string & {}> {
          */
         UpdateProduct422Problem: {
             /**
-             * AnyUpdateProduct422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-category
              */
@@ -15807,7 +15663,6 @@ export interface components<Other = string & {}> {
          */
         CreateOrder422Problem: {
             /**
-             * AnyCreateOrder422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-location
              */
@@ -15833,7 +15688,6 @@ export interface components<Other = string & {}> {
          */
         OrderNotFoundProblem: {
             /**
-             * AnyOrderNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:order-not-found
              */
@@ -15860,7 +15714,6 @@ export interface components<Other = string & {}> {
          */
         OrderNotOpenProblem: {
             /**
-             * AnyOrderNotOpenProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:order-not-open
              */
@@ -15892,7 +15745,6 @@ export interface components<Other = string & {}> {
          */
         CreateIntegration422Problem: {
             /**
-             * AnyCreateIntegration422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:target-not-allowed
              */
@@ -15918,7 +15770,6 @@ export interface components<Other = string & {}> {
          */
         IntegrationNotFoundProblem: {
             /**
-             * AnyIntegrationNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:integration-not-found
              */
@@ -15950,7 +15801,6 @@ export interface components<Other = string & {}> {
          */
         UpdateIntegration422Problem: {
             /**
-             * AnyUpdateIntegration422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:target-not-allowed
              */
@@ -15976,7 +15826,6 @@ export interface components<Other = string & {}> {
          */
         FinishSecretRotation409Problem: {
             /**
-             * AnyFinishSecretRotation409ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:secret-rotation-not-pending
              */
@@ -16002,7 +15851,6 @@ export interface components<Other = string & {}> {
          */
         SendTestEvent422Problem: {
             /**
-             * AnySendTestEvent422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:idempotency-key-reused
              */
@@ -16028,7 +15876,6 @@ export interface components<Other = string & {}> {
          */
         CreateReplay422Problem: {
             /**
-             * AnyCreateReplay422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:idempotency-key-reused
              */
@@ -16054,7 +15901,6 @@ export interface components<Other = string & {}> {
          */
         DeliveryNotFoundProblem: {
             /**
-             * AnyDeliveryNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:delivery-not-found
              */
@@ -16080,7 +15926,6 @@ export interface components<Other = string & {}> {
          */
         ResendDelivery422Problem: {
             /**
-             * AnyResendDelivery422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:idempotency-key-reused
              */
@@ -16106,7 +15951,6 @@ export interface components<Other = string & {}> {
          */
         GetReplay404Problem: {
             /**
-             * AnyGetReplay404ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:replay-not-found
              */
@@ -16142,7 +15986,6 @@ export interface components<Other = string & {}> {
          */
         InvalidPublicRequestProblem: {
             /**
-             * AnyInvalidPublicRequestProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:invalid-request
              */
@@ -16168,7 +16011,6 @@ export interface components<Other = string & {}> {
          */
         GetEventTypeSchema404Problem: {
             /**
-             * AnyGetEventTypeSchema404ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:event-type-not-found
              */
@@ -16194,7 +16036,6 @@ export interface components<Other = string & {}> {
          */
         PublicNotAcceptableProblem: {
             /**
-             * AnyPublicNotAcceptableProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:not-acceptable
              */
@@ -16220,7 +16061,6 @@ export interface components<Other = string & {}> {
          */
         PublicInternalErrorProblem: {
             /**
-             * AnyPublicInternalErrorProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:internal-error
              */
@@ -16246,7 +16086,6 @@ export interface components<Other = string & {}> {
          */
         CreateSession403Problem: {
             /**
-             * AnyCreateSession403ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:cross-origin
              */
@@ -16272,7 +16111,6 @@ export interface components<Other = string & {}> {
          */
         CreateSession429Problem: {
             /**
-             * AnyCreateSession429ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:rate-limited
              */
@@ -16298,7 +16136,6 @@ export interface components<Other = string & {}> {
          */
         CreateSession503Problem: {
             /**
-             * AnyCreateSession503ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:database-unavailable
              */
@@ -16324,7 +16161,6 @@ export interface components<Other = string & {}> {
          */
         ListApiKeys403Problem: {
             /**
-             * AnyListApiKeys403ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
@@ -16350,7 +16186,6 @@ export interface components<Other = string & {}> {
          */
         CreateApiKey403Problem: {
             /**
-             * AnyCreateApiKey403ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
@@ -16376,7 +16211,6 @@ export interface components<Other = string & {}> {
          */
         GetApiKey403Problem: {
             /**
-             * AnyGetApiKey403ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
@@ -16402,7 +16236,6 @@ export interface components<Other = string & {}> {
          */
         ApiKeyNotFoundProblem: {
             /**
-             * AnyApiKeyNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:api-key-not-found
              */
@@ -16428,7 +16261,6 @@ export interface components<Other = string & {}> {
          */
         UpdateApiKey403Problem: {
             /**
-             * AnyUpdateApiKey403ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
@@ -16460,7 +16292,6 @@ export interface components<Other = string & {}> {
          */
         UpdateApiKey422Problem: {
             /**
-             * AnyUpdateApiKey422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:read-only-field
              */
@@ -16486,7 +16317,6 @@ export interface components<Other = string & {}> {
          */
         RevokeApiKey403Problem: {
             /**
-             * AnyRevokeApiKey403ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
@@ -16512,7 +16342,6 @@ export interface components<Other = string & {}> {
          */
         GetReadiness503Problem: {
             /**
-             * AnyGetReadiness503ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:database-unavailable
              */
@@ -16538,7 +16367,6 @@ export interface components<Other = string & {}> {
          */
         GetMetrics403Problem: {
             /**
-             * AnyGetMetrics403ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
@@ -16564,7 +16392,6 @@ export interface components<Other = string & {}> {
          */
         GetStatistics403Problem: {
             /**
-             * AnyGetStatistics403ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */

@@ -1,0 +1,57 @@
+import { isObject } from '../base/runtime/objects.ts';
+import { resolve, type OpenApiDocument, type Schema } from './contract-document.ts';
+
+/**
+ * The contract in the form that generators of clients read best. Of two kinds of `anyOf` many make types that fail or that
+ * nobody can read (Rust, ogen, openapi-fetch):
+ *
+ * - A value list of an answer, which `openapi/` writes as an `anyOf` that ends with `OtherValue`, becomes a string. Its
+ *   values are in the description and in `x-extensible-enum`.
+ * - An `anyOf` whose parts have different types becomes a `oneOf`, which says the same.
+ */
+export function publishUnions(document: OpenApiDocument): OpenApiDocument {
+  const other = document.components.schemas['OtherValue'] ?? {};
+  const publish = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(publish);
+    if (!isObject(node)) return node;
+    const union = isUnion(node) ? publishUnion(node) : node;
+    return Object.fromEntries(Object.entries(union).map(([key, value]) => [key, publish(value)]));
+  };
+  const publishUnion = (union: Union): Schema => {
+    const { anyOf: parts, ...own } = union.anyOf.some(isOther) ? withStrings(union) : union;
+    if (parts === undefined) return own;
+    const types = parts.flatMap((part) => resolve(document, part)['type'] ?? 'any');
+    return new Set(types).size === types.length ? { ...own, oneOf: parts } : union;
+  };
+  const withStrings = ({ anyOf, ...own }: Union): Schema & { anyOf?: Schema[] } => {
+    const parts = anyOf.filter((part) => !isOther(part));
+    const lists = parts.map((part) => resolve(document, part)).filter(isValueList);
+    const rest = parts.filter((part) => !isValueList(resolve(document, part)));
+    const values = lists.flatMap((list) => list.enum);
+    const { minLength, maxLength } = other;
+    const string = { type: 'string', minLength, maxLength, 'x-extensible-enum': values };
+    const known = `Values: ${values.map((value) => `\`${value}\``).join(', ')}. Later releases can add others.`;
+    const texts = [own['description'], ...lists.map((list) => list['description']), known];
+    const described = { ...own, description: texts.filter((text) => text !== undefined).join('\n\n') };
+    if (rest.length === 0) return { ...string, ...described };
+    return { ...described, anyOf: [{ title: lists[0]?.['title'], ...string }, ...rest] };
+  };
+  const published = publish(document) as OpenApiDocument;
+  Reflect.deleteProperty(published.components.schemas, 'OtherValue');
+  return published;
+}
+
+type Union = Schema & { anyOf: Schema[] };
+type ValueList = Schema & { enum: string[] };
+
+function isValueList(schema: Schema): schema is ValueList {
+  return Array.isArray(schema['enum']);
+}
+
+function isUnion(node: Schema): node is Union {
+  return Array.isArray(node['anyOf']);
+}
+
+function isOther({ $ref }: Schema): boolean {
+  return $ref === '#/components/schemas/OtherValue';
+}
