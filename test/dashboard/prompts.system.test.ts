@@ -227,14 +227,16 @@ describe('prompts', () => {
       return (body as { totals: { feedback?: number } }).totals.feedback === 3;
     });
     const page = await openSignedIn(browser, counting, `/prompts/${(made as { id: string }).id}/history`);
-    await page.getByText('Feedback of the last day: Version 1: 1, mean -1 · Version 2: 2, mean +0.75').waitFor();
+    await page
+      .getByText('Feedback of the last day: Version 1: 1 rated, mean -1 · Version 2: 2 rated, mean +0.75')
+      .waitFor();
     const versions = page.getByRole('table', { name: 'Versions' });
-    await versions.getByRole('row', { name: 'Version 2' }).getByText('2, mean +0.75').waitFor();
-    await versions.getByRole('row', { name: 'Version 1' }).getByText('1, mean -1').waitFor();
+    await versions.getByRole('row', { name: 'Version 2' }).getByText('2 rated, mean +0.75').waitFor();
+    await versions.getByRole('row', { name: 'Version 1' }).getByText('1 rated, mean -1').waitFor();
     await expectAccessible(page);
     await takeScreenshots(page, 'prompt-history-feedback');
     await goTo(page, 'Statistics');
-    await page.getByRole('table', { name: 'By version' }).getByText('2, mean +0.75').waitFor();
+    await page.getByRole('table', { name: 'By version' }).getByText('2 rated, mean +0.75').waitFor();
     await page.close();
     await counting.close();
   });
@@ -409,11 +411,36 @@ describe('prompts', () => {
     await expectAccessible(page);
     await takeScreenshots(page, 'prompt-draft');
 
+    await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
     // What is typed and answered stays.
     const opened = page.context().waitForEvent('page');
     await answer('Draft').getByRole('link', { name: 'Open the invocation' }).click();
     await (await opened).getByRole('heading', { level: 1, name: 'drafted' }).waitFor();
     expect((await service.call('GET', `/api/v1/prompts/${id}`)).body.version).toBe(1);
+  });
+
+  it('have test runs of several versions', async () => {
+    const { id } = await createPrompt({
+      name: 'Versions',
+      messages: [{ role: 'user', content: 'Greet {{name}}.' }],
+      selected_provider: 'echo',
+    });
+    const messages = [{ role: 'user', content: 'Thank {{name}} for {{gift}}.' }];
+    await service.call('PUT', `/api/v1/prompts/${id}`, { body: { messages } });
+    const page = await open(`/prompts/${id}/test-runs`);
+    await page.getByRole('textbox', { name: 'name', exact: true }).fill('Ada');
+    await page.getByRole('textbox', { name: 'gift', exact: true }).fill('tea');
+    await page.getByRole('button', { name: 'Compare with another version' }).click();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'prompt-test-run-versions-new');
+    await page.getByRole('button', { name: 'Run on 2 targets' }).click();
+    await page.getByRole('region', { name: 'Result 1: echo / echo-1' }).getByText('Thank Ada for tea.').waitFor();
+    await page.getByRole('region', { name: 'Result 2: v1 · echo / echo-1' }).getByText('Greet Ada.').waitFor();
+    await page.locator('[data-bar]').first().waitFor({ state: 'attached' });
+    await expectAccessible(page);
+    await takeScreenshots(page, 'prompt-test-run-versions');
+    await goTo(page, 'Test runs');
+    await page.getByRole('table').getByText('v2, v1').waitFor();
   });
 
   it('show answers in Markdown as they are meant, and as they came; nothing in them runs or is loaded', async () => {

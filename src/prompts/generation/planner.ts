@@ -1,7 +1,7 @@
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import { requireUsable } from '../content-rules.ts';
 import type { Draft, Fallback, Overrides, PromptContent, PromptGeneration } from '../prompt.ts';
-import type { Prompts, VersionSelection } from '../prompts.ts';
+import type { Prompts, ResolvedPrompt, VersionSelection } from '../prompts.ts';
 import type { Reach } from '../../base/limits/reach.ts';
 import type { GenerateRequest, Message } from '../../models/language-model.ts';
 import { findImageMistakes } from '../../models/images.ts';
@@ -51,7 +51,8 @@ export interface PromptRequest extends StoredPrompt {
 }
 
 export interface ComparisonRequest extends StoredPrompt {
-  readonly targets: readonly Fallback[];
+  /** With the version that runs, if it is not that of the request. */
+  readonly targets: readonly (Fallback & { readonly version?: number })[];
 }
 
 export interface DirectRequest {
@@ -128,19 +129,31 @@ export interface PlannerDependencies {
 export function createPlanner({ prompts, providers }: PlannerDependencies): Planner {
   const isKnownProvider = (id: string): boolean => providers.get(id) !== undefined;
 
-  /** The prompt without placeholders. */
-  const render = async (request: StoredPrompt & Pick<PromptRequest, 'draft'>) => {
-    const { slugOrId, draft, label } = request;
-    const { id, slug, version, content: saved, invocationContent } = await prompts.resolve(slugOrId, request);
+  const find = async ({ slugOrId, draft, label, note, ...selection }: StoredPrompt & Pick<PromptRequest, 'draft'>) => {
+    const found = await prompts.resolve(slugOrId, { label, ...selection });
+    const { id, slug, version, content, invocationContent } = found;
     const ran = draft === undefined ? version : undefined;
-    request.note({ prompt: id, version: ran, slug, label, contentMode: invocationContent });
-    const content = withDraft(saved, draft, { isKnownProvider });
-    const { messages, used, unknown } = renderPrompt(content, request.variables);
+    note({ prompt: id, version: ran, slug, label, contentMode: invocationContent });
+    return { id, version, content: withDraft(content, draft, { isKnownProvider }) };
+  };
+
+  /** The prompt without placeholders. */
+  const render = (
+    { id, version, content }: Pick<ResolvedPrompt, 'id' | 'version' | 'content'>,
+    variables: StoredPrompt['variables'],
+  ) => {
+    const { messages, used, unknown } = renderPrompt(content, variables);
     return { prompt: { id, version }, content, messages, variables: used, unknownVariables: unknown };
   };
 
   const compose = async (request: PromptRequest): Promise<Composed> => {
-    const { prompt, content: stored, messages, variables, unknownVariables } = await render(request);
+    const {
+      prompt,
+      content: stored,
+      messages,
+      variables,
+      unknownVariables,
+    } = render(await find(request), request.variables);
     const { overrides = {}, checksSchemas, reach } = request;
     const content = withOverrides(stored, overrides, { isKnownProvider, checksSchemas });
     const selected = selectModel(providers, stored, request, reach);
@@ -175,24 +188,41 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
     },
 
     async compare(request) {
-      const { prompt, content, messages, variables, unknownVariables } = await render(request);
-      const { reach } = request;
-      const targets = requireProviders(providers, request.targets, reach).map((target) =>
-        toTarget(target, messages, content, reach),
-      );
-      requireAllowedImages(targets, placeOf);
+      const { reach, variables, targets: requested } = request;
+      const found = await find(request);
+      const ofVersion = new Map<number | undefined, ReturnType<typeof render>>();
+      for (const { version } of requested) {
+        if (ofVersion.has(version)) continue;
+        const ran = version === undefined ? found : await prompts.resolve(found.id, { version, reach });
+        ofVersion.set(version, render(ran, variables));
+      }
+      const renderings = requested.flatMap(({ version }) => ofVersion.get(version) ?? []);
+      const selected = requireProviders(providers, requested, reach);
+      const targets = renderings.flatMap(({ messages, content }, index) => {
+        const target = selected[index];
+        return target === undefined ? [] : [toTarget(target, messages, content, reach)];
+      });
+      for (const target of targets) requireAllowedImages([target], placeOf);
       const limits = await findUnsupported(targets);
-      const plans = limits.map(async (limit, index) => {
+      const plans = renderings.map(async ({ content, messages: _, ...rendered }, index) => {
         const pointerOf = (): string => `#/providers/${index}`;
         return {
-          prompt,
-          targets: await held(supportedTargets([limit], request.unsupported, pointerOf), reach, pointerOf),
+          ...rendered,
+          targets: await held(
+            supportedTargets(limits.slice(index, index + 1), request.unsupported, pointerOf),
+            reach,
+            pointerOf,
+          ),
           retries: content.retries,
           checksAnswers: true,
-          variables,
-          unknownVariables,
         };
       });
+      const [first] = renderings;
+      // What one of the versions knows is not a mistake.
+      const unknownVariables = (first?.unknownVariables ?? []).filter((name) =>
+        renderings.every((rendered) => rendered.unknownVariables.includes(name)),
+      );
+      const prompt = { id: found.id, version: found.version };
       return { prompt, unknownVariables, plans: await Promise.all(plans) };
     },
 

@@ -37,7 +37,7 @@ export interface CallTargetsDependencies {
 export async function callTargets(
   plans: readonly Plan[],
   call: Omit<CallOptions, 'background' | 'attemptLog'>,
-  begin: () => InvocationRecord,
+  begin: (plan: Plan) => InvocationRecord,
   { generator, log }: CallTargetsDependencies,
 ): Promise<{ results: TestResult[]; cost: NanoDollars | undefined }> {
   const background = { ...call, background: true };
@@ -45,7 +45,7 @@ export async function callTargets(
   const perform = async (plan: Plan, { provider, request }: Target): Promise<TestResult> => {
     const { model } = request;
     const started = performance.now();
-    const record = begin();
+    const record = begin(plan);
     record.note({ provider: provider.id, model });
     record.asked(request, plan.variables);
     let cost: CallCost | undefined;

@@ -28,7 +28,7 @@ export interface RunTask {
   /** A plan for each call, with one target. */
   readonly plans: readonly Plan[];
   readonly invoked: Invoked & Pick<CallOptions, 'tracestate'>;
-  readonly ran: InvocationFact;
+  readonly ran: Extract<InvocationFact, { prompt: string }>;
   /** Deadline of each call, in milliseconds. */
   readonly timeoutMs: number;
 }
@@ -94,9 +94,10 @@ async function perform(
   try {
     const call = { principal, requestId, traceparent, tracestate, signal, deadline: performance.now() + timeoutMs };
     const where = { test_run: run.id, prompt: run.promptId, version: run.promptVersion, traceparent };
-    const begin = (): InvocationRecord => {
+    const begin = ({ prompt }: Plan): InvocationRecord => {
       const record = invocations.begin(invoked);
-      record.note(ran);
+      const isOther = prompt !== undefined && prompt.version !== ran.version;
+      record.note(isOther ? { ...ran, version: prompt.version, label: undefined } : ran);
       return record;
     };
     called = await callTargets(plans, call, begin, { generator, log: log.child(where) });
@@ -107,9 +108,13 @@ async function perform(
   }
 
   const at = clock.now();
+  const results = called.results.map((result, index) => {
+    const { version } = run.providers[index] ?? {};
+    return version === undefined ? result : { ...result, version };
+  });
   let stored;
   try {
-    stored = await archive.put(run, variables, called.results, at);
+    stored = await archive.put(run, variables, results, at);
     keptBytes.add(principal.family, stored.bytes);
   } catch (error) {
     await withoutResults('failed');

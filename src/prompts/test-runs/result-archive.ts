@@ -141,11 +141,12 @@ export function withinSize(results: readonly TestResult[], limit: number): JsonT
   );
 }
 
-function tooLarge({ provider, model, latency_ms, invocation_id }: TestResult): TestResult {
+function tooLarge({ provider, model, version, latency_ms, invocation_id }: TestResult): TestResult {
   return {
     status: 'failed',
     provider,
     model,
+    ...(version !== undefined && { version }),
     latency_ms,
     ...(invocation_id !== undefined && { invocation_id }),
     error: {

@@ -1,7 +1,8 @@
 import type { components } from '../../../generated/types.ts';
 import { fields, hidden, made, type Difference, type None, type Shown, type Thing } from '../../base/fields/fields.ts';
 import { fromAmount, showMoney, type NanoDollars } from '../../base/runtime/money.ts';
-import { integer, list, moment, object, same, text, type Kind } from '../../base/fields/kinds.ts';
+import { integer, list, moment, same, text, type Kind } from '../../base/fields/kinds.ts';
+import { defined } from '../../base/runtime/objects.ts';
 
 export type EndStatus = 'done' | 'failed' | 'interrupted';
 
@@ -13,13 +14,22 @@ const runCost: Kind<NanoDollars | 'unknown', string, components['schemas']['Test
   read: () => undefined,
 };
 
+interface RunTarget {
+  readonly provider: string;
+  readonly model: string;
+  /** If the request named it with the provider. */
+  readonly version?: number;
+}
+
+const runTarget = same<RunTarget>(({ provider, model, version }) => ({ provider, model, ...defined({ version }) }));
+
 export const testRunFields = fields({
   id: made(text),
   promptId: made(text),
   promptVersion: made(integer),
   status: made(same<'running' | EndStatus>()),
   /** In the order of the request, with default models. */
-  providers: made(list(object({ provider: text, model: text }))),
+  providers: made(list(runTarget)),
   /** Names of supplied variables that the prompt does not declare or use. */
   unknownVariables: hidden(list(text), { initially: [] }),
   createdAt: made(moment),

@@ -22,6 +22,7 @@ import { createSweep } from './sweep.ts';
 import type { TestRun } from './test-run.ts';
 import type { TestRunStore } from './test-run-store.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
+import { defined } from '../../base/runtime/objects.ts';
 import type { Random } from '../../base/runtime/random.ts';
 
 export interface TestRequest {
@@ -222,7 +223,10 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
         promptId: prompt.id,
         promptVersion: prompt.version,
         unknownVariables,
-        providers: calls.map(({ provider, request: { model } }) => ({ provider: provider.id, model })),
+        providers: calls.map(({ provider, request: { model } }, index) => {
+          const { version: named } = targets[index] ?? {};
+          return { provider: provider.id, model, ...defined({ version: named }) };
+        }),
         createdAt: clock.now(),
       };
       if (!(await store.insert(created))) return undefined;

@@ -34,6 +34,56 @@ const hello = (model: string): object => ({
 });
 
 describe('201', () => {
+  it('compares versions, which stand in the run, its results and their records', async () => {
+    const { id, slug } = await create(harness.service, saying('Hello {{name}}'));
+    await harness.service.call('PUT', `/api/v1/prompts/${slug}`, { body: saying('Bye {{name}}, {{title|Dr.}}') });
+    await harness.service.call('PUT', `/api/v1/prompts/${slug}`, { body: { ...saying('Third'), strict: true } });
+    await harness.service.call('PUT', `/api/v1/prompts/${slug}/labels/production`, { body: { version: 2 } });
+    const { status, body } = await createTestRun(harness.service, slug, {
+      providers: [{ provider: 'echo' }, { provider: 'echo', version: 1 }, { provider: 'mock', version: 2 }],
+      label: 'production',
+      variables: { name: 'Ada', title: 'Prof.', other: 1 },
+    });
+    expect(status).toBe(201);
+    const providers = [
+      { provider: 'echo', model: 'echo-1' },
+      { provider: 'echo', model: 'echo-1', version: 1 },
+      { provider: 'mock', model: 'model-a', version: 2 },
+    ];
+    expect(body).toMatchObject({ prompt_id: id, prompt_version: 2, providers });
+    // A variable of one version is none that is unknown.
+    expect(body.warnings).toMatchObject([{ pointer: '#/variables/other' }]);
+    expect(body.results).toMatchObject([
+      { result: { text: 'Bye Ada, Prof.' } },
+      { version: 1, result: { text: 'Hello Ada' } },
+      { version: 2, result: { text: 'Hello from model-a.' } },
+    ]);
+    expect(body.results[0]).not.toHaveProperty('version');
+    expect((await harness.service.call('GET', runPath(body.id))).body.providers).toEqual(providers);
+    const stored = await harness.service.call('GET', resultsPath(body.id));
+    expect(stored.body.results).toEqual(body.results);
+    const records = await Promise.all(
+      body.results.map(async (result: { invocation_id: string }) => {
+        const { body: record } = await harness.service.call('GET', `/api/v1/invocations/${result.invocation_id}`);
+        return [record.prompt_version, record.label];
+      }),
+    );
+    expect(records).toEqual([
+      [2, 'production'],
+      [1, undefined],
+      [2, 'production'],
+    ]);
+  });
+
+  it('does not need the variables of a version that does not run', async () => {
+    const { slug } = await create(harness.service, saying('Hello'));
+    await harness.service.call('PUT', `/api/v1/prompts/${slug}`, { body: saying('Bye {{name}}') });
+    const { body } = await createTestRun(harness.service, slug, { providers: [{ provider: 'echo', version: 1 }] });
+    expect(body).toMatchObject({ prompt_version: 2, results: [{ version: 1, result: { text: 'Hello' } }] });
+    const unknown = await createTestRun(harness.service, slug, { providers: [{ provider: 'echo', version: 3 }] });
+    expect([unknown.status, problemOf(unknown)]).toEqual([404, 'version-not-found']);
+  });
+
   it('answers with the run and its results, in the order of the request', async () => {
     const { id: prompt, slug } = await create(harness.service, saying('Hello {{name}}'));
     const { status, headers, body } = await createTestRun(harness.service, slug, {

@@ -369,7 +369,8 @@ export interface TestRunsResource {
    * Run a test.
    *
    * Runs the prompt on up to 20 providers and models at the same time and stores the results. If a provider fails, its
-   * result has an `error` instead of a `result`; the others are not affected.
+   * result has an `error` instead of a `result`; the others are not affected. To compare versions, name one with each
+   * provider; all get the same variables.
    *
    * The service checks version, variables, providers, images and what each provider can do before it calls a provider. If
    * one provider is unknown, the whole request is refused. `fallbacks` of the prompt are not called.

@@ -407,7 +407,8 @@ export interface paths<Other = string & {}> {
         /**
          * Run a test
          * @description Runs the prompt on up to 20 providers and models at the same time and stores the results. If a provider fails, its
-         *     result has an `error` instead of a `result`; the others are not affected.
+         *     result has an `error` instead of a `result`; the others are not affected. To compare versions, name one with each
+         *     provider; all get the same variables.
          *
          *     The service checks version, variables, providers, images and what each provider can do before it calls a provider. If
          *     one provider is unknown, the whole request is refused. `fallbacks` of the prompt are not called.
@@ -2127,7 +2128,7 @@ export interface components<Other = string & {}> {
          *       }
          *     ]
          */
-        FallbacksInput: components<Other>["schemas"]["TestTargetInput"][] | null;
+        FallbacksInput: components<Other>["schemas"]["FallbackInput"][] | null;
         /**
          * Retries
          * @description How often a call to the last provider is repeated after a failure that may have been billed: a time-out within the deadline, a connection that broke, a broken or invalid answer, a server error. 0, the default: never. What was surely not billed is repeated in any case; all together are at most three calls to this provider. Part of the content: a change creates a new version.
@@ -2982,14 +2983,14 @@ export interface components<Other = string & {}> {
          */
         ToolChoiceInput: ("auto" | "none" | "required" | null) | components<Other>["schemas"]["ChosenTool"];
         /**
-         * TestTargetInput
-         * @description One provider and model to run the prompt on.
+         * FallbackInput
+         * @description A provider, and a model of it.
          * @example {
          *       "provider": "openai",
          *       "model": "gpt-4.1-mini"
          *     }
          */
-        TestTargetInput: {
+        FallbackInput: {
             provider: components<Other>["schemas"]["ProviderId"];
             /**
              * @description Id of the model. Default: the provider's default model.
@@ -3477,6 +3478,12 @@ export interface components<Other = string & {}> {
          */
         TestRunStatus: "running" | "done" | "failed" | "interrupted";
         /**
+         * TestedVersion
+         * @description Number of the version that ran here, if the request named one with the provider. Otherwise `prompt_version` ran.
+         * @example 1
+         */
+        TestedVersion: number;
+        /**
          * TestTarget
          * @description One provider and model of a test run.
          * @example {
@@ -3487,6 +3494,7 @@ export interface components<Other = string & {}> {
         TestTarget: {
             provider: components<Other>["schemas"]["ProviderId"];
             model: components<Other>["schemas"]["ModelId"];
+            version?: components<Other>["schemas"]["TestedVersion"];
         };
         /**
          * TestRunCost
@@ -3526,6 +3534,7 @@ export interface components<Other = string & {}> {
             status: "succeeded";
             provider: components<Other>["schemas"]["ProviderId"];
             model: components<Other>["schemas"]["ModelId"];
+            version?: components<Other>["schemas"]["TestedVersion"];
             latency_ms: components<Other>["schemas"]["LatencyMs"];
             invocation_id?: components<Other>["schemas"]["InvocationId"];
             result: components<Other>["schemas"]["InvocationResult"];
@@ -3555,6 +3564,7 @@ export interface components<Other = string & {}> {
             status: "failed";
             provider: components<Other>["schemas"]["ProviderId"];
             model: components<Other>["schemas"]["ModelId"];
+            version?: components<Other>["schemas"]["TestedVersion"];
             latency_ms: components<Other>["schemas"]["LatencyMs"];
             invocation_id?: components<Other>["schemas"]["InvocationId"];
             cost?: components<Other>["schemas"]["CallCost"];
@@ -3602,7 +3612,7 @@ export interface components<Other = string & {}> {
             id: components<Other>["schemas"]["TestRunId"];
             prompt_id: components<Other>["schemas"]["PromptId"];
             /**
-             * @description Number of the version that ran.
+             * @description Number of the version that ran, where the request named no other.
              * @example 2
              */
             prompt_version: number;
@@ -8947,6 +8957,27 @@ export interface components<Other = string & {}> {
             versions: components<Other>["schemas"]["VersionStatistics"][];
         };
         /**
+         * TestTargetInput
+         * @description One provider and model to run the prompt, or a version of it, on.
+         * @example {
+         *       "provider": "openai",
+         *       "model": "gpt-4.1-mini"
+         *     }
+         */
+        TestTargetInput: {
+            provider: components<Other>["schemas"]["ProviderId"];
+            /**
+             * @description Id of the model. Default: the provider's default model.
+             * @example gpt-4.1-mini
+             */
+            model?: string;
+            /**
+             * @description Version that runs here. Default: that of the test run.
+             * @example 1
+             */
+            version?: number;
+        };
+        /**
          * TestRunCreate
          * @description Providers, models and variables of a test run.
          * @example {
@@ -8965,11 +8996,11 @@ export interface components<Other = string & {}> {
          *     }
          */
         TestRunCreate: {
-            /** @description Providers and models to compare. They run at the same time. The same pair can occur more than once. */
+            /** @description Providers, models and versions to compare. They run at the same time. The same can occur more than once. */
             providers: components<Other>["schemas"]["TestTargetInput"][];
             variables?: components<Other>["schemas"]["VariableValues"];
             /**
-             * @description Version to run. Default: the latest version.
+             * @description Version to run where `providers` names none. Default: the latest version.
              * @example 2
              */
             version?: number;
@@ -9024,7 +9055,7 @@ export interface components<Other = string & {}> {
             id: components<Other>["schemas"]["TestRunId"];
             prompt_id: components<Other>["schemas"]["PromptId"];
             /**
-             * @description Number of the version that ran.
+             * @description Number of the version that ran, where the request named no other.
              * @example 2
              */
             prompt_version: number;
@@ -9080,7 +9111,7 @@ export interface components<Other = string & {}> {
             id: components<Other>["schemas"]["TestRunId"];
             prompt_id: components<Other>["schemas"]["PromptId"];
             /**
-             * @description Number of the version that ran.
+             * @description Number of the version that ran, where the request named no other.
              * @example 2
              */
             prompt_version: number;

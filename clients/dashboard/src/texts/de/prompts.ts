@@ -440,7 +440,7 @@ export const prompts: Texts['prompts'] = {
       latency: 'Mittlere Latenz',
       feedback: 'Feedback',
     },
-    rated: (count, score) => `${count}, im Mittel ${score}`,
+    rated: (count, score) => `${count} bewertet, im Mittel ${score}`,
     users: {
       title: 'Wer diesen Prompt benutzt',
       span: 'Zeitraum nach API-Schlüssel',

@@ -432,7 +432,7 @@ export const prompts = {
       latency: 'Average latency',
       feedback: 'Feedback',
     },
-    rated: (count: string, score: string) => `${count}, mean ${score}`,
+    rated: (count: string, score: string) => `${count} rated, mean ${score}`,
     users: {
       title: 'Who uses this prompt',
       span: 'Span of time by API key',

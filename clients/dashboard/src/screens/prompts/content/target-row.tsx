@@ -14,6 +14,7 @@ export function TargetRow({
   onChange,
   onRemove,
   canRemove = true,
+  children,
 }: {
   name: string;
   /** What the button does. */
@@ -23,11 +24,14 @@ export function TargetRow({
   onChange: (value: Target) => void;
   onRemove: () => void;
   canRemove?: boolean;
+  /** What else is chosen for it. */
+  children?: ReactNode;
 }): ReactNode {
   const { testRuns } = useTexts().prompts;
   return (
     <Group gap="xs" wrap="nowrap" align="flex-end" role="group" aria-label={name}>
       <Box flex={1} miw={0}>
+        {children}
         <TargetSelect providers={providers} value={value} placeholder={testRuns.chooseProvider} onChange={onChange} />
       </Box>
       <Tooltip label={removal}>

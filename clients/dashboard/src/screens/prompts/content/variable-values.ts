@@ -42,3 +42,10 @@ export function missingOf(variables: readonly TemplateVariable[], current: Varia
     return required && (value === undefined || value === null) ? [name] : [];
   });
 }
+
+/** The variables of several contents by name. One is required if it is in one of them. */
+export function allVariables(each: readonly (readonly TemplateVariable[])[]): ReadonlyMap<string, TemplateVariable> {
+  const some = each.flat();
+  const required = some.filter((variable) => variable.required);
+  return new Map([...some, ...required].map((variable) => [variable.name, variable]));
+}

@@ -9,6 +9,7 @@ import { TextLink } from '../../../shared/links.tsx';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
 import { useContent } from '../../invocations/queries.ts';
+import { chosenVersion } from '../content/run-select.tsx';
 import { VariableValuesForm } from '../content/variable-values-form.tsx';
 import { jsonMistake, missingOf } from '../content/variable-values.ts';
 import type { Parameters } from '../generation/parameters.tsx';
@@ -75,13 +76,17 @@ export function PlaygroundScreen(): ReactNode {
   };
   const test = (): void => {
     const { selected_provider: selected = 'echo', selected_model: selectedModel = '' } = prompt;
-    setTestTargets(
-      [playground, ...playground.others.filter(({ run }) => run === undefined)].map(({ provider, model }) => ({
+    const targets = [playground, ...playground.others].map((other) => {
+      const { provider, model } = other.run === undefined ? other : playground;
+      const version = chosenVersion(other.run ?? playground.run, prompt);
+      return {
         key: crypto.randomUUID(),
         provider: provider === '' ? selected : provider,
         model: provider === '' && model === '' ? selectedModel : model,
-      })),
-    );
+        ...(version !== undefined && { version }),
+      };
+    });
+    setTestTargets(targets);
     void navigate({ to: '/prompts/$promptId/test-runs', params: { promptId: prompt.id } });
   };
 

@@ -3,7 +3,7 @@ import { listVariables, type TemplateVariable } from 'prompt-gateway-client/temp
 import { useMemo } from 'react';
 import { contentChangesOf } from '../content/prompt-draft.ts';
 import { chosenVersion, runMembers } from '../content/run-select.tsx';
-import type { VariableValues } from '../content/variable-values.ts';
+import { allVariables, type VariableValues } from '../content/variable-values.ts';
 import { useEachVersion } from '../prompt-queries.ts';
 import type { InvocationRequest } from '../workspace/use-invocations.ts';
 import { useWorkspace, type PlaygroundSettings } from '../workspace/workspace-context.ts';
@@ -48,8 +48,7 @@ export function useRuns(draft: Draft | undefined): Runs {
     const content = version === undefined ? newest : read[numbers.indexOf(version)]?.data;
     return content === undefined ? [] : listVariables({ ...content, variables: content.variables ?? {} });
   });
-  const all = new Map(known.flat().map((variable) => [variable.name, variable]));
-  for (const { name, required, ...rest } of known.flat()) if (required) all.set(name, { name, required, ...rest });
+  const all = allVariables(known);
   return {
     variables: [...all.values()],
     requests: runs.map((run, index) => requestOf(run, draft, sentTo(known[index] ?? [], all, values.values))),

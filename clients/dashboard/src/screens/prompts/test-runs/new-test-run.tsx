@@ -1,9 +1,8 @@
-import { Alert, Box, Button, Group, Paper, Stack, Text } from '@mantine/core';
+import { Alert, Box, Button, Group, NativeSelect, Paper, Stack, Text } from '@mantine/core';
 import { IconInfoCircle, IconPlayerPlay, IconPlus } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { listVariables } from 'prompt-gateway-client/template';
-import { useMemo, useState, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { gateway } from '../../../app/gateway.ts';
 import { testRunCreate } from '../../../generated/limits.ts';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
@@ -12,8 +11,10 @@ import { chosenVersion, runMembers, RunSelect, type RunChoice } from '../content
 import { TargetRow } from '../content/target-row.tsx';
 import { VariableValuesForm } from '../content/variable-values-form.tsx';
 import { jsonMistake, missingOf } from '../content/variable-values.ts';
-import { promptKeys, useProviders, useVersion } from '../prompt-queries.ts';
+import { versionOptions } from '../content/version-options.ts';
+import { promptKeys, useProviders } from '../prompt-queries.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
+import { useVariables } from './use-variables.ts';
 import { TargetSets } from './target-sets.tsx';
 import classes from './test-runs.module.css';
 
@@ -30,17 +31,19 @@ export function NewTestRun(): ReactNode {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const [run, setRun] = useState<RunChoice>({});
-  const version = chosenVersion(run, stored.data);
-  const pinned = useVersion(id, version);
-  const content = version === undefined ? stored.data : pinned.data;
-  const variables = useMemo(() => (content === undefined ? [] : listVariables(content)), [content]);
+  const all = testTargets.map(({ version: own }) => own ?? chosenVersion(run, stored.data) ?? newest);
+  const variables = useVariables(stored.data, all);
 
   const start = useMutation({
     mutationFn: () =>
       gateway.testRuns.create(
         id,
         {
-          providers: testTargets.map(({ provider, model }) => ({ provider, ...(model !== '' && { model }) })),
+          providers: testTargets.map(({ provider, model, version: own }) => ({
+            provider,
+            ...(model !== '' && { model }),
+            ...(own !== undefined && { version: own }),
+          })),
           variables: values.values,
           ...runMembers(run),
         },
@@ -84,7 +87,21 @@ export function NewTestRun(): ReactNode {
                   setTestTargets(testTargets.filter(({ key }) => key !== target.key));
                 }}
                 canRemove={testTargets.length > 1}
-              />
+              >
+                {target.version !== undefined && (
+                  <NativeSelect
+                    label={prompts.playground.version}
+                    value={target.version}
+                    data={versionOptions(newest, target.version, prompts.history.version)}
+                    onChange={(event) => {
+                      const own = Number(event.currentTarget.value);
+                      setTestTargets(
+                        testTargets.map((one) => (one.key === target.key ? { ...one, version: own } : one)),
+                      );
+                    }}
+                  />
+                )}
+              </TargetRow>
             ))}
             <Group gap="xs">
               <Button
@@ -97,6 +114,19 @@ export function NewTestRun(): ReactNode {
                 }}
               >
                 {texts.addTarget}
+              </Button>
+              <Button
+                size="xs"
+                variant="default"
+                leftSection={<IconPlus size={14} />}
+                disabled={testTargets.length >= mostTargets}
+                onClick={() => {
+                  const { provider = '', model = '' } = testTargets.at(-1) ?? {};
+                  const other = Math.max(1, Math.min(...all) - 1);
+                  setTestTargets([...testTargets, { key: crypto.randomUUID(), provider, model, version: other }]);
+                }}
+              >
+                {prompts.playground.addRun}
               </Button>
               {addable.length > 1 && (
                 <Button

@@ -16,7 +16,10 @@ export function TestCharts({ results }: { results: readonly Schemas['TestResult'
     input: result.status === 'failed' ? 0 : (result.result.usage.inputTokens ?? null),
     output: result.status === 'failed' ? 0 : (result.result.usage.outputTokens ?? null),
   }));
-  const formatX = (index: string): string => results[Number(index)]?.model ?? '';
+  const formatX = (index: string): string => {
+    const { version, model = '' } = results[Number(index)] ?? {};
+    return version === undefined ? model : `v${version} ${model}`;
+  };
   return (
     <div className={classes.charts}>
       <Paper withBorder p="md">

@@ -8,6 +8,11 @@ import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import { Answer, finishTone } from '../content/answer.tsx';
 import classes from './test-runs.module.css';
 
+/** The version, if the request named it, and the model. */
+function nameOf({ version, provider, model }: Schemas['TestResult']): string {
+  return `${version === undefined ? '' : `v${version} · `}${provider} / ${model}`;
+}
+
 /** What one provider and model made of the prompt. */
 export function TestResult({
   position,
@@ -20,7 +25,7 @@ export function TestResult({
   const { prompts, shared } = useTexts();
   const { testRuns: texts, playground, finishReasons } = prompts;
   const format = useFormat();
-  const name = `${result.provider} / ${result.model}`;
+  const name = nameOf(result);
   const latency = format.duration(result.latency_ms);
   return (
     <Paper withBorder p="md" component="section" aria-label={texts.resultOf(position, name)}>

@@ -69,7 +69,10 @@ function useColumns(): Column<Schemas['TestRun']>[] {
       key: 'version',
       header: columns.version,
       width: 96,
-      cell: ({ prompt_version }) => prompts.workspace.version(prompt_version),
+      cell: ({ prompt_version, providers }) => {
+        const versions = new Set(providers.map(({ version = prompt_version }) => version));
+        return [...versions].map(prompts.workspace.version).join(', ');
+      },
     },
     { key: 'status', header: columns.status, cell: (run) => <RunStatus run={run} /> },
     {

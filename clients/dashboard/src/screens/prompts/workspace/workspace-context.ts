@@ -32,6 +32,8 @@ export interface Workspace {
 /** A target in a list that can be changed. */
 export interface TestTarget extends Target {
   readonly key: string;
+  /** Of a test run: the version, if it is not that of the run. */
+  readonly version?: number;
 }
 
 /** What the playground sends beside the values. */
