@@ -34,7 +34,7 @@ describe('200', () => {
       order_count: 3,
       total: 3 * 420,
       currency: 'JPY',
-      cause: 'call',
+      closed_by: 'caller',
     });
     expect(Math.abs(Date.parse(body.closed_at) - Date.now())).toBeLessThan(10_000);
     expect(headers['etag']).toBeDefined();

@@ -233,7 +233,7 @@ describe('a day closed by call', () => {
     const early = await place(id, now());
     const { days } = process();
     const day = await days.close(id, '2026-06-01');
-    expect(day).toMatchObject({ orderCount: 1, cause: 'call', cutAt: new Date('2026-06-01T12:00:00.001Z') });
+    expect(day).toMatchObject({ orderCount: 1, closedBy: 'caller', cutAt: new Date('2026-06-01T12:00:00.001Z') });
     const late = await place(id, '2026-06-01T12:00:00.001Z');
     await expect(days.close(id, '2026-06-02')).rejects.toMatchObject({ type: 'fiscal-day-not-begun' });
     clock = new Date('2026-06-02T12:00:00Z');
@@ -247,12 +247,12 @@ describe('a day closed by call', () => {
     const id = await open('2026-06-01T12:00:00Z');
     clock = new Date('2026-06-04T12:00:00Z');
     const day = await process().days.close(id, '2026-06-03');
-    expect(day).toMatchObject({ cutAt: new Date('2026-06-04T02:00:00Z'), cause: 'call' });
+    expect(day).toMatchObject({ cutAt: new Date('2026-06-04T02:00:00Z'), closedBy: 'caller' });
     const { items } = await readList(dayStore.list(id));
-    expect(items.map(({ date, cause }) => [date, cause])).toEqual([
-      ['2026-06-03', 'call'],
-      ['2026-06-02', 'clock'],
-      ['2026-06-01', 'clock'],
+    expect(items.map(({ date, closedBy }) => [date, closedBy])).toEqual([
+      ['2026-06-03', 'caller'],
+      ['2026-06-02', 'service'],
+      ['2026-06-01', 'service'],
     ]);
   });
 });
@@ -272,7 +272,7 @@ describe('a change of the day end or the time zone', () => {
     await place(id, '2026-06-01T11:00:00Z');
     await change(id, members);
     const day = await process().days.close(id, '2026-06-01');
-    expect(day).toMatchObject({ orderCount: 1, cause: 'call', cutAt: new Date('2026-06-01T12:00:00.001Z') });
+    expect(day).toMatchObject({ orderCount: 1, closedBy: 'caller', cutAt: new Date('2026-06-01T12:00:00.001Z') });
     await expect(process().days.close(id, '2026-06-02')).rejects.toMatchObject({ type: 'fiscal-day-not-begun' });
   });
 

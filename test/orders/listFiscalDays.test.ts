@@ -23,7 +23,7 @@ const closedDay = (locationId: string, date: string): FiscalDay => ({
   orderCount: 2,
   total: 840,
   currency: 'EUR',
-  cause: 'clock',
+  closedBy: 'service',
 });
 
 describe('200', () => {
@@ -40,9 +40,19 @@ describe('200', () => {
         order_count: 2,
         total: 840,
         currency: 'EUR',
-        cause: 'clock',
+        closed_by: 'service',
       },
     ]);
+  });
+
+  it.each([
+    ['call', 'caller'],
+    ['clock', 'service'],
+  ])('shows the stored cause %s as %s', async (cause, closedBy) => {
+    const { path } = await fill(1);
+    const days = setup.database.db.collection('fiscal_days');
+    await days.updateOne({ location_id: path.split('/')[3] }, { $set: { cause } });
+    expect((await setup.service.call('GET', path)).body.data).toMatchObject([{ closed_by: closedBy }]);
   });
 });
 

@@ -1,6 +1,13 @@
 import type { components } from '../../../generated/types.ts';
 import { fields, made, type Difference, type None, type Shown, type Thing } from '../../base/fields/fields.ts';
-import { integer, moment, same, text } from '../../base/fields/kinds.ts';
+import { integer, moment, same, text, type Kind } from '../../base/fields/kinds.ts';
+
+/** Documents have `call` for the caller, and `clock` for the service. */
+const closer: Kind<'caller' | 'service', 'call' | 'clock', 'caller' | 'service'> = {
+  ...same<'caller' | 'service'>(),
+  toStored: (closedBy) => (closedBy === 'caller' ? 'call' : 'clock'),
+  fromStored: (cause) => (cause === 'call' ? 'caller' : 'service'),
+};
 
 export const fiscalDayFields = fields({
   locationId: made(text),
@@ -11,8 +18,8 @@ export const fiscalDayFields = fields({
   orderCount: made(integer),
   total: made(integer),
   currency: made(text),
-  /** What closed it: a request (`call`), or its usual end (`clock`). */
-  cause: made(same<'call' | 'clock'>()),
+  /** A caller with a request, or the service at its usual end. */
+  closedBy: made(closer, { storedAs: 'cause' }),
 });
 
 /** A fiscal day of a location that has ended. Money is an integer in minor units of the currency. */

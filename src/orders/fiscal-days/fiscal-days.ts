@@ -50,7 +50,7 @@ export interface FiscalDaysOptions {
 
 interface Close {
   readonly cutAt: Date;
-  readonly cause: FiscalDay['cause'];
+  readonly closedBy: FiscalDay['closedBy'];
   /** Of the request that closes it. */
   readonly traceparent?: string | undefined;
 }
@@ -83,13 +83,13 @@ export function createFiscalDays({ store, orders, locations, relay, clock, rando
    */
   const insert = async (
     location: Location,
-    { cutAt, cause, traceparent }: Close,
+    { cutAt, closedBy, traceparent }: Close,
   ): Promise<readonly string[] | undefined> => {
     const { id: locationId, name: locationName, currency, nextFiscalDay } = location;
     const { date } = nextFiscalDay;
     const { ids, total } = await countOrders(orders.uncounted(locationId, cutAt));
     const orderCount = ids.length;
-    const day = { locationId, date, cutAt, orderCount, total, currency, cause };
+    const day = { locationId, date, cutAt, orderCount, total, currency, closedBy };
     const event = fiscalDayEnded(
       { fiscalDay: date, orderCount, total, currency },
       { eventId: random.uuid(), locationId, locationName, at: clock.now(), traceparent },
@@ -111,7 +111,7 @@ export function createFiscalDays({ store, orders, locations, relay, clock, rando
     for (let day = 0; day < daysAtOnce; day += 1) {
       const { endsAt } = location.nextFiscalDay;
       if (endsAt.getTime() > clock.now().getTime() - graceMs) return;
-      location = await closeNext(location, { cutAt: endsAt, cause: 'clock' });
+      location = await closeNext(location, { cutAt: endsAt, closedBy: 'service' });
     }
   };
 
@@ -124,7 +124,7 @@ export function createFiscalDays({ store, orders, locations, relay, clock, rando
         if (next === date && beginsAt > clock.now()) throw notBegun(date, beginsAt);
         // A day that is closed early counts all orders up to now, including this millisecond.
         const cutAt = new Date(Math.min(endsAt.getTime(), clock.now().getTime() + 1));
-        location = await closeNext(location, { cutAt, cause: next === date ? 'call' : 'clock', traceparent });
+        location = await closeNext(location, { cutAt, closedBy: next === date ? 'caller' : 'service', traceparent });
       }
       return await find(locationId, date);
     },

@@ -218,7 +218,14 @@ const lists: Record<ListId, () => Promise<Sample>> = {
     const { location } = await openShop(setup.service);
     const store = createFiscalDayStore(setup.database);
     const close = async (date: string): Promise<void> => {
-      const day = { locationId: location.id, date, orderCount: 0, total: 0, currency: 'EUR', cause: 'clock' } as const;
+      const day = {
+        locationId: location.id,
+        date,
+        orderCount: 0,
+        total: 0,
+        currency: 'EUR',
+        closedBy: 'service',
+      } as const;
       await store.insert({ ...day, cutAt: new Date(`${date}T22:00:00.000Z`) }, [], []);
     };
     const keys = Array.from({ length: size }, (_, index) => `2026-03-1${size - index}`);

@@ -4678,7 +4678,7 @@ export interface components<Other = string & {}> {
          *       "order_count": 148,
          *       "total": 231642,
          *       "currency": "EUR",
-         *       "cause": "clock"
+         *       "closed_by": "service"
          *     }
          */
         FiscalDay: {
@@ -4704,10 +4704,10 @@ export interface components<Other = string & {}> {
             total: number;
             currency: components<Other>["schemas"]["CurrencyCode"];
             /**
-             * @description What closed the day: a request (`call`) or the service at the usual end of the day (`clock`).
-             * @example clock
+             * @description Who closed the day, a `caller` with a request, or the `service` at the usual end of the day.
+             * @example service
              */
-            cause: ("call" | "clock") | components<Other>["schemas"]["OtherValue"];
+            closed_by: ("caller" | "service") | components<Other>["schemas"]["OtherValue"];
         };
         /**
          * CategoryId

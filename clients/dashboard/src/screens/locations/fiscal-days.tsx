@@ -60,7 +60,7 @@ function ClosedDays({ id }: { id: string }): ReactNode {
 function useColumns(): Column<Schemas['FiscalDay']>[] {
   const { fiscalDays: texts } = useTexts().locations;
   const format = useFormat();
-  const causes: Record<string, string> = texts.causes;
+  const closers: Record<string, string> = texts.closers;
   return [
     {
       key: 'date',
@@ -83,7 +83,7 @@ function useColumns(): Column<Schemas['FiscalDay']>[] {
       align: 'end',
       cell: ({ total, currency }) => format.money(total, currency),
     },
-    { key: 'cause', header: texts.cause, width: 120, cell: ({ cause }) => causes[cause] ?? cause },
+    { key: 'closed_by', header: texts.closedBy, width: 120, cell: ({ closed_by: by }) => closers[by] ?? by },
     { key: 'closed', header: texts.closed, align: 'end', cell: ({ closed_at }) => <Time value={closed_at} /> },
   ];
 }

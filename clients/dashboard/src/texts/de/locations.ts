@@ -78,8 +78,8 @@ export const locations: Texts['locations'] = {
     orders: 'Bestellungen',
     total: 'Summe',
     closed: 'Abgeschlossen',
-    cause: 'Abschluss durch',
-    causes: { call: 'Anfrage', clock: 'Dienst' },
+    closedBy: 'Abschluss durch',
+    closers: { caller: 'Anfrage', service: 'Dienst' },
     close: 'Tag abschließen',
     closeTitle: 'Geschäftstag abschließen?',
     closeText:

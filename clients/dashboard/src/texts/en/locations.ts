@@ -77,8 +77,8 @@ export const locations = {
     orders: 'Orders',
     total: 'Total',
     closed: 'Closed',
-    cause: 'Closed by',
-    causes: { call: 'Request', clock: 'Service' },
+    closedBy: 'Closed by',
+    closers: { caller: 'Request', service: 'Service' },
     close: 'Close a day',
     closeTitle: 'Close a fiscal day?',
     closeText:
