@@ -362,6 +362,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...serviceOperations({
       version,
       metrics,
+      basePath,
       isReadOnly,
       sendsWebhooks,
       clock,

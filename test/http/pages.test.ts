@@ -451,6 +451,12 @@ describe('behind a proxy that adds a path', () => {
     }
   });
 
+  it('the contract names the path as its first server', async () => {
+    const { body } = await get(`${proxy.origin}/a/gateway/openapi.json`);
+    const { servers } = JSON.parse(body.toString()) as ShownDocument;
+    expect(servers[0]?.url).toBe('/a/gateway');
+  });
+
   it('the reference shows addresses and links with the path', async () => {
     const shown = await showPage('/a/gateway/docs', proxy.origin);
     expect(shown.servers[0]?.url).toBe('https://gateway.example/a/gateway');

@@ -18,7 +18,7 @@ async function read(address) {
     const text = await response.text();
     // The documents name the address of a start without configuration. The reader came from the one that works.
     const address = location.origin + base;
-    const here = text.replaceAll('http://127.0.0.1:8080', address).replaceAll('](/docs', `](${base}/docs`);
+    const here = text.replaceAll('http://127.0.0.1:8080', address).replaceAll(/\]\(\/(?=docs|client)/g, `](${base}/`);
     return JSON.parse(here, (name, value) =>
       name === 'description' && typeof value === 'string' ? joinLines(value) : value,
     );

@@ -15,6 +15,8 @@ export interface ServiceDependencies {
     /** The text exposition format of Prometheus. */
     render(): Promise<string>;
   };
+  /** The path that a proxy adds; empty without one. */
+  readonly basePath: string;
   readonly isReadOnly: boolean;
   readonly sendsWebhooks: boolean;
   readonly checkDatabase: () => Promise<void>;
@@ -56,12 +58,11 @@ const links = {
   metrics: '/metrics',
 };
 
-const contract = prepareJson(JSON.stringify(document));
 const eventContract = prepareJson(JSON.stringify(eventDocument));
 
 /** The start page, health, metrics and both contracts. */
 export function serviceOperations(dependencies: ServiceDependencies): Operations {
-  const { version, metrics, data, isStopping, clock, sharedForMs = defaultSharedForMs } = dependencies;
+  const { version, metrics, basePath, data, isStopping, clock, sharedForMs = defaultSharedForMs } = dependencies;
   const check = shareFor(sharedForMs, clock, async () => {
     const [database, storage] = await Promise.allSettled([
       dependencies.checkDatabase(),
@@ -71,6 +72,9 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
     ]);
     return { database, storage };
   });
+  const servers = document.servers.map((server) => (server.url === '/' ? { ...server, url: basePath || '/' } : server));
+  const contract = { ...document, servers };
+  const prepared = prepareJson(JSON.stringify(contract));
   const render = shareFor(sharedForMs, clock, () => metrics.render());
   return {
     getServiceInfo() {
@@ -112,7 +116,7 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
       };
     },
     getMetrics: async () => ({ status: 200, body: await render() }),
-    getOpenApiDocument: () => Promise.resolve({ status: 200, body: document, prepared: contract }),
+    getOpenApiDocument: () => Promise.resolve({ status: 200, body: contract, prepared }),
     getAsyncApiDocument: () => Promise.resolve({ status: 200, body: eventDocument, prepared: eventContract }),
   };
 }

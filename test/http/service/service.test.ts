@@ -123,6 +123,7 @@ describe('getOpenApiDocument', () => {
     const { body } = await service.call('GET', '/openapi.json', { key: null });
     expect(body.openapi).toMatch(/^3\.1/);
     expect(Object.keys(body.paths)).toContain('/api/v1/prompts');
+    expect(body['servers']).toContainEqual({ url: '/', description: 'The service that this document comes from' });
   });
 });
 

@@ -2,6 +2,7 @@
 /* eslint-disable */
 
 export const guides: readonly { title: string; place: string }[] = [
+  {"title":"Use the API","place":"#/use-the-api"},
   {"title":"Receive events","place":"#/receive-events"},
   {"title":"Deploy","place":"#/deploy"},
   {"title":"Upgrade and roll back","place":"#/upgrade-and-roll-back"},
