@@ -270,7 +270,6 @@ function completePage(page) {
       data: { type: 'array', description: `The ${entries} of this page.`, maxItems, items },
       pagination: component('schemas/Pagination'),
     },
-    examples: [{ data: [], pagination: { total: 0, limit: maxItems === 100 ? 20 : maxItems, offset: 0, next: null } }],
   });
 }
 

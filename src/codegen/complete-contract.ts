@@ -6,6 +6,7 @@ import {
   type ResponseObject,
   type Schema,
 } from './contract-document.ts';
+import { addExamples } from './examples.ts';
 import { separateTitledSchemas } from './titled-schemas.ts';
 
 const problemMedia = 'application/problem+json';
@@ -19,6 +20,7 @@ const problemMedia = 'application/problem+json';
  */
 export function completeContract(document: OpenApiDocument, compatibleError: Schema): OpenApiDocument {
   const completed = structuredClone(document);
+  addExamples(completed);
   separateTitledSchemas(completed);
   addCompatibleErrors(completed, compatibleError);
   addProblemSchemas(completed);

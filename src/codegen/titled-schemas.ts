@@ -1,4 +1,5 @@
 import { listOperations, resolve, type OpenApiDocument, type Schema } from './contract-document.ts';
+import { exampleOf } from './examples.ts';
 
 /** What it reads of a contract. The events' contract has no operations. */
 interface Titled {
@@ -58,19 +59,6 @@ const members = ['items', 'additionalProperties'];
 function isCompound(schema: Schema): boolean {
   const types = [schema['type']].flat();
   return types.includes('object') || types.includes('array') || unions.some((keyword) => keyword in schema);
-}
-
-/** The example of a schema, or one that is made of the examples of its required members. */
-function exampleOf(document: Titled, reference: Schema): unknown {
-  const { examples, required, properties, items } = resolve(document, reference) as {
-    examples?: unknown[];
-    required?: string[];
-    properties?: Record<string, Schema>;
-    items?: Schema;
-  };
-  if (examples !== undefined) return examples[0];
-  if (items !== undefined) return [exampleOf(document, items)];
-  return Object.fromEntries((required ?? []).map((name) => [name, exampleOf(document, properties?.[name] ?? {})]));
 }
 
 function firstOf(list: unknown): unknown {

@@ -2106,11 +2106,7 @@ export interface components<Other = string & {}> {
          * @description Providers and models that are called in this order if the selected one fails.
          * @example [
          *       {
-         *         "provider": "anthropic"
-         *       },
-         *       {
-         *         "provider": "echo",
-         *         "model": "echo-upper"
+         *         "provider": "openai"
          *       }
          *     ]
          */
@@ -2120,11 +2116,8 @@ export interface components<Other = string & {}> {
          * @description Providers and models that are called in this order if the selected one fails in a way that another may not: time-out, rate limit, server error, refused credentials, invalid answer. `null` means none. Part of the content: a change creates a new version.
          * @example [
          *       {
-         *         "provider": "anthropic"
-         *       },
-         *       {
-         *         "provider": "echo",
-         *         "model": "echo-upper"
+         *         "provider": "openai",
+         *         "model": "gpt-4.1-mini"
          *       }
          *     ]
          */
@@ -2660,20 +2653,42 @@ export interface components<Other = string & {}> {
          *       "id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
          *       "slug": "summarise-support-ticket",
          *       "name": "Summarise support ticket",
+         *       "description": "Three-sentence summary of a ticket for the shift handover.",
          *       "messages": [
          *         {
+         *           "role": "system",
+         *           "content": "You summarise support tickets in three sentences, in a {{tone}} tone."
+         *         },
+         *         {
          *           "role": "user",
-         *           "content": "Summarise this ticket: {{ticket}}"
+         *           "content": "Ticket from {{customer_name|a customer}}:\n\n{{ticket}}"
          *         }
          *       ],
          *       "variables": {
          *         "ticket": {
+         *           "description": "Full text of the ticket",
          *           "required": true
+         *         },
+         *         "tone": {
+         *           "default": "friendly",
+         *           "description": "Tone of the summary"
          *         }
          *       },
-         *       "version": 1,
+         *       "selected_provider": "openai",
+         *       "selected_model": "gpt-4.1-mini",
+         *       "test_settings": {
+         *         "sample_tickets": [
+         *           "export-button",
+         *           "double-charge"
+         *         ]
+         *       },
+         *       "version": 2,
+         *       "labels": {
+         *         "production": 1,
+         *         "staging": 2
+         *       },
          *       "created_at": "2026-11-02T09:15:00.000Z",
-         *       "updated_at": "2026-11-02T09:15:00.000Z"
+         *       "updated_at": "2026-11-05T14:30:12.480Z"
          *     }
          */
         Prompt: {
@@ -2706,13 +2721,7 @@ export interface components<Other = string & {}> {
              * @example 2
              */
             version: number;
-            /**
-             * @description The versions that labels name, by label. Moving a label changes the `ETag`, but not `updated_at`. An `If-Match` with an earlier `ETag` still matches then.
-             * @example {
-             *       "production": 1,
-             *       "staging": 2
-             *     }
-             */
+            /** @description The versions that labels name, by label. Moving a label changes the `ETag`, but not `updated_at`. An `If-Match` with an earlier `ETag` still matches then. */
             labels?: {
                 [key: string]: components<Other>["schemas"]["VersionNumber"];
             };
@@ -2724,10 +2733,10 @@ export interface components<Other = string & {}> {
          * Pagination
          * @description Position of a page in the whole list.
          * @example {
-         *       "total": 42,
+         *       "total": 1,
          *       "limit": 20,
          *       "offset": 0,
-         *       "next": "B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA"
+         *       "next": null
          *     }
          */
         Pagination: {
@@ -3132,10 +3141,22 @@ export interface components<Other = string & {}> {
          *       "version": 1,
          *       "messages": [
          *         {
+         *           "role": "system",
+         *           "content": "You summarise support tickets in three sentences."
+         *         },
+         *         {
          *           "role": "user",
-         *           "content": "Summarise this ticket: {{ticket}}"
+         *           "content": "Ticket from {{customer_name|a customer}}:\n\n{{ticket}}"
          *         }
          *       ],
+         *       "variables": {
+         *         "ticket": {
+         *           "description": "Full text of the ticket",
+         *           "required": true
+         *         }
+         *       },
+         *       "selected_provider": "openai",
+         *       "selected_model": "gpt-4.1-mini",
          *       "created_at": "2026-11-02T09:15:00.000Z",
          *       "author": {
          *         "type": "key",
@@ -3598,14 +3619,23 @@ export interface components<Other = string & {}> {
          *       "id": "5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38",
          *       "prompt_id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
          *       "prompt_version": 2,
-         *       "status": "running",
+         *       "status": "done",
          *       "providers": [
          *         {
          *           "provider": "openai",
          *           "model": "gpt-4.1-mini"
+         *         },
+         *         {
+         *           "provider": "anthropic",
+         *           "model": "claude-sonnet-4-5"
+         *         },
+         *         {
+         *           "provider": "echo",
+         *           "model": "echo-1"
          *         }
          *       ],
-         *       "created_at": "2026-11-05T15:00:00.000Z"
+         *       "created_at": "2026-11-05T15:00:00.000Z",
+         *       "finished_at": "2026-11-05T15:00:01.912Z"
          *     }
          */
         TestRun: {
@@ -3660,6 +3690,7 @@ export interface components<Other = string & {}> {
          * @example {
          *       "id": "7c1d5a20-9e4f-4b8a-a3d6-0f2e1b9c8d75",
          *       "score": 1,
+         *       "comment": "Names the customer and the button.",
          *       "author": {
          *         "type": "key",
          *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
@@ -3705,14 +3736,53 @@ export interface components<Other = string & {}> {
          *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
          *         "name": "Helpdesk backend"
          *       },
+         *       "prompt_id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "prompt_slug": "summarise-support-ticket",
+         *       "prompt_version": 2,
+         *       "label": "production",
+         *       "tags": {
+         *         "team": "checkout",
+         *         "env": "prod"
+         *       },
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
          *       "streamed": false,
          *       "cached": false,
+         *       "provider": "openai",
+         *       "model": "gpt-4.1-mini",
+         *       "latency_ms": 2342,
+         *       "finish_reason": "stop",
+         *       "usage": {
+         *         "inputTokens": 64,
+         *         "outputTokens": 13
+         *       },
          *       "cost": {
-         *         "amount": "0",
+         *         "amount": "0.0000464",
          *         "currency": "USD"
          *       },
-         *       "attempts": []
+         *       "attempts": [
+         *         {
+         *           "provider": "anthropic",
+         *           "model": "claude-sonnet-4-5",
+         *           "status": "failed",
+         *           "problem": "urn:prompt-gateway:problem:provider-rate-limited",
+         *           "started_at": "2026-11-05T14:30:12.484Z",
+         *           "latency_ms": 412
+         *         },
+         *         {
+         *           "provider": "openai",
+         *           "model": "gpt-4.1-mini",
+         *           "status": "succeeded",
+         *           "started_at": "2026-11-05T14:30:12.898Z",
+         *           "latency_ms": 1874,
+         *           "usage": {
+         *             "inputTokens": 64,
+         *             "outputTokens": 13
+         *           },
+         *           "usage_source": "provider",
+         *           "answer_model": "gpt-4.1-mini-2025-04-14",
+         *           "answer_id": "chatcmpl-CYh2"
+         *         }
+         *       ]
          *     }
          */
         Invocation: {
@@ -3923,22 +3993,35 @@ export interface components<Other = string & {}> {
          * ModelPrice
          * @description What the tokens of a model cost.
          * @example {
-         *       "provider": "anthropic",
-         *       "model": "claude-sonnet-4-5",
-         *       "source": "table",
-         *       "table_model": "claude-sonnet-4-5",
-         *       "table_match": "exact",
+         *       "provider": "azure",
+         *       "model": "support-bot",
+         *       "source": "operator",
          *       "currency": "USD",
          *       "rates": [
          *         {
-         *           "source": "table",
-         *           "input": "3",
-         *           "cached_input": "0.3",
-         *           "cache_write": "3.75",
-         *           "cache_write_1h": "6",
-         *           "output": "15"
+         *           "source": "operator",
+         *           "input": "2.5",
+         *           "cached_input": "0.25",
+         *           "cache_write": "2.5",
+         *           "cache_write_1h": "2.5",
+         *           "output": "10"
+         *         },
+         *         {
+         *           "source": "operator",
+         *           "from": "2027-01-01T00:00:00.000Z",
+         *           "input": "2",
+         *           "cached_input": "0.2",
+         *           "cache_write": "2",
+         *           "cache_write_1h": "2",
+         *           "output": "8"
          *         }
-         *       ]
+         *       ],
+         *       "updated_at": "2026-11-06T09:00:00.000Z",
+         *       "author": {
+         *         "type": "key",
+         *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *         "name": "Finance"
+         *       }
          *     }
          */
         ModelPrice: {
@@ -4439,12 +4522,7 @@ export interface components<Other = string & {}> {
              */
             max_output_tokens: number | null;
             reasoning: components<Other>["schemas"]["ResponseReasoningState"];
-            /**
-             * @description As in the request.
-             * @example {
-             *       "ticket": "4711"
-             *     }
-             */
+            /** @description As in the request. */
             metadata: {
                 [key: string]: string;
             };
@@ -4622,7 +4700,22 @@ export interface components<Other = string & {}> {
          *       "fiscal_day_end": "04:00",
          *       "tax_rate_ppm": 90000,
          *       "fee_rate_ppm": 25000,
-         *       "zones": [],
+         *       "zones": [
+         *         {
+         *           "id": "7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65",
+         *           "name": "Terrace",
+         *           "spots": [
+         *             {
+         *               "id": "a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13",
+         *               "name": "Table 4"
+         *             },
+         *             {
+         *               "id": "e9b37d56-1f84-4c0a-a2e8-5d7b60c3f921",
+         *               "name": "Table 5"
+         *             }
+         *           ]
+         *         }
+         *       ],
          *       "archived": false,
          *       "created_at": "2026-11-04T08:00:00.000Z",
          *       "updated_at": "2026-11-04T08:00:00.000Z"
@@ -4803,13 +4896,27 @@ export interface components<Other = string & {}> {
          *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *       "category_id": "cat_5f0c2a9be1d84736a8c15e7d90b3f264",
          *       "name": "Flat white",
+         *       "description": "Double espresso with steamed milk.",
+         *       "sku": "FW-001",
+         *       "image_url": "https://cdn.example.com/products/flat-white.jpg",
          *       "price": 420,
          *       "currency": "EUR",
          *       "tags": [
          *         "coffee",
          *         "hot"
          *       ],
-         *       "modifiers": [],
+         *       "modifiers": [
+         *         {
+         *           "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
+         *           "name": "Oat milk",
+         *           "price": 50
+         *         },
+         *         {
+         *           "id": "6e5b8f20-c3d7-4a19-92f6-48a0d1b7e35c",
+         *           "name": "Extra shot",
+         *           "price": 80
+         *         }
+         *       ],
          *       "active": true,
          *       "archived": false,
          *       "created_at": "2026-11-04T08:10:00.000Z",
@@ -4904,14 +5011,26 @@ export interface components<Other = string & {}> {
          * @example {
          *       "id": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
          *       "status": "open",
-         *       "total": 1048,
+         *       "total": 1584,
          *       "currency": "EUR",
          *       "created_at": "2026-11-06T12:31:08.214Z",
          *       "updated_at": "2026-11-06T12:31:08.214Z",
          *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
-         *       "subtotal": 940,
-         *       "taxes": 85,
-         *       "fees": 23,
+         *       "reference_id": "till-3-0042",
+         *       "spot": {
+         *         "id": "a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13",
+         *         "name": "Table 4",
+         *         "zone_id": "7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65",
+         *         "zone_name": "Terrace"
+         *       },
+         *       "note": "One flat white extra hot, please.",
+         *       "metadata": {
+         *         "till": "3",
+         *         "covers": "2"
+         *       },
+         *       "subtotal": 1420,
+         *       "taxes": 128,
+         *       "fees": 36,
          *       "items": [
          *         {
          *           "product_id": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
@@ -4931,6 +5050,17 @@ export interface components<Other = string & {}> {
          *             }
          *           ],
          *           "total": 940
+         *         },
+         *         {
+         *           "product_id": "91f3b6c8-5d2e-4a07-b9c4-0e8d7f1a6b35",
+         *           "name": "Apple pie",
+         *           "quantity": 1,
+         *           "unit_price": 480,
+         *           "tags": [
+         *             "pastry"
+         *           ],
+         *           "modifiers": [],
+         *           "total": 480
          *         }
          *       ]
          *     }
@@ -5238,7 +5368,8 @@ export interface components<Other = string & {}> {
          *         "FISCAL_DAY_END"
          *       ],
          *       "headers": {
-         *         "X-Kitchen": "ground-floor"
+         *         "X-Kitchen": "ground-floor",
+         *         "Authorization": "********"
          *       },
          *       "has_secret": true,
          *       "status": "active",
@@ -5345,7 +5476,8 @@ export interface components<Other = string & {}> {
          *         "FISCAL_DAY_END"
          *       ],
          *       "headers": {
-         *         "X-Kitchen": "ground-floor"
+         *         "X-Kitchen": "ground-floor",
+         *         "Authorization": "********"
          *       },
          *       "has_secret": true,
          *       "status": "active",
@@ -5920,10 +6052,11 @@ export interface components<Other = string & {}> {
          *       "integration_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
          *       "since": "2026-11-06T12:00:00.000Z",
          *       "until": "2026-11-06T13:00:00.000Z",
-         *       "status": "running",
-         *       "delivery_count": 0,
-         *       "progress": 0,
-         *       "created_at": "2026-11-06T14:05:00.000Z"
+         *       "status": "done",
+         *       "delivery_count": 23,
+         *       "progress": 1,
+         *       "created_at": "2026-11-06T14:05:00.000Z",
+         *       "finished_at": "2026-11-06T14:05:01.318Z"
          *     }
          */
         Replay: {
@@ -6147,12 +6280,16 @@ export interface components<Other = string & {}> {
          * @example {
          *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
          *       "name": "Helpdesk backend",
+         *       "prefix": "pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34",
          *       "scopes": [
          *         "prompts:read",
          *         "prompts:invoke"
          *       ],
          *       "status": "active",
-         *       "created_at": "2026-11-03T10:00:00.000Z"
+         *       "created_at": "2026-11-03T10:00:00.000Z",
+         *       "created_by": "00000000-0000-4000-8000-000000000001",
+         *       "expires_at": "2036-06-30T23:59:59.000Z",
+         *       "last_used_at": "2026-11-05T14:59:30.000Z"
          *     }
          */
         ApiKey: {
@@ -6328,8 +6465,8 @@ export interface components<Other = string & {}> {
          * VariableDefinition
          * @description Definition of a variable.
          * @example {
-         *       "default": "friendly",
-         *       "description": "Tone of the summary"
+         *       "description": "Full text of the ticket",
+         *       "required": true
          *     }
          */
         VariableDefinition: {
@@ -6363,7 +6500,7 @@ export interface components<Other = string & {}> {
          * Fallback
          * @description A provider, and a model of it.
          * @example {
-         *       "provider": "anthropic"
+         *       "provider": "openai"
          *     }
          */
         Fallback: {
@@ -6990,10 +7127,12 @@ export interface components<Other = string & {}> {
          * InvocationAttempt
          * @description A call to a provider. Fields without a value are absent.
          * @example {
-         *       "provider": "openai",
-         *       "model": "gpt-4.1-mini",
-         *       "status": "succeeded",
-         *       "started_at": "2026-11-05T14:30:12.480Z"
+         *       "provider": "anthropic",
+         *       "model": "claude-sonnet-4-5",
+         *       "status": "failed",
+         *       "problem": "urn:prompt-gateway:problem:provider-rate-limited",
+         *       "started_at": "2026-11-05T14:30:12.484Z",
+         *       "latency_ms": 412
          *     }
          */
         InvocationAttempt: {
@@ -7046,6 +7185,7 @@ export interface components<Other = string & {}> {
          *       {
          *         "id": "7c1d5a20-9e4f-4b8a-a3d6-0f2e1b9c8d75",
          *         "score": 1,
+         *         "comment": "Names the customer and the button.",
          *         "author": {
          *           "type": "key",
          *           "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
@@ -7196,8 +7336,8 @@ export interface components<Other = string & {}> {
          * @description A model whose calls a budget does not trust.
          * @example {
          *       "model": "vllm/qwen3-32b",
-         *       "since": "2026-11-06T08:31:00.000Z",
-         *       "invocation_id": "01a1ac1e-0abb-7d0f-8a3c-b1e25f7d6094"
+         *       "since": "2026-11-05T14:30:12.480Z",
+         *       "invocation_id": "01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71"
          *     }
          */
         BlockedModel: {
@@ -7215,8 +7355,8 @@ export interface components<Other = string & {}> {
          * @example [
          *       {
          *         "model": "vllm/qwen3-32b",
-         *         "since": "2026-11-06T08:31:00.000Z",
-         *         "invocation_id": "01a1ac1e-0abb-7d0f-8a3c-b1e25f7d6094"
+         *         "since": "2026-11-05T14:30:12.480Z",
+         *         "invocation_id": "01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71"
          *       }
          *     ]
          */
@@ -7225,7 +7365,7 @@ export interface components<Other = string & {}> {
          * CeilingCost
          * @description The part of `cost` that belongs to calls whose provider gave no plausible numbers of tokens. They count with the most that they can cost. Absent if there are none.
          * @example {
-         *       "amount": "0.0031",
+         *       "amount": "0.0000464",
          *       "currency": "USD"
          *     }
          */
@@ -7452,17 +7592,7 @@ export interface components<Other = string & {}> {
          *       "type": "function",
          *       "name": "find_customer",
          *       "description": "Finds a customer by name",
-         *       "parameters": {
-         *         "type": "object",
-         *         "properties": {
-         *           "name": {
-         *             "type": "string"
-         *           }
-         *         },
-         *         "required": [
-         *           "name"
-         *         ]
-         *       },
+         *       "parameters": {},
          *       "strict": true
          *     }
          */
@@ -7483,20 +7613,7 @@ export interface components<Other = string & {}> {
              * @example Finds a customer by name
              */
             description: string | null;
-            /**
-             * @description JSON Schema of the arguments.
-             * @example {
-             *       "type": "object",
-             *       "properties": {
-             *         "name": {
-             *           "type": "string"
-             *         }
-             *       },
-             *       "required": [
-             *         "name"
-             *       ]
-             *     }
-             */
+            /** @description JSON Schema of the arguments. */
             parameters: {
                 [key: string]: unknown;
             };
@@ -7574,6 +7691,10 @@ export interface components<Other = string & {}> {
          *         {
          *           "id": "a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13",
          *           "name": "Table 4"
+         *         },
+         *         {
+         *           "id": "e9b37d56-1f84-4c0a-a2e8-5d7b60c3f921",
+         *           "name": "Table 5"
          *         }
          *       ]
          *     }
@@ -7982,12 +8103,54 @@ export interface components<Other = string & {}> {
          * PromptPage
          * @description Prompts, the most recently updated first.
          * @example {
-         *       "data": [],
+         *       "data": [
+         *         {
+         *           "id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *           "slug": "summarise-support-ticket",
+         *           "name": "Summarise support ticket",
+         *           "description": "Three-sentence summary of a ticket for the shift handover.",
+         *           "messages": [
+         *             {
+         *               "role": "system",
+         *               "content": "You summarise support tickets in three sentences, in a {{tone}} tone."
+         *             },
+         *             {
+         *               "role": "user",
+         *               "content": "Ticket from {{customer_name|a customer}}:\n\n{{ticket}}"
+         *             }
+         *           ],
+         *           "variables": {
+         *             "ticket": {
+         *               "description": "Full text of the ticket",
+         *               "required": true
+         *             },
+         *             "tone": {
+         *               "default": "friendly",
+         *               "description": "Tone of the summary"
+         *             }
+         *           },
+         *           "selected_provider": "openai",
+         *           "selected_model": "gpt-4.1-mini",
+         *           "test_settings": {
+         *             "sample_tickets": [
+         *               "export-button",
+         *               "double-charge"
+         *             ]
+         *           },
+         *           "version": 2,
+         *           "labels": {
+         *             "production": 1,
+         *             "staging": 2
+         *           },
+         *           "created_at": "2026-11-02T09:15:00.000Z",
+         *           "updated_at": "2026-11-05T14:30:12.480Z"
+         *         }
+         *       ],
          *       "pagination": {
-         *         "total": 0,
-         *         "limit": 1000,
+         *         "total": 1,
+         *         "limit": 20,
          *         "offset": 0,
-         *         "next": null
+         *         "next": "7vew-nDZvKUAMSAxNzkzODg5MDEyNDgwIDZmMWMwYTUyLTNmMGUtNGI3ZS05ZDVhLTFjMmI3ZjNlOGE5MA"
          *       }
          *     }
          */
@@ -8059,10 +8222,17 @@ export interface components<Other = string & {}> {
          * @description Prompts, and how they are imported.
          * @example {
          *       "dry_run": true,
+         *       "conflicts": "new-version",
          *       "prompts": [
          *         {
          *           "slug": "greeting",
+         *           "aliases": [
+         *             "pmpt_68a1f0c2d4e88190b3a5c7d9e1f20413"
+         *           ],
          *           "name": "Greeting",
+         *           "labels": {
+         *             "production": 1
+         *           },
          *           "versions": [
          *             {
          *               "version": 1,
@@ -8231,9 +8401,38 @@ export interface components<Other = string & {}> {
          * PromptVersionPage
          * @description Versions of a prompt, the newest first.
          * @example {
-         *       "data": [],
+         *       "data": [
+         *         {
+         *           "version": 1,
+         *           "messages": [
+         *             {
+         *               "role": "system",
+         *               "content": "You summarise support tickets in three sentences."
+         *             },
+         *             {
+         *               "role": "user",
+         *               "content": "Ticket from {{customer_name|a customer}}:\n\n{{ticket}}"
+         *             }
+         *           ],
+         *           "variables": {
+         *             "ticket": {
+         *               "description": "Full text of the ticket",
+         *               "required": true
+         *             }
+         *           },
+         *           "selected_provider": "openai",
+         *           "selected_model": "gpt-4.1-mini",
+         *           "created_at": "2026-11-02T09:15:00.000Z",
+         *           "author": {
+         *             "type": "key",
+         *             "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *             "name": "Release pipeline"
+         *           },
+         *           "current": false
+         *         }
+         *       ],
          *       "pagination": {
-         *         "total": 0,
+         *         "total": 1,
          *         "limit": 20,
          *         "offset": 0,
          *         "next": null
@@ -8249,9 +8448,21 @@ export interface components<Other = string & {}> {
          * LabelPage
          * @description Labels of a prompt, by name.
          * @example {
-         *       "data": [],
+         *       "data": [
+         *         {
+         *           "name": "production",
+         *           "version": 3,
+         *           "sequence": 2,
+         *           "moved_at": "2026-11-06T09:00:00.000Z",
+         *           "author": {
+         *             "type": "key",
+         *             "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *             "name": "Release pipeline"
+         *           }
+         *         }
+         *       ],
          *       "pagination": {
-         *         "total": 0,
+         *         "total": 1,
          *         "limit": 20,
          *         "offset": 0,
          *         "next": null
@@ -8267,7 +8478,7 @@ export interface components<Other = string & {}> {
          * LabelTarget
          * @description A version of the prompt. The other members cannot be changed; you can send them with their current values.
          * @example {
-         *       "version": 3
+         *       "version": 2
          *     }
          */
         LabelTarget: {
@@ -8313,9 +8524,20 @@ export interface components<Other = string & {}> {
          * LabelMovePage
          * @description Moves of a label, the latest first.
          * @example {
-         *       "data": [],
+         *       "data": [
+         *         {
+         *           "sequence": 2,
+         *           "version": 3,
+         *           "moved_at": "2026-11-06T09:00:00.000Z",
+         *           "author": {
+         *             "type": "key",
+         *             "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *             "name": "Release pipeline"
+         *           }
+         *         }
+         *       ],
          *       "pagination": {
-         *         "total": 0,
+         *         "total": 1,
          *         "limit": 20,
          *         "offset": 0,
          *         "next": null
@@ -8784,7 +9006,7 @@ export interface components<Other = string & {}> {
          * @example {
          *       "version": 2,
          *       "totals": {
-         *         "at": "2026-11-06T12:30:00.000Z",
+         *         "at": "2026-11-06T12:31:00.000Z",
          *         "invocations": 96,
          *         "errors": 2,
          *         "cached": 18,
@@ -8799,20 +9021,6 @@ export interface components<Other = string & {}> {
          *         "average_latency_ms": 1874
          *       },
          *       "points": [
-         *         {
-         *           "at": "2026-11-06T12:30:00.000Z",
-         *           "invocations": 0,
-         *           "errors": 0,
-         *           "cached": 0,
-         *           "input_tokens": 0,
-         *           "output_tokens": 0,
-         *           "without_usage": 0,
-         *           "cost": {
-         *             "amount": "0",
-         *             "currency": "USD"
-         *           },
-         *           "without_cost": 0
-         *         },
          *         {
          *           "at": "2026-11-06T12:31:00.000Z",
          *           "invocations": 96,
@@ -8843,7 +9051,7 @@ export interface components<Other = string & {}> {
          * @example {
          *       "interval_seconds": 60,
          *       "totals": {
-         *         "at": "2026-11-06T12:30:00.000Z",
+         *         "at": "2026-11-06T12:31:00.000Z",
          *         "invocations": 96,
          *         "errors": 2,
          *         "cached": 18,
@@ -8858,20 +9066,6 @@ export interface components<Other = string & {}> {
          *         "average_latency_ms": 1874
          *       },
          *       "points": [
-         *         {
-         *           "at": "2026-11-06T12:30:00.000Z",
-         *           "invocations": 0,
-         *           "errors": 0,
-         *           "cached": 0,
-         *           "input_tokens": 0,
-         *           "output_tokens": 0,
-         *           "without_usage": 0,
-         *           "cost": {
-         *             "amount": "0",
-         *             "currency": "USD"
-         *           },
-         *           "without_cost": 0
-         *         },
          *         {
          *           "at": "2026-11-06T12:31:00.000Z",
          *           "invocations": 96,
@@ -8892,7 +9086,7 @@ export interface components<Other = string & {}> {
          *         {
          *           "version": 2,
          *           "totals": {
-         *             "at": "2026-11-06T12:30:00.000Z",
+         *             "at": "2026-11-06T12:31:00.000Z",
          *             "invocations": 96,
          *             "errors": 2,
          *             "cached": 18,
@@ -8907,20 +9101,6 @@ export interface components<Other = string & {}> {
          *             "average_latency_ms": 1874
          *           },
          *           "points": [
-         *             {
-         *               "at": "2026-11-06T12:30:00.000Z",
-         *               "invocations": 0,
-         *               "errors": 0,
-         *               "cached": 0,
-         *               "input_tokens": 0,
-         *               "output_tokens": 0,
-         *               "without_usage": 0,
-         *               "cost": {
-         *                 "amount": "0",
-         *                 "currency": "USD"
-         *               },
-         *               "without_cost": 0
-         *             },
          *             {
          *               "at": "2026-11-06T12:31:00.000Z",
          *               "invocations": 96,
@@ -9029,6 +9209,14 @@ export interface components<Other = string & {}> {
          *         {
          *           "provider": "openai",
          *           "model": "gpt-4.1-mini"
+         *         },
+         *         {
+         *           "provider": "anthropic",
+         *           "model": "claude-sonnet-4-5"
+         *         },
+         *         {
+         *           "provider": "echo",
+         *           "model": "echo-1"
          *         }
          *       ],
          *       "created_at": "2026-11-05T15:00:00.000Z",
@@ -9040,11 +9228,38 @@ export interface components<Other = string & {}> {
          *           "model": "gpt-4.1-mini",
          *           "latency_ms": 1874,
          *           "result": {
-         *             "text": "Ada cannot use the export button since this morning.",
+         *             "text": "Ada reports that nobody in her team can use the export button since this morning. They need the monthly report by noon. No workaround is known yet.",
          *             "finishReason": "stop",
          *             "usage": {
          *               "inputTokens": 64,
-         *               "outputTokens": 13
+         *               "outputTokens": 33
+         *             }
+         *           }
+         *         },
+         *         {
+         *           "status": "failed",
+         *           "provider": "anthropic",
+         *           "model": "claude-sonnet-4-5",
+         *           "latency_ms": 412,
+         *           "error": {
+         *             "type": "urn:prompt-gateway:problem:provider-rate-limited",
+         *             "title": "Provider rate limit reached",
+         *             "detail": "The provider limits the rate of requests (status 429).",
+         *             "provider_status": 429,
+         *             "retryable": true
+         *           }
+         *         },
+         *         {
+         *           "status": "succeeded",
+         *           "provider": "echo",
+         *           "model": "echo-1",
+         *           "latency_ms": 0,
+         *           "result": {
+         *             "text": "Ticket from Ada:\n\nSince this morning the export button is greyed out for everyone in our team. We need the monthly report by noon. — Ada",
+         *             "finishReason": "stop",
+         *             "usage": {
+         *               "inputTokens": 36,
+         *               "outputTokens": 25
          *             }
          *           }
          *         }
@@ -9081,9 +9296,32 @@ export interface components<Other = string & {}> {
          * TestRunPage
          * @description Test runs of a prompt, the newest first.
          * @example {
-         *       "data": [],
+         *       "data": [
+         *         {
+         *           "id": "5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38",
+         *           "prompt_id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *           "prompt_version": 2,
+         *           "status": "done",
+         *           "providers": [
+         *             {
+         *               "provider": "openai",
+         *               "model": "gpt-4.1-mini"
+         *             },
+         *             {
+         *               "provider": "anthropic",
+         *               "model": "claude-sonnet-4-5"
+         *             },
+         *             {
+         *               "provider": "echo",
+         *               "model": "echo-1"
+         *             }
+         *           ],
+         *           "created_at": "2026-11-05T15:00:00.000Z",
+         *           "finished_at": "2026-11-05T15:00:01.912Z"
+         *         }
+         *       ],
          *       "pagination": {
-         *         "total": 0,
+         *         "total": 1,
          *         "limit": 20,
          *         "offset": 0,
          *         "next": null
@@ -9132,9 +9370,68 @@ export interface components<Other = string & {}> {
          * InvocationPage
          * @description Invocations, the newest first.
          * @example {
-         *       "data": [],
+         *       "data": [
+         *         {
+         *           "id": "01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71",
+         *           "created_at": "2026-11-05T14:30:12.480Z",
+         *           "operation": "invoke",
+         *           "status": "succeeded",
+         *           "author": {
+         *             "type": "key",
+         *             "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *             "name": "Helpdesk backend"
+         *           },
+         *           "prompt_id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *           "prompt_slug": "summarise-support-ticket",
+         *           "prompt_version": 2,
+         *           "label": "production",
+         *           "tags": {
+         *             "team": "checkout",
+         *             "env": "prod"
+         *           },
+         *           "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *           "streamed": false,
+         *           "cached": false,
+         *           "provider": "openai",
+         *           "model": "gpt-4.1-mini",
+         *           "latency_ms": 2342,
+         *           "finish_reason": "stop",
+         *           "usage": {
+         *             "inputTokens": 64,
+         *             "outputTokens": 13
+         *           },
+         *           "cost": {
+         *             "amount": "0.0000464",
+         *             "currency": "USD"
+         *           },
+         *           "attempts": [
+         *             {
+         *               "provider": "anthropic",
+         *               "model": "claude-sonnet-4-5",
+         *               "status": "failed",
+         *               "problem": "urn:prompt-gateway:problem:provider-rate-limited",
+         *               "started_at": "2026-11-05T14:30:12.484Z",
+         *               "latency_ms": 412
+         *             },
+         *             {
+         *               "provider": "openai",
+         *               "model": "gpt-4.1-mini",
+         *               "status": "succeeded",
+         *               "started_at": "2026-11-05T14:30:12.898Z",
+         *               "latency_ms": 1874,
+         *               "usage": {
+         *                 "inputTokens": 64,
+         *                 "outputTokens": 13
+         *               },
+         *               "usage_source": "provider",
+         *               "answer_model": "gpt-4.1-mini-2025-04-14",
+         *               "answer_id": "chatcmpl-CYh2"
+         *             }
+         *           ]
+         *         }
+         *       ],
          *       "pagination": {
-         *         "total": 0,
+         *         "total": 1,
          *         "limit": 20,
          *         "offset": 0,
          *         "next": null
@@ -9244,7 +9541,8 @@ export interface components<Other = string & {}> {
          * InvocationFeedbackCreate
          * @description Feedback on an invocation.
          * @example {
-         *       "score": 1
+         *       "score": 1,
+         *       "comment": "Names the customer and the button."
          *     }
          */
         InvocationFeedbackCreate: {
@@ -9388,9 +9686,35 @@ export interface components<Other = string & {}> {
          * AuditLogPage
          * @description Records, the newest first.
          * @example {
-         *       "data": [],
+         *       "data": [
+         *         {
+         *           "id": "9a0c6f1e-5a37-4d0b-8a52-2d9b1f6c3e70",
+         *           "created_at": "2026-11-06T09:00:00.000Z",
+         *           "operation": "setLabel",
+         *           "author": {
+         *             "type": "key",
+         *             "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *             "name": "Release pipeline"
+         *           },
+         *           "resource_type": "prompt",
+         *           "resource_id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *           "resource_name": "Summarise a ticket",
+         *           "before": {
+         *             "labels": {
+         *               "production": 2
+         *             }
+         *           },
+         *           "after": {
+         *             "labels": {
+         *               "production": 3
+         *             }
+         *           },
+         *           "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *           "address": "192.0.2.17"
+         *         }
+         *       ],
          *       "pagination": {
-         *         "total": 0,
+         *         "total": 1,
          *         "limit": 20,
          *         "offset": 0,
          *         "next": null
@@ -9555,15 +9879,7 @@ export interface components<Other = string & {}> {
          *     }
          */
         Attention: {
-            /**
-             * @description What the key may see.
-             * @example [
-             *       "provider",
-             *       "budget",
-             *       "prompt",
-             *       "integration"
-             *     ]
-             */
+            /** @description What the key may see. */
             kinds: (("provider" | "budget" | "prompt" | "integration") | components<Other>["schemas"]["OtherValue"])[];
             /** @description At most 50 of each kind. */
             data: components<Other>["schemas"]["AttentionItem"][];
@@ -9687,17 +10003,7 @@ export interface components<Other = string & {}> {
              * @example true
              */
             configured: boolean;
-            /**
-             * @description Environment variables of the service that configure the provider. Empty for `echo`.
-             * @example [
-             *       {
-             *         "name": "OPENAI_API_KEY",
-             *         "required": true,
-             *         "set": false,
-             *         "description": "API key for OpenAI. Setting it makes the provider available."
-             *       }
-             *     ]
-             */
+            /** @description Environment variables of the service that configure the provider. Empty for `echo`. */
             settings: components<Other>["schemas"]["ProviderSetting"][];
             health?: components<Other>["schemas"]["ProviderHealth"];
         };
@@ -9737,15 +10043,15 @@ export interface components<Other = string & {}> {
          * @description An answer of a provider to a test.
          * @example {
          *       "invocation_id": "01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71",
-         *       "model": "claude-haiku-4-5",
+         *       "model": "gpt-4.1-mini",
          *       "text": "OK.",
-         *       "latency_ms": 611,
+         *       "latency_ms": 1874,
          *       "usage": {
-         *         "inputTokens": 11,
-         *         "outputTokens": 5
+         *         "inputTokens": 64,
+         *         "outputTokens": 13
          *       },
          *       "cost": {
-         *         "amount": "0.000036",
+         *         "amount": "0.0000464",
          *         "currency": "USD"
          *       }
          *     }
@@ -9766,9 +10072,28 @@ export interface components<Other = string & {}> {
          * ModelPricePage
          * @description Prices of models, ordered by provider and model.
          * @example {
-         *       "data": [],
+         *       "data": [
+         *         {
+         *           "provider": "anthropic",
+         *           "model": "claude-sonnet-4-5",
+         *           "source": "table",
+         *           "table_model": "claude-sonnet-4-5",
+         *           "table_match": "exact",
+         *           "currency": "USD",
+         *           "rates": [
+         *             {
+         *               "source": "table",
+         *               "input": "3",
+         *               "cached_input": "0.3",
+         *               "cache_write": "3.75",
+         *               "cache_write_1h": "6",
+         *               "output": "15"
+         *             }
+         *           ]
+         *         }
+         *       ],
          *       "pagination": {
-         *         "total": 0,
+         *         "total": 1,
          *         "limit": 20,
          *         "offset": 0,
          *         "next": null
@@ -9785,6 +10110,7 @@ export interface components<Other = string & {}> {
          * @description Prices of a million tokens, and when they hold.
          * @example {
          *       "input": "2.5",
+         *       "cached_input": "0.25",
          *       "output": "10"
          *     }
          */
@@ -9833,7 +10159,14 @@ export interface components<Other = string & {}> {
          *       "rates": [
          *         {
          *           "input": "2.5",
+         *           "cached_input": "0.25",
          *           "output": "10"
+         *         },
+         *         {
+         *           "from": "2027-01-01T00:00:00Z",
+         *           "input": "2",
+         *           "cached_input": "0.2",
+         *           "output": "8"
          *         }
          *       ]
          *     }
@@ -9870,9 +10203,52 @@ export interface components<Other = string & {}> {
          * BudgetPage
          * @description Budgets, ordered by name.
          * @example {
-         *       "data": [],
+         *       "data": [
+         *         {
+         *           "id": "5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65",
+         *           "name": "checkout",
+         *           "scope": {
+         *             "tag": "team=checkout"
+         *           },
+         *           "limit": {
+         *             "amount": "50",
+         *             "currency": "USD"
+         *           },
+         *           "period": "month",
+         *           "time_zone": "Europe/Amsterdam",
+         *           "unpriced": "refuse",
+         *           "assume_max_output_tokens": 4096,
+         *           "thresholds": [
+         *             50,
+         *             80
+         *           ],
+         *           "current": {
+         *             "since": "2026-10-31T23:00:00.000Z",
+         *             "resets_at": "2026-11-30T23:00:00.000Z",
+         *             "spent": {
+         *               "amount": "12.5",
+         *               "currency": "USD"
+         *             },
+         *             "held": {
+         *               "amount": "0.21",
+         *               "currency": "USD"
+         *             },
+         *             "left": {
+         *               "amount": "37.29",
+         *               "currency": "USD"
+         *             }
+         *           },
+         *           "began_at": "2026-10-14T09:00:00.000Z",
+         *           "updated_at": "2026-11-06T09:00:00.000Z",
+         *           "author": {
+         *             "type": "key",
+         *             "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *             "name": "Finance"
+         *           }
+         *         }
+         *       ],
          *       "pagination": {
-         *         "total": 0,
+         *         "total": 1,
          *         "limit": 20,
          *         "offset": 0,
          *         "next": null
@@ -10059,8 +10435,8 @@ export interface components<Other = string & {}> {
          * Costs
          * @description Sums of costs. Fields without a value are absent.
          * @example {
-         *       "since": "2026-11-06T00:00:00.000Z",
-         *       "until": "2026-11-07T00:00:00.000Z",
+         *       "since": "2026-11-05T14:30:12.480Z",
+         *       "until": "2026-11-05T14:30:12.480Z",
          *       "complete_until": "2026-11-06T12:15:00.000Z",
          *       "total": {
          *         "calls": 412,
@@ -10443,7 +10819,10 @@ export interface components<Other = string & {}> {
         /**
          * ChatStreamOptions
          * @description Options of a stream.
-         * @example {}
+         * @example {
+         *       "include_usage": true,
+         *       "include_obfuscation": false
+         *     }
          */
         ChatStreamOptions: {
             /**
@@ -10477,15 +10856,7 @@ export interface components<Other = string & {}> {
              */
             model?: string | null;
             prompt?: components<Other>["schemas"]["StoredPrompt"];
-            /**
-             * @description The conversation. It can be empty for a stored prompt. Placeholders in it are not filled in.
-             * @example [
-             *       {
-             *         "role": "user",
-             *         "content": "What is a webhook?"
-             *       }
-             *     ]
-             */
+            /** @description The conversation. It can be empty for a stored prompt. Placeholders in it are not filled in. */
             messages: components<Other>["schemas"]["ChatMessageInput"][];
             /**
              * @description Randomness of the answer.
@@ -11338,7 +11709,12 @@ export interface components<Other = string & {}> {
         /**
          * ResponseTextInput
          * @description The form of the answer.
-         * @example {}
+         * @example {
+         *       "format": {
+         *         "type": "json_object"
+         *       },
+         *       "verbosity": "medium"
+         *     }
          */
         ResponseTextInput: {
             format?: components<Other>["schemas"]["ResponseTextFormat"];
@@ -11387,20 +11763,7 @@ export interface components<Other = string & {}> {
              * @example Finds a customer by name
              */
             description?: string | null;
-            /**
-             * @description JSON Schema of the arguments. It is passed on as it is. `null` means that there are none.
-             * @example {
-             *       "type": "object",
-             *       "properties": {
-             *         "name": {
-             *           "type": "string"
-             *         }
-             *       },
-             *       "required": [
-             *         "name"
-             *       ]
-             *     }
-             */
+            /** @description JSON Schema of the arguments. It is passed on as it is. `null` means that there are none. */
             parameters?: {
                 [key: string]: unknown;
             } | null;
@@ -11452,7 +11815,11 @@ export interface components<Other = string & {}> {
         /**
          * ResponseReasoningInput
          * @description How the model reasons. Reasoning is never returned, so `summary` has no effect.
-         * @example {}
+         * @example {
+         *       "effort": "low",
+         *       "summary": "auto",
+         *       "generate_summary": null
+         *     }
          */
         ResponseReasoningInput: {
             /**
@@ -11474,7 +11841,9 @@ export interface components<Other = string & {}> {
         /**
          * ResponseStreamOptions
          * @description Options of a stream.
-         * @example {}
+         * @example {
+         *       "include_obfuscation": false
+         *     }
          */
         ResponseStreamOptions: {
             /**
@@ -11872,10 +12241,7 @@ export interface components<Other = string & {}> {
              * @example A webhook
              */
             delta: string;
-            /**
-             * @description Always empty.
-             * @example []
-             */
+            /** @description Always empty. */
             logprobs: Record<string, never>[];
         };
         /**
@@ -11923,10 +12289,7 @@ export interface components<Other = string & {}> {
              * @example A webhook is an HTTP request.
              */
             text: string;
-            /**
-             * @description Always empty.
-             * @example []
-             */
+            /** @description Always empty. */
             logprobs: Record<string, never>[];
         };
         /**
@@ -12141,9 +12504,38 @@ export interface components<Other = string & {}> {
          * LocationPage
          * @description Locations, the newest first.
          * @example {
-         *       "data": [],
+         *       "data": [
+         *         {
+         *           "id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *           "name": "Canal Café",
+         *           "currency": "EUR",
+         *           "time_zone": "Europe/Amsterdam",
+         *           "fiscal_day_end": "04:00",
+         *           "tax_rate_ppm": 90000,
+         *           "fee_rate_ppm": 25000,
+         *           "zones": [
+         *             {
+         *               "id": "7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65",
+         *               "name": "Terrace",
+         *               "spots": [
+         *                 {
+         *                   "id": "a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13",
+         *                   "name": "Table 4"
+         *                 },
+         *                 {
+         *                   "id": "e9b37d56-1f84-4c0a-a2e8-5d7b60c3f921",
+         *                   "name": "Table 5"
+         *                 }
+         *               ]
+         *             }
+         *           ],
+         *           "archived": false,
+         *           "created_at": "2026-11-04T08:00:00.000Z",
+         *           "updated_at": "2026-11-04T08:00:00.000Z"
+         *         }
+         *       ],
          *       "pagination": {
-         *         "total": 0,
+         *         "total": 1,
          *         "limit": 20,
          *         "offset": 0,
          *         "next": null
@@ -12161,7 +12553,23 @@ export interface components<Other = string & {}> {
          * @example {
          *       "name": "Canal Café",
          *       "currency": "EUR",
-         *       "time_zone": "Europe/Amsterdam"
+         *       "time_zone": "Europe/Amsterdam",
+         *       "fiscal_day_end": "04:00",
+         *       "tax_rate_ppm": 90000,
+         *       "fee_rate_ppm": 25000,
+         *       "zones": [
+         *         {
+         *           "name": "Terrace",
+         *           "spots": [
+         *             {
+         *               "name": "Table 4"
+         *             },
+         *             {
+         *               "name": "Table 5"
+         *             }
+         *           ]
+         *         }
+         *       ]
          *     }
          */
         LocationCreate: {
@@ -12196,7 +12604,26 @@ export interface components<Other = string & {}> {
          *     that you send without `spots` keeps its spots. `id`, `currency`, `created_at` and `updated_at` cannot be changed; you
          *     can send them with their current values.
          * @example {
-         *       "tax_rate_ppm": 210000
+         *       "tax_rate_ppm": 210000,
+         *       "zones": [
+         *         {
+         *           "id": "7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65",
+         *           "name": "Terrace",
+         *           "spots": [
+         *             {
+         *               "id": "a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13",
+         *               "name": "Table 4"
+         *             },
+         *             {
+         *               "id": "e9b37d56-1f84-4c0a-a2e8-5d7b60c3f921",
+         *               "name": "Table 5"
+         *             },
+         *             {
+         *               "name": "Table 6"
+         *             }
+         *           ]
+         *         }
+         *       ]
          *     }
          */
         LocationUpdate: {
@@ -12216,9 +12643,19 @@ export interface components<Other = string & {}> {
          * FiscalDayPage
          * @description Closed fiscal days of a location, the latest first.
          * @example {
-         *       "data": [],
+         *       "data": [
+         *         {
+         *           "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *           "date": "2026-11-06",
+         *           "closed_at": "2026-11-07T03:00:00.000Z",
+         *           "order_count": 148,
+         *           "total": 231642,
+         *           "currency": "EUR",
+         *           "closed_by": "service"
+         *         }
+         *       ],
          *       "pagination": {
-         *         "total": 0,
+         *         "total": 1,
          *         "limit": 20,
          *         "offset": 0,
          *         "next": null
@@ -12234,9 +12671,18 @@ export interface components<Other = string & {}> {
          * CategoryPage
          * @description Categories, the newest first.
          * @example {
-         *       "data": [],
+         *       "data": [
+         *         {
+         *           "id": "cat_5f0c2a9be1d84736a8c15e7d90b3f264",
+         *           "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *           "name": "Hot drinks",
+         *           "archived": false,
+         *           "created_at": "2026-11-04T08:05:00.000Z",
+         *           "updated_at": "2026-11-04T08:05:00.000Z"
+         *         }
+         *       ],
          *       "pagination": {
-         *         "total": 0,
+         *         "total": 1,
          *         "limit": 20,
          *         "offset": 0,
          *         "next": null
@@ -12281,9 +12727,41 @@ export interface components<Other = string & {}> {
          * ProductPage
          * @description Products, the newest first.
          * @example {
-         *       "data": [],
+         *       "data": [
+         *         {
+         *           "id": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *           "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *           "category_id": "cat_5f0c2a9be1d84736a8c15e7d90b3f264",
+         *           "name": "Flat white",
+         *           "description": "Double espresso with steamed milk.",
+         *           "sku": "FW-001",
+         *           "image_url": "https://cdn.example.com/products/flat-white.jpg",
+         *           "price": 420,
+         *           "currency": "EUR",
+         *           "tags": [
+         *             "coffee",
+         *             "hot"
+         *           ],
+         *           "modifiers": [
+         *             {
+         *               "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
+         *               "name": "Oat milk",
+         *               "price": 50
+         *             },
+         *             {
+         *               "id": "6e5b8f20-c3d7-4a19-92f6-48a0d1b7e35c",
+         *               "name": "Extra shot",
+         *               "price": 80
+         *             }
+         *           ],
+         *           "active": true,
+         *           "archived": false,
+         *           "created_at": "2026-11-04T08:10:00.000Z",
+         *           "updated_at": "2026-11-04T08:10:00.000Z"
+         *         }
+         *       ],
          *       "pagination": {
-         *         "total": 0,
+         *         "total": 1,
          *         "limit": 20,
          *         "offset": 0,
          *         "next": null
@@ -12302,7 +12780,21 @@ export interface components<Other = string & {}> {
          *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *       "category_id": "cat_5f0c2a9be1d84736a8c15e7d90b3f264",
          *       "name": "Flat white",
-         *       "price": 420
+         *       "price": 420,
+         *       "tags": [
+         *         "coffee",
+         *         "hot"
+         *       ],
+         *       "modifiers": [
+         *         {
+         *           "name": "Oat milk",
+         *           "price": 50
+         *         },
+         *         {
+         *           "name": "Extra shot",
+         *           "price": 80
+         *         }
+         *       ]
          *     }
          */
         ProductCreate: {
@@ -12372,8 +12864,8 @@ export interface components<Other = string & {}> {
          *       "status": "open",
          *       "total": 1584,
          *       "currency": "EUR",
-         *       "created_at": "2026-11-06T12:31:08.214Z",
-         *       "updated_at": "2026-11-06T12:31:08.214Z",
+         *       "created_at": "2026-11-05T14:30:12.480Z",
+         *       "updated_at": "2026-11-05T14:30:12.480Z",
          *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
          *     }
          */
@@ -12400,12 +12892,22 @@ export interface components<Other = string & {}> {
          * OrderPage
          * @description Orders, the newest first.
          * @example {
-         *       "data": [],
+         *       "data": [
+         *         {
+         *           "id": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
+         *           "status": "open",
+         *           "total": 1584,
+         *           "currency": "EUR",
+         *           "created_at": "2026-11-05T14:30:12.480Z",
+         *           "updated_at": "2026-11-05T14:30:12.480Z",
+         *           "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
+         *         }
+         *       ],
          *       "pagination": {
-         *         "total": 0,
+         *         "total": 312,
          *         "limit": 20,
          *         "offset": 0,
-         *         "next": null
+         *         "next": "B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA"
          *       }
          *     }
          */
@@ -12476,9 +12978,28 @@ export interface components<Other = string & {}> {
          * IntegrationPage
          * @description Integrations, the newest first.
          * @example {
-         *       "data": [],
+         *       "data": [
+         *         {
+         *           "id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *           "name": "Kitchen display",
+         *           "url": "https://kitchen.example.com/hooks/orders",
+         *           "event_types": [
+         *             "ORDER_PLACED",
+         *             "FISCAL_DAY_END"
+         *           ],
+         *           "headers": {
+         *             "X-Kitchen": "ground-floor",
+         *             "Authorization": "********"
+         *           },
+         *           "has_secret": true,
+         *           "status": "active",
+         *           "consecutive_failures": 0,
+         *           "created_at": "2026-11-05T16:20:00.000Z",
+         *           "updated_at": "2026-11-05T16:20:00.000Z"
+         *         }
+         *       ],
          *       "pagination": {
-         *         "total": 0,
+         *         "total": 1,
          *         "limit": 20,
          *         "offset": 0,
          *         "next": null
@@ -12499,7 +13020,11 @@ export interface components<Other = string & {}> {
          *       "event_types": [
          *         "ORDER_PLACED",
          *         "FISCAL_DAY_END"
-         *       ]
+         *       ],
+         *       "headers": {
+         *         "X-Kitchen": "ground-floor",
+         *         "Authorization": "Bearer EXAMPLE-not-a-real-token"
+         *       }
          *     }
          */
         IntegrationCreate: {
@@ -12533,7 +13058,11 @@ export interface components<Other = string & {}> {
          * @example {
          *       "event_types": [
          *         "ORDER_PLACED"
-         *       ]
+         *       ],
+         *       "headers": {
+         *         "X-Kitchen": "first-floor",
+         *         "Authorization": "********"
+         *       }
          *     }
          */
         IntegrationUpdate: {
@@ -12577,7 +13106,7 @@ export interface components<Other = string & {}> {
          * SecretRotationBegin
          * @description The next secret of the integration.
          * @example {
-         *       "secret": "EXAMPLE-not-a-real-secret-9876543210"
+         *       "secret": "whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5"
          *     }
          */
         SecretRotationBegin: {
@@ -12613,9 +13142,30 @@ export interface components<Other = string & {}> {
          * ReplayPage
          * @description Replays to an integration, the newest first.
          * @example {
-         *       "data": [],
+         *       "data": [
+         *         {
+         *           "id": "8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63",
+         *           "integration_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *           "since": "2026-11-06T12:00:00.000Z",
+         *           "until": "2026-11-06T13:00:00.000Z",
+         *           "status": "running",
+         *           "delivery_count": 0,
+         *           "progress": 0,
+         *           "created_at": "2026-11-06T14:05:00.000Z"
+         *         },
+         *         {
+         *           "id": "5b0d7e21-c94a-4f38-a6e3-8d1f20c97b54",
+         *           "integration_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *           "delivery_id": "b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164",
+         *           "status": "done",
+         *           "delivery_count": 1,
+         *           "progress": 1,
+         *           "created_at": "2026-11-06T13:58:12.041Z",
+         *           "finished_at": "2026-11-06T13:58:12.066Z"
+         *         }
+         *       ],
          *       "pagination": {
-         *         "total": 0,
+         *         "total": 2,
          *         "limit": 20,
          *         "offset": 0,
          *         "next": null
@@ -12647,17 +13197,12 @@ export interface components<Other = string & {}> {
          * @example {
          *       "interval_seconds": 60,
          *       "totals": {
-         *         "at": "2026-11-06T12:30:00.000Z",
+         *         "at": "2026-11-06T12:31:00.000Z",
          *         "succeeded": 38,
          *         "failed": 2,
          *         "average_latency_ms": 84
          *       },
          *       "points": [
-         *         {
-         *           "at": "2026-11-06T12:30:00.000Z",
-         *           "succeeded": 0,
-         *           "failed": 0
-         *         },
          *         {
          *           "at": "2026-11-06T12:31:00.000Z",
          *           "succeeded": 38,
@@ -12727,9 +13272,36 @@ export interface components<Other = string & {}> {
          * DeliveryPage
          * @description Deliveries, the newest first.
          * @example {
-         *       "data": [],
+         *       "data": [
+         *         {
+         *           "id": "b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164",
+         *           "event_id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36",
+         *           "event_type": "ORDER_PLACED",
+         *           "target_id": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
+         *           "integration_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *           "integration_name": "Kitchen display",
+         *           "status": "delivered",
+         *           "attempt_count": 2,
+         *           "last_outcome": "2xx",
+         *           "created_at": "2026-11-06T12:31:08.214Z",
+         *           "delivered_at": "2026-11-06T12:31:13.502Z"
+         *         },
+         *         {
+         *           "id": "e3b59f04-7c61-4d28-b8fa-2d90a6c71e84",
+         *           "event_id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36",
+         *           "event_type": "ORDER_PLACED",
+         *           "target_id": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
+         *           "integration_id": "0d7c2b95-4e81-4f3a-96d2-b5a8f1c7e043",
+         *           "integration_name": "Loyalty program",
+         *           "status": "pending",
+         *           "attempt_count": 1,
+         *           "last_outcome": "5xx",
+         *           "next_attempt_at": "2026-11-06T12:31:13.990Z",
+         *           "created_at": "2026-11-06T12:31:08.214Z"
+         *         }
+         *       ],
          *       "pagination": {
-         *         "total": 0,
+         *         "total": 2,
          *         "limit": 20,
          *         "offset": 0,
          *         "next": null
@@ -12810,9 +13382,49 @@ export interface components<Other = string & {}> {
          * AttemptPage
          * @description The attempts of a delivery, the oldest first.
          * @example {
-         *       "data": [],
+         *       "data": [
+         *         {
+         *           "number": 1,
+         *           "started_at": "2026-11-06T12:31:08.260Z",
+         *           "latency_ms": 141,
+         *           "succeeded": false,
+         *           "status_code": 503,
+         *           "request_headers": {
+         *             "X-Kitchen": "ground-floor",
+         *             "Authorization": "********",
+         *             "User-Agent": "Service-WebhookAgent/1.0.0",
+         *             "webhook-signature": "v1,Ay5oc0mPZsUeAFYcpbr7oMAXBRz8jQJ1yhBXcgIJvJQ=",
+         *             "X-Service-Signature": "5bd2dd0c1f4f0ef1ba3ef3d5c5a6f9a0b7c6d0a3e1f20b7c9c14e4c6e6c7a1d2",
+         *             "Content-Type": "application/json",
+         *             "X-Service-Event-Type": "ORDER_PLACED",
+         *             "X-Service-Event-Target-UUID": "0b9e6d27-3c58-4f14-9a6b-d18e7c2f5a40",
+         *             "X-Service-Event-Target-ID": "0b9e6d27-3c58-4f14-9a6b-d18e7c2f5a40",
+         *             "X-Service-Application-ID": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *             "webhook-id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36",
+         *             "webhook-timestamp": "1793968268"
+         *           },
+         *           "response_headers": {
+         *             "content-type": "text/plain",
+         *             "retry-after": "5"
+         *           },
+         *           "response_body": "Deploying, back in a moment.",
+         *           "response_body_truncated": false
+         *         },
+         *         {
+         *           "number": 2,
+         *           "started_at": "2026-11-06T12:31:13.418Z",
+         *           "latency_ms": 84,
+         *           "succeeded": true,
+         *           "status_code": 204,
+         *           "response_headers": {
+         *             "date": "Fri, 06 Nov 2026 12:31:13 GMT"
+         *           },
+         *           "response_body": "",
+         *           "response_body_truncated": false
+         *         }
+         *       ],
          *       "pagination": {
-         *         "total": 0,
+         *         "total": 2,
          *         "limit": 20,
          *         "offset": 0,
          *         "next": null
@@ -12890,12 +13502,67 @@ export interface components<Other = string & {}> {
          * EventTypePage
          * @description The types of events, in the order of the reference.
          * @example {
-         *       "data": [],
+         *       "data": [
+         *         {
+         *           "type": "PRODUCT_UPDATED",
+         *           "description": "A product at a location has been updated.",
+         *           "subscribable": true,
+         *           "schema": {
+         *             "$schema": "https://json-schema.org/draft/2020-12/schema",
+         *             "$id": "/schemas/events/PRODUCT_UPDATED/v1.json",
+         *             "type": "object",
+         *             "required": [
+         *               "type",
+         *               "targetUuid",
+         *               "targetId",
+         *               "createdAt",
+         *               "data",
+         *               "id"
+         *             ],
+         *             "properties": {
+         *               "type": {
+         *                 "type": "string",
+         *                 "const": "PRODUCT_UPDATED"
+         *               },
+         *               "targetUuid": {
+         *                 "type": "string",
+         *                 "pattern": "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+         *                 "maxLength": 36
+         *               },
+         *               "targetId": {
+         *                 "type": "string",
+         *                 "pattern": "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+         *                 "maxLength": 36
+         *               },
+         *               "createdAt": {
+         *                 "type": "string",
+         *                 "format": "date-time",
+         *                 "maxLength": 24
+         *               },
+         *               "data": {
+         *                 "type": "object"
+         *               },
+         *               "id": {
+         *                 "type": "string",
+         *                 "maxLength": 36
+         *               }
+         *             }
+         *           },
+         *           "example": {
+         *             "type": "PRODUCT_UPDATED",
+         *             "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *             "targetId": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *             "createdAt": "2026-11-06T09:12:44.031Z",
+         *             "data": {},
+         *             "id": "b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46"
+         *           }
+         *         }
+         *       ],
          *       "pagination": {
-         *         "total": 0,
-         *         "limit": 20,
+         *         "total": 5,
+         *         "limit": 1,
          *         "offset": 0,
-         *         "next": null
+         *         "next": "8_lKt1Jxmx83MSAwIFBST0RVQ1RfVVBEQVRFRA"
          *       }
          *     }
          */
@@ -12910,8 +13577,19 @@ export interface components<Other = string & {}> {
          * @example {
          *       "$schema": "https://json-schema.org/draft/2020-12/schema",
          *       "$id": "/schemas/events/TEST/v1.json",
+         *       "title": "TestEvent",
          *       "type": "object",
-         *       "properties": {}
+         *       "required": [
+         *         "type",
+         *         "createdAt",
+         *         "data"
+         *       ],
+         *       "properties": {
+         *         "type": {
+         *           "type": "string",
+         *           "const": "TEST"
+         *         }
+         *       }
          *     }
          */
         EventTypeSchema: {
@@ -12962,6 +13640,7 @@ export interface components<Other = string & {}> {
          *           "orders:read",
          *           "integrations:read"
          *         ],
+         *         "expires_at": "2036-06-30T23:59:59.000Z",
          *         "administrator": false,
          *         "service_version": "1.0.0-beta.1"
          *       },
@@ -12981,9 +13660,24 @@ export interface components<Other = string & {}> {
          * ApiKeyPage
          * @description API keys, the newest first, including expired and revoked keys.
          * @example {
-         *       "data": [],
+         *       "data": [
+         *         {
+         *           "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *           "name": "Helpdesk backend",
+         *           "prefix": "pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34",
+         *           "scopes": [
+         *             "prompts:read",
+         *             "prompts:invoke"
+         *           ],
+         *           "status": "active",
+         *           "created_at": "2026-11-03T10:00:00.000Z",
+         *           "created_by": "00000000-0000-4000-8000-000000000001",
+         *           "expires_at": "2036-06-30T23:59:59.000Z",
+         *           "last_used_at": "2026-11-05T14:59:30.000Z"
+         *         }
+         *       ],
          *       "pagination": {
-         *         "total": 0,
+         *         "total": 1,
          *         "limit": 20,
          *         "offset": 0,
          *         "next": null
@@ -13003,7 +13697,8 @@ export interface components<Other = string & {}> {
          *       "scopes": [
          *         "prompts:read",
          *         "prompts:invoke"
-         *       ]
+         *       ],
+         *       "expires_at": "2036-07-01T01:59:59+02:00"
          *     }
          */
         ApiKeyCreate: {
@@ -13061,6 +13756,9 @@ export interface components<Other = string & {}> {
          *     send them with any value; they are ignored.
          * @example {
          *       "limits": {
+         *         "models": [
+         *           "openai/gpt-5*"
+         *         ],
          *         "requests_per_minute": 10
          *       }
          *     }
@@ -13196,12 +13894,12 @@ export interface components<Other = string & {}> {
          * @description Paths of this service.
          * @example {
          *       "api_reference": "/docs",
-         *       "event_reference": "/docs/events",
-         *       "openapi": "/openapi.json",
-         *       "asyncapi": "/asyncapi.json",
-         *       "liveness": "/health/live",
-         *       "readiness": "/health/ready",
-         *       "metrics": "/metrics"
+         *       "event_reference": "/docs",
+         *       "openapi": "/docs",
+         *       "asyncapi": "/docs",
+         *       "liveness": "/docs",
+         *       "readiness": "/docs",
+         *       "metrics": "/docs"
          *     }
          */
         ServiceLinks: {
@@ -13219,20 +13917,20 @@ export interface components<Other = string & {}> {
          * @example {
          *       "name": "prompt-gateway",
          *       "version": "1.0.0-beta.1",
-         *       "secrets_key": "current",
          *       "schema": {
          *         "version": 7,
          *         "oldest_reader": 7
          *       },
          *       "links": {
          *         "api_reference": "/docs",
-         *         "event_reference": "/docs/events",
-         *         "openapi": "/openapi.json",
-         *         "asyncapi": "/asyncapi.json",
-         *         "liveness": "/health/live",
-         *         "readiness": "/health/ready",
-         *         "metrics": "/metrics"
-         *       }
+         *         "event_reference": "/docs",
+         *         "openapi": "/docs",
+         *         "asyncapi": "/docs",
+         *         "liveness": "/docs",
+         *         "readiness": "/docs",
+         *         "metrics": "/docs"
+         *       },
+         *       "secrets_key": "current"
          *     }
          */
         ServiceInfo: {
@@ -13378,7 +14076,7 @@ export interface components<Other = string & {}> {
          * @example {
          *       "interval_seconds": 60,
          *       "totals": {
-         *         "at": "2026-11-06T12:30:00.000Z",
+         *         "at": "2026-11-06T12:31:00.000Z",
          *         "requests": 412,
          *         "client_errors": 7,
          *         "server_errors": 1,
@@ -13397,25 +14095,6 @@ export interface components<Other = string & {}> {
          *         "attempts_failed": 4
          *       },
          *       "points": [
-         *         {
-         *           "at": "2026-11-06T12:30:00.000Z",
-         *           "requests": 0,
-         *           "client_errors": 0,
-         *           "server_errors": 0,
-         *           "invocations": 0,
-         *           "cached": 0,
-         *           "invocation_errors": 0,
-         *           "input_tokens": 0,
-         *           "output_tokens": 0,
-         *           "without_usage": 0,
-         *           "cost": {
-         *             "amount": "0",
-         *             "currency": "USD"
-         *           },
-         *           "without_cost": 0,
-         *           "attempts_succeeded": 0,
-         *           "attempts_failed": 0
-         *         },
          *         {
          *           "at": "2026-11-06T12:31:00.000Z",
          *           "requests": 412,
