@@ -111,7 +111,7 @@ export async function createGeneratedRun({
     async readAll(path) {
       const entries: Json[] = [];
       for (let after = ''; ;) {
-        const { text } = await read(`${path}?limit=100${after}`);
+        const { text } = await read(`${path}${path.includes('?') ? '&' : '?'}limit=100${after}`);
         const { data, pagination } = JSON.parse(text) as { data: Json[]; pagination: { next: string | null } };
         entries.push(...data);
         if (pagination.next === null) return entries;

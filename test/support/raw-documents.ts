@@ -15,7 +15,7 @@ const stamps = ['_id', 'revision', 'writes'];
 const audited = [...stamps, 'audit', 'removed'];
 const auditEntry = [
   ...['at', 'operation', 'author', 'session_id', 'resource_type', 'resource_id', 'before', 'after'],
-  ...['withheld', 'cut', 'request_id', 'address'],
+  ...['resource_name', 'currency', 'withheld', 'cut', 'request_id', 'address'],
 ];
 
 /** The fields of each collection. A document with another field contains data that was not intended. */
@@ -91,7 +91,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   ],
   attempts: [
     ...['_id', 'integration_id', 'delivery_id', 'number', 'at', 'milliseconds', 'status', 'error', 'expires_at'],
-    ...['response_headers', 'response', 'response_cut'],
+    ...['request_headers', 'response_headers', 'response', 'response_cut', 'certificate_names'],
   ],
   replays: [
     ...[...stamps, 'integration_id', 'delivery_id', 'since', 'until', 'types', 'cursor_created_at', 'cursor_id'],

@@ -64,7 +64,7 @@ describe('a receiver whose TLS fails', () => {
     );
     expect(shown.last_error.error).toBe(expected.error);
     expect(shown.failing_delivery).toMatchObject(expected);
-    const list = `${integration.path}/deliveries?last_outcome=${expected.error}`;
+    const list = `${integration.deliveries}&last_outcome=${expected.error}`;
     expect((await setup.service.call('GET', list)).body.data).toMatchObject([{ id, last_outcome: expected.error }]);
   });
 
