@@ -222,6 +222,44 @@ describe('what the process does not do', () => {
   });
 });
 
+describe('a service that does not answer', () => {
+  const lost = /ERR_INTERNET_DISCONNECTED|ERR_CONNECTION_REFUSED|preload|dynamically imported/;
+  const notice = (page: Page, text: string | RegExp) => page.getByRole('alert').filter({ hasText: text });
+  const noNotice = (page: Page) =>
+    notice(page, /offline|does not answer|cannot be reached/)
+      .first()
+      .waitFor({ state: 'detached' });
+
+  it.each(['/prompts/new', '/costs/budgets/new', '/deliveries'])(
+    'is said on %s, and what failed is read again',
+    async (target) => {
+      browser.tolerate(lost);
+      const page = await openSignedIn(browser, service, target);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.context().setOffline(true);
+      const began = Date.now();
+      await notice(page, 'This browser is offline').waitFor({ timeout: 3_000 });
+      expect(Date.now() - began).toBeLessThan(3_000);
+      await takeScreenshots(page, `offline${target.replaceAll('/', '-')}`);
+      await expectAccessible(page);
+      // The script of this screen is not loaded yet.
+      await page.getByRole('navigation').getByRole('link', { name: 'Providers' }).click();
+      await page.getByRole('heading', { name: 'This page cannot be shown' }).waitFor();
+      await page.context().setOffline(false);
+      await page.getByRole('heading', { level: 1, name: 'Providers' }).waitFor();
+      await noNotice(page);
+
+      await page.route('**/{api,v1,health}/**', (route) => route.abort('connectionrefused'));
+      await notice(page, 'The service does not answer').waitFor({ timeout: 5_000 });
+      await page.getByRole('navigation').getByRole('link', { name: 'Integrations' }).click();
+      await notice(page, 'The service cannot be reached').waitFor();
+      await page.unroute('**/{api,v1,health}/**');
+      await page.getByRole('link', { name: 'Kitchen display' }).first().waitFor();
+      await noNotice(page);
+    },
+  );
+});
+
 describe('a tab that nobody uses', () => {
   it('asks at most ten times a minute, nothing while it is hidden, and nothing after half an hour', async () => {
     const page = await browser.open(service.url, '/dashboard/providers');

@@ -9,6 +9,7 @@ import { ModeNotice } from './mode-notice.tsx';
 import { entryOf } from './navigation.ts';
 import { NavigationLinks } from './navigation-links.tsx';
 import { Product } from './product.tsx';
+import { Reachability } from './reachability.tsx';
 import classes from './shell.module.css';
 import { SearchButton, useShortcuts } from './shortcuts.tsx';
 
@@ -64,6 +65,7 @@ export function Shell(): ReactNode {
       {dialog}
       <AppShell.Main id="content" tabIndex={-1} className={classes.main}>
         <div className={classes.content}>
+          <Reachability />
           <ModeNotice />
           <Screen />
         </div>

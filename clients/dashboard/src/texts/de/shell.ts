@@ -88,6 +88,12 @@ export const shell: Texts['shell'] = {
       'Nur zum Ansehen: Dieser Prozess ändert nichts, ruft keinen Anbieter auf und sendet keine Webhooks (READ_ONLY=on).',
     noWebhooks: 'Dieser Prozess sendet keine Webhooks (WEBHOOKS=off).',
   },
+  reachability: {
+    unreachable:
+      'Der Dienst antwortet nicht. Was Sie sehen, ist vielleicht nicht mehr aktuell. Diese Seite versucht es von selbst erneut und behält, was Sie getippt haben.',
+    offline:
+      'Dieser Browser ist offline. Was Sie sehen, ist vielleicht nicht mehr aktuell. Diese Seite versucht es von selbst erneut und behält, was Sie getippt haben.',
+  },
   notFound: {
     title: 'Seite nicht gefunden',
     text: 'Unter dieser Adresse gibt es keine Seite. Vielleicht wurde sie verschoben, oder der Link ist unvollständig.',

@@ -85,6 +85,12 @@ export const shell = {
     readOnly: 'Read-only: this process changes nothing, calls no provider and sends no webhooks (READ_ONLY=on).',
     noWebhooks: 'This process sends no webhooks (WEBHOOKS=off).',
   },
+  reachability: {
+    unreachable:
+      'The service does not answer, so what you see may be out of date. This page tries again by itself and keeps what you have typed.',
+    offline:
+      'This browser is offline, so what you see may be out of date. This page tries again by itself and keeps what you have typed.',
+  },
   notFound: {
     title: 'Page not found',
     text: 'No page has this address. It may have been moved, or the link is incomplete.',

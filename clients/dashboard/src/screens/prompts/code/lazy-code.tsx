@@ -22,17 +22,23 @@ export function CodeEditor(props: CodeEditorProps): ReactNode {
     <StillEditor
       {...props}
       onPoint={() => {
-        void loadEditor();
+        loadEditor().catch(() => undefined);
       }}
       onBegin={(findCaret) => {
         if (isLoading.current) return;
         isLoading.current = true;
-        void loadEditor().then(({ CodeEditor: Editor }) => {
-          // At once, so that no key is lost between the two.
-          flushSync(() => {
-            setLoaded({ CodeEditor: Editor, caret: findCaret() });
-          });
-        });
+        loadEditor().then(
+          ({ CodeEditor: Editor }) => {
+            // At once, so that no key is lost between the two.
+            flushSync(() => {
+              setLoaded({ CodeEditor: Editor, caret: findCaret() });
+            });
+          },
+          () => {
+            // The service does not answer now. The text stays a plain one, until someone begins again.
+            isLoading.current = false;
+          },
+        );
       }}
     />
   );
