@@ -1505,7 +1505,31 @@ export const operationTable = {
         "required": false
       },
       {
+        "name": "attempt_model",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "attempt_status",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "attempt_problem",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "attempt_cost",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "cached",
         "in": "query",
         "type": "string",
         "required": false
@@ -1649,7 +1673,31 @@ export const operationTable = {
         "required": false
       },
       {
+        "name": "attempt_model",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "attempt_status",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "attempt_problem",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "attempt_cost",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "cached",
         "in": "query",
         "type": "string",
         "required": false

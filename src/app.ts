@@ -240,7 +240,6 @@ export function createApp(dependencies: AppDependencies): App {
   const generation = createGeneration({
     prompts,
     providers,
-    statistics,
     invocations,
     clock,
     metrics,

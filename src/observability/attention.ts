@@ -87,9 +87,13 @@ const hourMs = 3_600_000;
 
 export function createAttention(dependencies: AttentionDependencies): Attention {
   const { providers, statistics, budgets, invocations, integrations, receivers, clock } = dependencies;
-  const counted = async (isSeen: boolean, filter: InvocationFilter, found: Found): Promise<Counted> => ({
-    invocations: isSeen ? { found, total: await invocations.list(filter).total() } : undefined,
-  });
+  /** Up to now, so that the list has what was counted. */
+  const counted = async (isSeen: boolean, filter: InvocationFilter, parameters: Found): Promise<Counted> => {
+    if (!isSeen) return { invocations: undefined };
+    const until = clock.now();
+    const total = await invocations.list({ ...filter, until }).total();
+    return { invocations: { found: { ...parameters, until: until.toISOString() }, total } };
+  };
 
   const failingProviders = async () => {
     const configured = providers.list().filter((provider) => provider.configured);

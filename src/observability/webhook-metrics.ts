@@ -62,7 +62,10 @@ export function createWebhookMetrics({ counter, gauge, histogram }: MetricSet): 
     attempted: ({ outcome, seconds }) => {
       attempts(outcome).observe(seconds);
     },
-    finished: (status, seconds) => {
+    expired: () => {
+      finished('expired').inc();
+    },
+    finished: (status, _delivery, seconds) => {
       finished(status).inc();
       if (seconds !== undefined) delivered().observe(seconds);
     },

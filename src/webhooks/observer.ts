@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryStatus } from './deliveries/delivery.ts';
+import type { Delivery } from './deliveries/delivery.ts';
 
 /**
  * Why deliveries wait: they are due, a later attempt is scheduled or the circuit breaker is open, or the integration is
@@ -23,11 +23,13 @@ export interface Attempted {
 /** What the delivery engine reports for metrics. Its members can be called often and must not throw. */
 export interface WebhookObserver {
   attempted(attempt: Attempted): void;
+  /** A delivery was dropped. */
+  expired(): void;
   /**
    * A delivery is finished. `seconds` is the time since the event. It is undefined for replays, held and failed
    * deliveries, whose age does not depend on the service.
    */
-  finished(status: Exclude<DeliveryStatus, 'pending'>, seconds?: number): void;
+  finished(status: 'delivered' | 'failed', delivery: Delivery, seconds?: number): void;
   /** Events were relayed; `seconds` is the waiting time of the oldest. */
   relayed(events: number, seconds: number): void;
   breakerOpened(): void;
@@ -45,6 +47,7 @@ export interface WebhookObserver {
 
 export const silentObserver: WebhookObserver = {
   attempted: () => undefined,
+  expired: () => undefined,
   finished: () => undefined,
   relayed: () => undefined,
   breakerOpened: () => undefined,

@@ -87,7 +87,7 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
         for (const { integrationId, at } of found) {
           if (at >= dueBefore) continue;
           const expired = await deliveries.expire(integrationId, dueBefore, end, pause);
-          for (let each = 0; each < expired; each += 1) observer.finished('expired');
+          for (let each = 0; each < expired; each += 1) observer.expired();
         }
       }
     },

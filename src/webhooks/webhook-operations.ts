@@ -21,7 +21,7 @@ import {
   representListedDelivery,
   representReplay,
   storedStatus,
-  type ShownStatus,
+  type StatusFilter,
 } from './webhook-representation.ts';
 import type { Clock } from '../base/runtime/clock.ts';
 
@@ -98,7 +98,7 @@ export function webhookOperations({
 
   /** The filter of a status; undefined if no delivery can have it. */
   const statusFilter = async (
-    status: ShownStatus | undefined,
+    status: StatusFilter | undefined,
     integrationId: string | undefined,
   ): Promise<Pick<DeliveryFilter, 'status' | 'hasFailed' | 'integrations'> | undefined> => {
     if (status === undefined) return {};
@@ -107,7 +107,7 @@ export function webhookOperations({
       return integration !== undefined && canHave(status, integration) ? storedStatus(status) : undefined;
     }
     const stored = storedStatus(status);
-    if (stored.status !== 'pending') return stored;
+    if (stored.status !== 'pending' || status === 'waiting') return stored;
     const inactive = await integrations.inactiveIds();
     if (inactive.length === 0) return status === 'held' ? undefined : stored;
     return { ...stored, integrations: status === 'held' ? { among: inactive } : { except: inactive } };

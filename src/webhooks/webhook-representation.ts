@@ -10,6 +10,8 @@ import type { Replay } from './replays/replay.ts';
 type Schemas = components['schemas'];
 /** The status of a delivery in answers and filters. */
 export type ShownStatus = Schemas['DeliveryStatus'];
+/** `waiting`: pending, retrying or held. */
+export type StatusFilter = ShownStatus | 'waiting';
 
 /** A pending delivery of an integration that is not active is held. Another one that has failed is retrying. */
 function shownStatus({ status, failures }: Delivery, integration: Pick<Integration, 'status'>): ShownStatus {
@@ -19,16 +21,16 @@ function shownStatus({ status, failures }: Delivery, integration: Pick<Integrati
 }
 
 /** What is stored of deliveries that are shown with this status. Those that are held are of inactive integrations. */
-export function storedStatus(shown: ShownStatus): Pick<DeliveryFilter, 'status' | 'hasFailed'> {
-  if (shown === 'held') return { status: 'pending' };
+export function storedStatus(shown: StatusFilter): Pick<DeliveryFilter, 'status' | 'hasFailed'> {
+  if (shown === 'held' || shown === 'waiting') return { status: 'pending' };
   if (shown === 'retrying') return { status: 'pending', hasFailed: true };
   return shown === 'pending' ? { status: 'pending', hasFailed: false } : { status: shown };
 }
 
 /** Whether deliveries of an integration can be shown with this status. */
-export function canHave(shown: ShownStatus, { status }: Pick<Integration, 'status'>): boolean {
+export function canHave(shown: StatusFilter, { status }: Pick<Integration, 'status'>): boolean {
   if (shown === 'held') return status !== 'active';
-  return status === 'active' || storedStatus(shown).status !== 'pending';
+  return status === 'active' || shown === 'waiting' || storedStatus(shown).status !== 'pending';
 }
 
 /** What the representation of a delivery depends on besides the delivery. */

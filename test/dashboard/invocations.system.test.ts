@@ -95,7 +95,7 @@ describe('the invocation log', () => {
     await expectAccessible(page);
     await takeScreenshots(page, 'prompt-users');
     await users.getByRole('link', { name: 'administrator' }).click();
-    await page.waitForURL('**/invocations?prompt=*&since=*&author_id=administrator');
+    await page.waitForURL('**/invocations?prompt=*&since=*&until=*&author_id=administrator');
     await rows(page).nth(5).waitFor();
   });
 
@@ -111,7 +111,7 @@ describe('the invocation log', () => {
     await page.getByText('By tag').click();
     await page.waitForURL('**/costs?by=tag');
     await page.getByRole('link', { name: 'team=checkout' }).click();
-    await page.waitForURL('**/invocations?tag=**');
+    await page.waitForURL('**/invocations?*tag=**');
     await rows(page).nth(4).waitFor();
   });
 

@@ -81,7 +81,7 @@ describe('the overview', () => {
     await create('/api/v1/api-keys', { name: 'Shop', scopes: ['prompts:invoke'] });
     await later(page);
     await steps.waitFor({ state: 'detached' });
-    await page.getByRole('figure', { name: 'Prompt invocations' }).getByText('No data in this period').waitFor();
+    await page.getByRole('figure', { name: 'Invocations' }).getByText('No data in this period').waitFor();
     await page.getByText('Nothing needs attention.').waitFor();
 
     await greet(service, greeting);
@@ -97,9 +97,9 @@ describe('the overview', () => {
     await untilTotals(service, statisticsPath, { invocations: 3, attempts_succeeded: 1, attempts_failed: 1 });
     await later(page);
     const figure = (name: string) => page.getByRole('group', { name });
-    await figure('Prompt invocations').getByText('0 cached, 1 failed').waitFor();
+    await figure('Invocations').getByText('0 cached, 1 failed').waitFor();
     await figure('Tokens').getByText('4 in, 4 out').waitFor();
-    await figure('Delivery attempts').getByText('50% succeeded, 1 failed').waitFor();
+    await figure('Delivered events').getByText('50%, 1 failed').waitFor();
     await figure('Waiting deliveries').getByText('1 held').waitFor();
     await page.locator('[data-bar]').first().waitFor({ state: 'attached' });
     const attention = page.getByRole('region', { name: 'Needs attention' });
@@ -110,10 +110,10 @@ describe('the overview', () => {
     await takeScreenshots(page, 'overview');
 
     for (const [name, rows, address] of [
-      ['3', 3, '**/invocations?since=*'],
-      ['1 failed', 1, '**/invocations?status=failed&since=*'],
+      ['3', 3, '**/invocations?since=*&until=*'],
+      ['1 failed', 1, '**/invocations?status=failed&since=*&until=*'],
     ] as const) {
-      await figure('Prompt invocations').getByRole('link', { name, exact: true }).click();
+      await figure('Invocations').getByRole('link', { name, exact: true }).click();
       await page.waitForURL(address);
       const table = page.getByRole('table').locator('tbody tr');
       await table.nth(rows - 1).waitFor();
@@ -125,7 +125,7 @@ describe('the overview', () => {
     await page.getByRole('table', { name: 'Delivery attempts' }).getByRole('cell', { name: '1' }).first().waitFor();
     await page.getByText('Last day').click();
     await page.waitForURL('**/dashboard/overview?span=day');
-    await figure('Delivery attempts').getByText('50% succeeded, 1 failed').waitFor();
+    await figure('Delivered events').getByText('50%, 1 failed').waitFor();
     await page.getByRole('region', { name: 'Last failed deliveries' }).getByRole('link', { name: 'TEST' }).click();
     await heading(page, 'TEST delivery').waitFor();
     await page.goBack();

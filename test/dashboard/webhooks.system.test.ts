@@ -123,9 +123,9 @@ describe('an integration', () => {
     await placeOrder(service, shop);
     await title.getByText('Waits for the receiver').waitFor();
     await page.getByText('One delivery waits. “Attempt now” sends it if it is due.').waitFor();
-    await figure(page, 'Failures in a row', '3').waitFor();
-    await figure(page, 'Failures in a row', 'Status 503').waitFor();
-    await figure(page, 'Attempts that succeeded, 24 h', '0%').waitFor();
+    await figure(page, 'Failed attempts in a row', '3').waitFor();
+    await figure(page, 'Failed attempts in a row', 'Status 503').waitFor();
+    await figure(page, 'Delivered events, 24 h', 'None ended').waitFor();
     await figure(page, 'Waiting', '1').waitFor();
     await inspect(page, 'integration');
 

@@ -81,7 +81,7 @@ describe('200', () => {
       problem: 'urn:prompt-gateway:problem:provider-refused-credentials',
       detail: expect.stringContaining('does not accept the configured credentials'),
     });
-    expect(line?.invocations).toEqual({ attempt_provider: 'mock', since: line?.since });
+    expect(line?.invocations).toEqual({ attempt_provider: 'mock', since: line?.since, until: expect.any(String) });
     expect(line && (await listed(line))).toBe(3);
     const { data } = await attention();
     expect(data.map(({ kind }) => kind)).toEqual(['provider', 'prompt']);
@@ -133,7 +133,7 @@ describe('200', () => {
       expect(problemOf(await harness.invoke(slug, { parameters }))).toBe('budget-exceeded');
     }
     const line = await lineOf('tight', { kind: 'budget', name: 'tight', state: 'refusing', count: 2 });
-    expect(line?.invocations).toEqual({ refused_by: 'tight', since: line?.since });
+    expect(line?.invocations).toEqual({ refused_by: 'tight', since: line?.since, until: expect.any(String) });
     const prompt = (await attention()).data.find(({ name }) => name === slug);
     expect(prompt).toMatchObject({ kind: 'prompt', count: 2, caused_by: { kind: 'budget', id: 'tight' } });
     expect(line && (await listed(line))).toBe(2);

@@ -36,11 +36,11 @@ export interface Budgeting {
   refreshed(): Promise<void> | undefined;
   /**
    * What a call has to reserve.
-   * @param most that it can cost, in nano-dollars; undefined if that is unknown
+   * @param most that it can cost, in nano-dollars, or why that is unknown
    * @returns undefined without budgets
    * @throws {ProblemError} cost-unknown
    */
-  claim(charged: Charged, called: Called, most: number | undefined): Claim | undefined;
+  claim(charged: Charged, called: Called, most: number | UnknownCost): Claim | undefined;
   /** A call was refused because of a budget. @param budget its name */
   refused(budget: string, began: Date): void;
   /** A call has cost more than the most that it could cost: its model is blocked from now on. */
@@ -56,6 +56,9 @@ export interface Called {
   readonly provider: string;
   readonly model: string;
 }
+
+/** Why the most that a call can cost is unknown. */
+export type UnknownCost = 'price' | 'output-limit' | 'not-kept';
 
 /** A call under budgets that has cost more than the most that it could cost. Amounts are nano-dollars. */
 export interface Excess extends Called {
@@ -199,9 +202,14 @@ export function createBudgets({ store, periods, clock, random, onExcess, onRefus
       for (const { budget } of payers) {
         if (budget.unpriced !== 'refuse') continue;
         const isBlocked = budget.blocked?.some(({ model }) => model === nameOf(called)) === true;
-        if (most === undefined || isBlocked) throw costUnknown(budget, isBlocked ? nameOf(called) : undefined);
+        if (isBlocked) throw costUnknown(budget, called, 'blocked');
+        if (typeof most === 'string') throw costUnknown(budget, called, most);
       }
-      return { periods: payers.map(currentTerms), amount: most ?? 0, payer: charged.principal.family };
+      return {
+        periods: payers.map(currentTerms),
+        amount: typeof most === 'string' ? 0 : most,
+        payer: charged.principal.family,
+      };
     },
     refused(name, began) {
       const current = all.find(({ budget }) => budget.name === name);
@@ -296,13 +304,21 @@ function named(budget: Budget): Budget {
   return { ...budget, id: budget.name };
 }
 
-/** @param blocked the model, if it is blocked */
-function costUnknown({ name }: Budget, blocked: string | undefined): ProblemError {
+/** Why a budget refuses a call whose most possible cost is unknown, and what to do. */
+const remedies: Readonly<Record<UnknownCost | 'blocked', (called: Called) => string>> = {
+  price: ({ provider, model }) =>
+    `${provider}/${model} has no price, or an option of the provider changes it. Set a price: PUT /api/v1/prices/${provider}/${model}.`,
+  'output-limit': ({ provider, model }) =>
+    `${provider}/${model} would get no limit of output tokens. Set max_output_tokens, or assume_max_output_tokens of the budget.`,
+  'not-kept': ({ provider }) =>
+    `The server ${provider} is not declared to keep the limit of output tokens. Set its enforces_max_output.`,
+  blocked: ({ provider, model }) =>
+    `A call of ${provider}/${model} has cost more than it could cost at most. Set the budget again to lift this.`,
+};
+
+function costUnknown({ name }: Budget, called: Called, why: UnknownCost | 'blocked'): ProblemError {
   return new ProblemError('cost-unknown', {
-    detail:
-      blocked === undefined
-        ? `The most that the call can cost is unknown, and the budget "${name}" refuses such calls.`
-        : `A call of ${blocked} has cost more than it could cost at most, and the budget "${name}" refuses such calls until it is set again.`,
+    detail: `The budget "${name}" refuses calls whose most possible cost is unknown. ${remedies[why](called)} Or allow such calls: "unpriced": "allow".`,
     headers: { 'x-should-retry': 'false' },
     extensions: { budget: name },
   });

@@ -43,7 +43,7 @@ export interface InvocationFeatureOptions extends Basis {
   /** Called with the number of interrupted invocations whose records were stored. */
   readonly onInterrupted?: (invocations: number) => void;
   readonly prices: Pick<Prices, 'quote'>;
-  readonly statistics: Pick<Statistics, 'called' | 'rated'>;
+  readonly statistics: Pick<Statistics, 'called' | 'recorded' | 'rated'>;
   readonly budgets: {
     readonly budgets: Budgeting;
     readonly accounts: Accounts;
@@ -91,11 +91,15 @@ export function createInvocationFeature(all: InvocationFeatureOptions) {
     ...{ journals, records, clock, budgets, random },
     prices: options.prices,
     contentMode: content.mode,
-    onCalled: statistics.called,
+    statistics,
   });
   const { monotonic } = clock;
   const recover = createRecovery({
-    ...{ store: journalStore, journals, records: store, accounts, log, onInterrupted, monotonic, termMs },
+    ...{ store: journalStore, journals, records: store, accounts, log, monotonic, termMs },
+    onInterrupted(found) {
+      onInterrupted(found.length);
+      found.forEach(statistics.recorded);
+    },
   });
   const { retentionMs, addedUpUntil } = options;
   const retain = createRetention({

@@ -52,10 +52,14 @@ export function invocationSource(
   filter: InvocationFilter,
 ): Source<InvocationDocument> {
   const { since, until, promptIds, promptId, version, label, authorId, provider, model, status, problem, tag } = filter;
-  const { requestId, refusedBy, attemptProvider, attemptProblem } = filter;
+  const { requestId, refusedBy, attemptProvider, attemptProblem, attemptModel, attemptStatus, attemptCost } = filter;
   const attempt = {
     ...(attemptProvider !== undefined && { provider: attemptProvider }),
+    ...(attemptModel !== undefined && { model: attemptModel }),
+    ...(attemptStatus !== undefined && { status: toStoredStatus(attemptStatus) }),
     ...(attemptProblem !== undefined && { problem: attemptProblem }),
+    // Also if it is absent.
+    ...(attemptCost !== undefined && { cost: null }),
   };
   const equal: Record<string, unknown> = {
     ...(refusedBy !== undefined && { refused_by: refusedBy }),
@@ -69,6 +73,7 @@ export function invocationSource(
     ...(label !== undefined && { label }),
     ...(version !== undefined && { prompt_version: version }),
     ...(status !== undefined && { status: toStoredStatus(status) }),
+    ...(filter.cached !== undefined && { cached: filter.cached === 'only' }),
     ...(Object.keys(attempt).length > 0 && { attempts: { $elemMatch: attempt } }),
   };
   const indexed = selective.find((name) => name in equal);

@@ -1,6 +1,7 @@
 import type { Budgeting } from '../budgets/budgets.ts';
 import type { Prices } from '../prices/prices.ts';
 import { authorOf, type Principal } from '../../base/limits/principal.ts';
+import type { Statistics } from '../statistics/statistics.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import type { Random } from '../../base/runtime/random.ts';
 import type { ContentMode } from './content.ts';
@@ -37,7 +38,7 @@ export interface InvocationLogDependencies {
   readonly random: Random;
   /** Of which invocations the content may be kept. */
   readonly contentMode: ContentMode;
-  readonly onCalled: InvocationRecordDependencies['onCalled'];
+  readonly statistics: Pick<Statistics, 'called' | 'recorded'>;
 }
 
 export function createInvocationLog({
@@ -48,11 +49,12 @@ export function createInvocationLog({
   budgets,
   random,
   contentMode,
-  onCalled,
+  statistics,
 }: InvocationLogDependencies): InvocationLog & { readonly active: number } {
   let active = 0;
   const onFinal: InvocationRecordDependencies['onFinal'] = (document, { isInJournal, isNeeded, content }) => {
     active -= 1;
+    statistics.recorded(document);
     const onGone = (): void => {
       if (isInJournal) journals.end(document._id, document.attempts);
     };
@@ -78,8 +80,8 @@ export function createInvocationLog({
         cached: false,
         attempts: [],
       };
-      const dependencies = { clock, prices, journals, budgets, principal, contentMode, onCalled, onFinal };
-      return new InvocationRecord(document, dependencies);
+      const terms = { clock, prices, journals, budgets, principal, contentMode };
+      return new InvocationRecord(document, { ...terms, onCalled: statistics.called, onFinal });
     },
   };
 }

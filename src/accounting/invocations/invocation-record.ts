@@ -1,6 +1,6 @@
 import { defined } from '../../base/runtime/objects.ts';
 import type { Principal } from '../../base/limits/principal.ts';
-import type { Budgeting, Charged } from '../budgets/budgets.ts';
+import type { Budgeting, Charged, UnknownCost } from '../budgets/budgets.ts';
 import type { Claim } from '../budgets/shares.ts';
 import { fromStored, noCost, toPlain, type CallCost, type NanoDollars } from '../../base/runtime/money.ts';
 import type { Prices, Quote } from '../prices/prices.ts';
@@ -55,8 +55,6 @@ export type InvocationEnd =
 
 /** What the calls of an invocation cost. */
 export interface Spent {
-  /** Whether a provider may charge for one. */
-  readonly isCharged: boolean;
   /** Undefined if it is unknown. */
   readonly cost: NanoDollars | undefined;
   /** Whether `cost` contains ceilings. */
@@ -100,7 +98,6 @@ export class InvocationRecord implements AttemptLog {
   #isInJournal = false;
   /** Its entry may have more attempts than its record, and budgets may count them. */
   #isNeeded = false;
-  #isCharged = false;
   #contentMode: ContentMode;
   /** Undefined if it is not kept. */
   #content: KeptContent | undefined;
@@ -176,7 +173,7 @@ export class InvocationRecord implements AttemptLog {
     const ceiling = withinModel(limit, quote);
     // What is stored if the process is killed.
     const cost = setCeiling(attempt, quote, ceiling, { inputTokens: ceiling.likelyInputTokens, outputTokens: 0 });
-    const most = ceiling.isKept && cost !== undefined ? Number(cost.amount) : undefined;
+    const most = mostOf(cost, ceiling);
     let paid: Paid | undefined;
     try {
       paid = paidBy(budgets.claim(this.#charged(), attempt, most), attempt, signal);
@@ -186,12 +183,14 @@ export class InvocationRecord implements AttemptLog {
       this.#withdraw(attempt);
       if (paid?.isPut === true) this.#isNeeded = true;
       if (isRefusal(error) && error.extensions.budget !== undefined) {
+        const { refused_by: before, created_at: began } = this.#document;
         this.#document.refused_by = error.extensions.budget;
-        budgets.refused(error.extensions.budget, this.#document.created_at);
+        // An invocation counts once, also if its fallback is refused too.
+        if (before !== error.extensions.budget) budgets.refused(error.extensions.budget, began);
       }
       throw error;
     }
-    return this.#opened(attempt, quote, ceiling, paid && most);
+    return this.#opened(attempt, quote, ceiling, paid && typeof most === 'number' ? most : undefined);
   }
 
   get payers(): string {
@@ -258,7 +257,6 @@ export class InvocationRecord implements AttemptLog {
     addTotals(document);
     const { cost, attempts } = document;
     this.#onFinal?.({
-      isCharged: this.#isCharged,
       cost: cost === undefined ? undefined : fromStored(cost),
       isCeiling: attempts.some(({ usage_source: source }) => source === 'ceiling'),
     });
@@ -302,7 +300,6 @@ export class InvocationRecord implements AttemptLog {
         attempt.latency_ms = this.#elapsed(began);
         describe(attempt, end);
         this.#tell(attempt.provider, end);
-        if (end.isUnbilled !== true) this.#isCharged = true;
         const cost = settle(attempt, quote, ceiling, end);
         if (most !== undefined && cost !== undefined && Number(cost.amount) > most) {
           const { provider, model } = attempt;
@@ -328,6 +325,12 @@ export class InvocationRecord implements AttemptLog {
   #elapsed(since: number): number {
     return Math.round(this.#dependencies.clock.monotonic() - since);
   }
+}
+
+/** What a call reserves of budgets, or why that is unknown. */
+function mostOf(cost: CallCost | undefined, { outputTokens, isKept }: TokenCeiling): number | UnknownCost {
+  if (cost === undefined) return outputTokens === undefined ? 'output-limit' : 'price';
+  return isKept ? Number(cost.amount) : 'not-kept';
 }
 
 function paidBy(claim: Claim | undefined, attempt: CallAttemptDocument, signal: AbortSignal): Paid | undefined {

@@ -102,10 +102,14 @@ export interface InvocationFilter {
   readonly status?: InvocationStatus | undefined;
   readonly problem?: string | undefined;
   readonly requestId?: string | undefined;
-  /** One call has this provider, and failed with this problem. */
+  /** One call has all of these. */
   readonly attemptProvider?: string | undefined;
+  readonly attemptModel?: string | undefined;
+  readonly attemptStatus?: InvocationStatus | undefined;
+  readonly attemptCost?: 'unknown' | undefined;
   readonly attemptProblem?: string | undefined;
   readonly refusedBy?: string | undefined;
+  readonly cached?: 'only' | 'exclude' | undefined;
   /** `name=value` */
   readonly tag?: string | undefined;
 }

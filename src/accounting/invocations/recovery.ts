@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { createStalenessWatch } from '../../base/runtime/staleness-watch.ts';
 import type { Accounts } from '../budgets/accounts.ts';
 import { addTotals } from './invocation-record.ts';
+import type { InvocationDocument } from './invocation.ts';
 import type { InvocationStore } from './invocation-store.ts';
 import { costsOf, type Journals } from './journals.ts';
 import type { ClosedJournal, JournalStore } from './journal-store.ts';
@@ -12,8 +13,8 @@ export interface RecoveryDependencies {
   readonly records: Pick<InvocationStore, 'insert' | 'attemptsOf'>;
   readonly accounts: Accounts;
   readonly log: Logger;
-  /** Called with the number of interrupted invocations whose records were stored. */
-  readonly onInterrupted: (invocations: number) => void;
+  /** Called with the interrupted invocations whose records were stored. */
+  readonly onInterrupted: (invocations: readonly InvocationDocument[]) => void;
   /** A clock in milliseconds that never goes back. */
   readonly monotonic: () => number;
   /** Milliseconds without a write after which a process is taken for dead; several times its interval. */
@@ -57,7 +58,7 @@ export function createRecovery(dependencies: RecoveryDependencies): () => Promis
       for (const entry of entries) addTotals(entry);
       const taken = new Set(await records.insert(entries));
       const interrupted = entries.filter(({ _id, status }) => status === 'interrupted' && !taken.has(_id));
-      onInterrupted(interrupted.length);
+      onInterrupted(interrupted);
       for (const { _id: invocation_id, request_id } of interrupted) {
         log.warn({ invocation_id, request_id }, 'the process ended before the invocation did');
       }

@@ -9,10 +9,16 @@ import type { OwnTally, StatisticsStore, Subject } from './statistics-store.ts';
 /** Counts in memory, and writes the counts from time to time. */
 export interface Collector {
   /**
-   * Adds to the counts of a subject in the present minute and quarter of an hour. It does not wait and does not throw.
+   * Adds to the counts of a subject in a minute and a quarter of an hour. It does not wait and does not throw.
    * @param version of a prompt
+   * @param at when what is counted began; now by default
    */
-  count<K extends CountedKind>(kind: K, id: string, counts: Partial<Counts<K>>, version?: number): void;
+  count<K extends CountedKind>(
+    kind: K,
+    id: string,
+    counts: Partial<Counts<K>>,
+    of?: { readonly version?: number | undefined; readonly at?: Date },
+  ): void;
   /**
    * Writes what was counted since it was last written. What cannot be written is kept for the next time.
    * @throws {ProblemError} database-unavailable
@@ -66,6 +72,8 @@ export function createCollector({ store, clock, random }: CollectorDependencies)
     prompt: new Map(),
   };
   let openSeries = 0;
+  /** Tallies of intervals that were over when something in them was counted. */
+  const late = new Map<string, OpenTally>();
   /** Tallies that have changed since they were last written: of the service, and of all other subjects. */
   const waiting = { service: new Set<OpenTally>(), others: new Set<OpenTally>() };
   const waitingWith = ({ kind }: Subject): Set<OpenTally> => (kind === 'service' ? waiting.service : waiting.others);
@@ -82,8 +90,12 @@ export function createCollector({ store, clock, random }: CollectorDependencies)
     const next = intervalAt('minute', at);
     if (next === minute) return;
     const isBack = next < minute;
-    if (isBack) writer = newWriter();
+    if (isBack) {
+      writer = newWriter();
+      late.clear();
+    }
     minute = next;
+    for (const [key, { grain, interval }] of late) if (interval < firstShown(grain, at)) late.delete(key);
     const nextQuarter = intervalAt('quarter', at);
     if (nextQuarter === quarter && !isBack) return;
     quarter = nextQuarter;
@@ -117,6 +129,17 @@ export function createCollector({ store, clock, random }: CollectorDependencies)
     return begun;
   };
 
+  /** Its own writer keeps it apart from what this process has written for the interval before. */
+  const lateTally = (subject: Subject, grain: Grain, interval: number, version: number): OpenTally | undefined => {
+    const { kind, id } = subject;
+    const key = [kind, id, version, grain, interval].join('/');
+    const known = late.get(key);
+    if (known !== undefined || (kind !== 'service' && late.size >= maxSeries)) return known;
+    const begun = { ...openTally(subject, grain, version), interval, writer: `${writer}+` };
+    late.set(key, begun);
+    return begun;
+  };
+
   const write = async (): Promise<void> => {
     proceed();
     const at = clock.now().getTime();
@@ -147,12 +170,18 @@ export function createCollector({ store, clock, random }: CollectorDependencies)
   const flush = (): Promise<void> => (writing = writing.catch(() => undefined).then(write));
 
   return {
-    count(kind, id, counts, version = 0) {
+    count(kind, id, counts, { version: given = 0, at = clock.now() } = {}) {
       proceed();
-      const series = seriesOf({ kind, id }, version);
+      const subject = { kind, id };
+      const series = seriesOf(subject, given);
       if (series === undefined) return;
-      for (const tally of [series.minute, series.quarter]) {
-        if (tally.grain === 'minute' && tally.interval !== minute) continue;
+      const { version } = series.quarter;
+      for (const present of [series.minute, series.quarter]) {
+        const { grain } = present;
+        const interval = intervalAt(grain, at.getTime());
+        const isPresent = interval === (grain === 'minute' ? minute : quarter);
+        const tally = isPresent ? present : lateTally(subject, grain, interval, version);
+        if (tally?.interval !== interval) continue;
         addCounts(kind, tally.counts, counts);
         waitingWith(tally.subject).add(tally);
       }

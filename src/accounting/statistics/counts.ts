@@ -17,9 +17,13 @@ const counted = {
     'without_usage',
     'nanodollars',
     'without_cost',
+    'canceled',
+    'interrupted',
+    'deliveries_succeeded',
+    'deliveries_failed',
   ],
   /** `milliseconds` is the sum of the durations. */
-  integration: ['succeeded', 'failed', 'milliseconds'],
+  integration: ['succeeded', 'failed', 'milliseconds', 'deliveries_succeeded', 'deliveries_failed'],
   provider: ['succeeded', 'failed'],
   /**
    * `milliseconds` is the sum of the latencies of the answers that did not come from the cache, `millipoints` the sum of
@@ -37,6 +41,8 @@ const counted = {
     'without_cost',
     'feedback',
     'millipoints',
+    'canceled',
+    'interrupted',
   ],
 } as const;
 

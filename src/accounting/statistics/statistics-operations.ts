@@ -73,13 +73,15 @@ function showService({ at, counts }: Counted<'service'>): Schemas['ServiceCounts
 }
 
 function showAttempts({ at, counts }: Counted<'integration'>): Schemas['AttemptCounts'] {
-  const { succeeded, failed, milliseconds } = counts;
-  return { at: at.toISOString(), succeeded, failed, ...averageLatency(milliseconds, succeeded + failed) };
+  const { milliseconds, ...shown } = counts;
+  const latency = averageLatency(milliseconds, shown.succeeded + shown.failed);
+  return { at: at.toISOString(), ...shown, ...latency };
 }
 
 function showInvocations({ at, counts }: Counted<'prompt'>): Schemas['InvocationCounts'] {
   const { milliseconds, nanodollars, feedback, millipoints, ...shown } = counts;
-  const answered = shown.invocations - shown.errors - shown.cached;
+  const { invocations, errors, cached, canceled, interrupted } = shown;
+  const answered = invocations - errors - cached - canceled - interrupted;
   const cost = showMoney(BigInt(nanodollars));
   const rated = feedback === 0 ? {} : { feedback, average_score: Math.round(millipoints / feedback) / 1_000 };
   return { at: at.toISOString(), ...shown, cost, ...averageLatency(milliseconds, answered), ...rated };

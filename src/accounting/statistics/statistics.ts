@@ -1,16 +1,17 @@
 /**
  * Statistics of the last hour and day: of the service, of integrations, of providers and of prompts. `ofIntegrations(ids)` has the
- * attempts of the last day for up to 100 integrations with two commands; lists use it.
+ * deliveries of the last day for up to 100 integrations with two commands; lists use it.
  *
- * The process counts in memory (`requested`, `invoked`, the observer of `observing`) and writes the counts every few
+ * The process counts in memory (`requested`, `recorded`, the observer of `observing`) and writes the counts every few
  * seconds (`flush`); readers add up what all processes have written. So statistics are some seconds old, and a process
  * that is killed loses the counts of its last seconds.
  */
-import type { NanoDollars } from '../../base/runtime/money.ts';
+import { fromStored } from '../../base/runtime/money.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import type { Random } from '../../base/runtime/random.ts';
 import { within } from '../../base/runtime/within.ts';
 import { waitingStatuses, type WaitingStatus, type WebhookObserver } from '../../webhooks/observer.ts';
+import type { InvocationDocument } from '../invocations/invocation.ts';
 import type { ProviderHealth, RecentCalls } from '../../models/provider-health.ts';
 import { createCollector } from './collector.ts';
 import { sumOf, type Counts, type CountedKind } from './counts.ts';
@@ -44,43 +45,24 @@ export interface Backlog {
   readonly oldestAt: Date | undefined;
 }
 
-/** Attempts to deliver events to an integration in the last day. */
-export interface RecentAttempts {
-  readonly succeeded: number;
-  readonly failed: number;
+/** Deliveries to an integration that were created in the last day and have ended. */
+export interface RecentDeliveries {
+  readonly deliveries_succeeded: number;
+  readonly deliveries_failed: number;
 }
 
-interface SpentTokens {
-  /** Undefined if the provider did not say. */
-  readonly inputTokens?: number;
-  readonly outputTokens?: number;
-}
-
-interface InvocationAnswer {
-  /** Undefined unless it comes from the cache. */
-  readonly age: number | undefined;
-  readonly latencyMs: number;
-  readonly result: { readonly usage: SpentTokens };
-}
+/** What is counted of the record of an invocation. */
+export type CountedRecord = Pick<
+  InvocationDocument,
+  'created_at' | 'status' | 'prompt_id' | 'prompt_version' | 'cached' | 'latency_ms' | 'usage' | 'cost'
+> & { readonly attempts: readonly Pick<InvocationDocument['attempts'][number], 'usage_source' | 'cost'>[] };
 
 /** What is counted where it happens. The methods only add numbers. */
 export interface Observer {
   /** One answered request. @param isCut whether it is a stream that failed */
   requested(status: number, isCut: boolean): void;
-  /**
-   * One invocation of a prompt, when all its calls have ended.
-   * @param version undefined for a draft
-   * @param cost of its calls; undefined if it is unknown
-   * @param answer undefined if it failed
-   * @param spent what a failed one used; undefined if no provider was called
-   */
-  invoked(
-    promptId: string,
-    version: number | undefined,
-    cost: NanoDollars | undefined,
-    answer: InvocationAnswer | undefined,
-    spent?: SpentTokens,
-  ): void;
+  /** One invocation, when its record is final, in the interval in which it began: numbers and lists are the same. */
+  recorded(record: CountedRecord): void;
   /** One call to a provider, when it has ended. One that was canceled is not counted. */
   called(call: EndedCall): void;
   /** Feedback on an answer of a version of a prompt. @param score from -1 to 1 */
@@ -101,8 +83,8 @@ export interface Statistics extends Observer {
   ofIntegration(id: string, span: StatisticsSpan): Promise<Series<'integration'>>;
   /** @param most versions to return by themselves, the latest first */
   ofPrompt(id: string, span: StatisticsSpan, most: number): Promise<PromptSeries>;
-  /** The attempts of the last day of each of up to 100 integrations, by their ids, with at most two commands. */
-  ofIntegrations(ids: readonly string[]): Promise<ReadonlyMap<string, RecentAttempts>>;
+  /** The deliveries of the last day of each of up to 100 integrations, by their ids, with at most two commands. */
+  ofIntegrations(ids: readonly string[]): Promise<ReadonlyMap<string, RecentDeliveries>>;
   /** Providers that were called in the last 30 days, with the calls of the last hour. */
   ofProviders(ids: readonly string[]): Promise<ReadonlyMap<string, ProviderHealth & RecentCalls>>;
 }
@@ -119,7 +101,6 @@ export interface StatisticsDependencies {
 }
 
 const service = '';
-const noTokens: SpentTokens = { inputTokens: 0, outputTokens: 0 };
 
 export function createStatistics({ store, healthStore, clock, random }: StatisticsDependencies): Statistics {
   const { count, flush, close } = createCollector({ store, clock, random });
@@ -144,29 +125,33 @@ export function createStatistics({ store, healthStore, clock, random }: Statisti
         ...(isServerError ? { server_errors: 1 } : status >= 400 ? { client_errors: 1 } : {}),
       });
     },
-    invoked(promptId, version, cost, answer, spent = noTokens) {
-      const isCached = answer?.age !== undefined;
-      const { inputTokens, outputTokens } = answer === undefined ? spent : isCached ? noTokens : answer.result.usage;
+    recorded({ created_at: at, status, prompt_id: promptId, prompt_version: version, cached, ...record }) {
+      const { latency_ms: latency = 0, usage, cost, attempts } = record;
       const counts = {
         invocations: 1,
-        cached: isCached ? 1 : 0,
-        input_tokens: inputTokens ?? 0,
-        output_tokens: outputTokens ?? 0,
-        without_usage: inputTokens === undefined || outputTokens === undefined ? 1 : 0,
-        nanodollars: Number(cost ?? 0n),
-        without_cost: cost === undefined ? 1 : 0,
+        cached: Number(cached),
+        canceled: Number(status === 'cancelled'),
+        interrupted: Number(status === 'interrupted'),
+        input_tokens: usage?.inputTokens ?? 0,
+        output_tokens: usage?.outputTokens ?? 0,
+        without_usage: Number(attempts.some((call) => call.usage_source !== 'provider' && call.cost !== 0)),
+        nanodollars: cost === undefined ? 0 : Number(fromStored(cost)),
+        without_cost: Number(cost === undefined),
       };
-      const errors = answer === undefined ? 1 : 0;
-      const milliseconds = answer === undefined || isCached ? 0 : answer.latencyMs;
-      count('prompt', promptId, { ...counts, errors, milliseconds }, version);
-      count('service', service, { ...counts, invocation_errors: errors });
+      const errors = Number(status === 'failed');
+      const milliseconds = status === 'succeeded' && !cached ? latency : 0;
+      count('service', service, { ...counts, invocation_errors: errors }, { at });
+      // A draft is of no version.
+      if (promptId !== undefined) count('prompt', promptId, { ...counts, errors, milliseconds }, { version, at });
     },
     called(call) {
-      count('provider', call.provider, call.failure === undefined ? { succeeded: 1 } : { failed: 1 });
+      count('provider', call.provider, call.failure === undefined ? { succeeded: 1 } : { failed: 1 }, {
+        at: call.began,
+      });
       health.called(call);
     },
     rated(promptId, version, score) {
-      count('prompt', promptId, { feedback: 1, millipoints: Math.round(score * 1_000) }, version);
+      count('prompt', promptId, { feedback: 1, millipoints: Math.round(score * 1_000) }, { version });
     },
     observing: (observer) => ({
       ...observer,
@@ -179,6 +164,13 @@ export function createStatistics({ store, healthStore, clock, random }: Statisti
           ...(isSuccess ? { succeeded: 1 } : { failed: 1 }),
         });
         count('service', service, isSuccess ? { attempts_succeeded: 1 } : { attempts_failed: 1 });
+      },
+      finished(status, delivery, seconds) {
+        observer.finished(status, delivery, seconds);
+        const { integrationId, createdAt: at } = delivery;
+        const ended = status === 'delivered' ? { deliveries_succeeded: 1 } : { deliveries_failed: 1 };
+        count('integration', integrationId, ended, { at });
+        count('service', service, ended, { at });
       },
       waiting(status, deliveries, seconds) {
         observer.waiting(status, deliveries, seconds);
@@ -230,7 +222,7 @@ export function createStatistics({ store, healthStore, clock, random }: Statisti
       const at = clock.now().getTime();
       const tallies = await store.find(subjects, 'quarter', firstShown('quarter', at), intervalAt('quarter', at));
       const byId = Map.groupBy(tallies, ({ subject }) => subject.id);
-      return new Map(ids.map((id): [string, RecentAttempts] => [id, sum('integration', byId.get(id) ?? [])]));
+      return new Map(ids.map((id): [string, RecentDeliveries] => [id, sum('integration', byId.get(id) ?? [])]));
     },
     async ofProviders(ids) {
       const found = await health.of(ids);

@@ -165,10 +165,7 @@ function measure(
     watching: (call, onLeft) => ({
       ...call,
       onCost,
-      onLeft(spent) {
-        onLeft(spent);
-        call.onLeft?.(spent);
-      },
+      onLeft,
       // That of a shared call changes.
       get deadline() {
         return call.deadline;

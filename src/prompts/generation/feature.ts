@@ -8,7 +8,7 @@ import { createResponseCache } from './response-cache.ts';
 
 export type GenerationOptions = PlannerDependencies &
   Omit<GeneratorDependencies, 'cache' | 'checker'> &
-  Pick<InvocationDependencies, 'statistics' | 'invocations'> & {
+  Pick<InvocationDependencies, 'invocations'> & {
     readonly clock: Clock;
     readonly log: Logger;
     /** Limit of the cache of answers, in bytes. */
@@ -18,7 +18,7 @@ export type GenerationOptions = PlannerDependencies &
   };
 
 /** How answers are planned and generated, for every feature that needs one. */
-export function createGeneration({ prompts, providers, statistics, answerCheckMs, ...options }: GenerationOptions) {
+export function createGeneration({ prompts, providers, answerCheckMs, ...options }: GenerationOptions) {
   const { invocations, clock, log, cacheMaxBytes } = options;
   const checker = createAnswerChecker({
     ...(answerCheckMs !== undefined && { timeoutMs: answerCheckMs }),
@@ -31,7 +31,7 @@ export function createGeneration({ prompts, providers, statistics, answerCheckMs
   return {
     planner: createPlanner({ prompts, providers }),
     generator,
-    prepare: createInvocations({ generator, statistics, invocations }),
+    prepare: createInvocations({ generator, invocations }),
     close: () => checker.close(),
   };
 }

@@ -1,10 +1,9 @@
 import type { Principal } from '../../base/limits/principal.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Invoked, InvocationLog } from '../../accounting/invocations/invocation-log.ts';
-import type { InvocationEnd, Spent } from '../../accounting/invocations/invocation-record.ts';
+import type { InvocationEnd } from '../../accounting/invocations/invocation-record.ts';
 import type { RequestMemory } from '../../base/limits/memory-budget.ts';
-import type { AnswerForm, CallOptions, Usage } from '../../models/language-model.ts';
-import type { Statistics } from '../../accounting/statistics/statistics.ts';
+import type { AnswerForm, CallOptions } from '../../models/language-model.ts';
 import { noCache, type CachePolicy } from './answers.ts';
 import { withAttempts } from './attempts.ts';
 import type { Generated, GeneratedEvent, Generator } from './generator.ts';
@@ -55,8 +54,8 @@ export interface Invocation<Planned extends Plan> {
 }
 
 /**
- * Plans an invocation. It has a record, also if it fails, and its id is a header field of the answer. One of a stored
- * prompt is counted in its statistics. An invocation reserves the memory that its calls need.
+ * Plans an invocation. It has a record, also if it fails, and its id is a header field of the answer. It reserves the
+ * memory that its calls need.
  *
  * @throws {ProblemError} Those of `plan`.
  */
@@ -68,28 +67,20 @@ export type PrepareInvocation = <Planned extends Plan>(
 
 export interface InvocationDependencies {
   readonly generator: Generator;
-  readonly statistics: Pick<Statistics, 'invoked'>;
   readonly invocations: InvocationLog;
 }
 
 /** Of the answer, for an invocation. */
 const idHeader = 'X-Invocation-Id';
 
-export function createInvocations({ generator, statistics, invocations }: InvocationDependencies): PrepareInvocation {
+export function createInvocations({ generator, invocations }: InvocationDependencies): PrepareInvocation {
   return async (invoker, makePlan, { timeoutMs, cache = noCache, operation, isStreamed, showsThinking, tags }) => {
     const { principal, requestId, traceparent, tracestate } = invoker;
     const record = invocations.begin({ operation, principal, requestId, traceparent, isStreamed, tags });
     invoker.addHeader(idHeader, record.id);
     invoker.note({ invocation: record.id });
-    let found: Extract<Known, { readonly prompt: string }> | undefined;
-    const count = ({ isCharged, cost }: Spent, generated?: Generated, used?: Usage): void => {
-      if (found === undefined) return;
-      // A call that was never made used nothing.
-      statistics.invoked(found.prompt, found.version, cost, generated, isCharged ? used : undefined);
-    };
     const note = (known: Known): void => {
       record.note(known);
-      if ('prompt' in known) found = known;
       invoker.note('prompt' in known ? { prompt: known.prompt, version: known.version } : known);
     };
     const plan = await makePlan(note)
@@ -99,10 +90,10 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
         return assumed;
       })
       .catch((error: unknown) => {
-        record.end({ error, isCanceled: false }, count);
+        record.end({ error, isCanceled: false });
         throw error;
       });
-    const callWith = (signal: AbortSignal, onLeft?: (usage: Usage) => void): CallOptions => ({
+    const callWith = (signal: AbortSignal): CallOptions => ({
       principal,
       requestId,
       traceparent,
@@ -110,38 +101,29 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
       attemptLog: record,
       signal,
       deadline: performance.now() + timeoutMs,
-      ...(onLeft && { onLeft }),
     });
     return {
       id: record.id,
       plan,
       async *answer(signal) {
-        let generated: Generated | undefined;
-        let spent: Usage | undefined;
-        let end = canceled;
+        let end: InvocationEnd = canceled;
         // With an `Idempotency-Key` the work goes on when the caller has left.
         const leave = invoker.memory.keep();
         let release: (() => void) | undefined;
         try {
           record.asked(plan.targets[0]?.request, plan.variables);
           release = await invoker.memory.cover(bytesOf(plan), signal);
-          const call = callWith(signal, (usage) => {
-            spent = usage;
-          });
-          for await (const event of generator.answer(plan, call, { isStreamed, showsThinking, cache })) {
+          for await (const event of generator.answer(plan, callWith(signal), { isStreamed, showsThinking, cache })) {
             if (event.type === 'start') {
               if (isStreamed) record.firstContent();
               record.note({ provider: event.provider, model: event.model });
               invoker.note({ provider: event.provider, model: event.model });
             }
-            if (event.type === 'finish') {
-              generated = event.generated;
-              end = answered(generated);
-            } else if (event.type !== 'start') record.received(event);
+            if (event.type === 'finish') end = answered(event.generated);
+            else if (event.type !== 'start') record.received(event);
             yield event;
           }
         } catch (error) {
-          spent ??= spentBy(error, signal);
           end = { error, isCanceled: signal.aborted };
           throw isInterruption(error) ? withAttempts(error, record.calls()) : error;
         } finally {
@@ -149,9 +131,7 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
           if (end === canceled && isInterruption(signal.reason)) end = { error: signal.reason, isCanceled: true };
           release?.();
           leave();
-          record.end(end, (costs) => {
-            count(costs, generated, spent);
-          });
+          record.end(end);
         }
       },
     };
@@ -161,13 +141,6 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
 /** Whether the process stopped and had no more time. */
 function isInterruption(error: unknown): error is ProblemError & { readonly type: 'interrupted' } {
   return error instanceof ProblemError && error.type === 'interrupted';
-}
-
-/** What a failed invocation used; undefined if no provider can charge for it. */
-function spentBy(error: unknown, signal: AbortSignal): Usage | undefined {
-  if (!(error instanceof ProblemError) || isInterruption(error)) return signal.aborted ? {} : undefined;
-  const { usage, attempts = [] } = error.extensions;
-  return usage ?? (attempts.some(({ may_be_billed }) => may_be_billed) ? {} : undefined);
 }
 
 /** Of a stream that its reader leaves. */

@@ -1,7 +1,7 @@
 import type { Basis } from '../../storage/db/basis.ts';
 import type { SecretBox } from '../../base/secrets/secret-box.ts';
 import { createIntegrationDirectory, type IntegrationDirectory } from './directory.ts';
-import { integrationOperations, type ReadAttempts, type ReadCondition } from './integration-operations.ts';
+import { integrationOperations, type ReadDeliveries, type ReadCondition } from './integration-operations.ts';
 import { createIntegrationStore } from './integration-store.ts';
 import { createIntegrations, type IntegrationsOptions } from './integrations.ts';
 import { createStoredSecrets, type StoredSecretsOptions } from './stored-secrets.ts';
@@ -38,8 +38,8 @@ export function createIntegrationFeature({ database, clock, random }: Basis, opt
   return {
     integrations,
     storedSecrets,
-    operations: (receivers: ReadCondition, attempts: ReadAttempts) =>
-      integrationOperations(integrations, receivers, attempts),
+    operations: (receivers: ReadCondition, deliveries: ReadDeliveries) =>
+      integrationOperations(integrations, receivers, deliveries),
     chores: [{ name: 'stored secrets', everyMs: 10 * 60_000, isImmediate: true, run: () => storedSecrets.renew() }],
   };
 }

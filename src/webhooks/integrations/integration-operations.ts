@@ -32,11 +32,15 @@ export interface ReadCondition {
   conditions(integrations: readonly Integration[]): Promise<ReadonlyMap<string, Condition>>;
 }
 
-/** Reads how many attempts succeeded and failed in the last day, by the ids of up to 100 integrations. */
-export interface ReadAttempts {
-  ofIntegrations(
-    ids: readonly string[],
-  ): Promise<ReadonlyMap<string, { readonly succeeded: number; readonly failed: number }>>;
+/** Deliveries of the last day that have ended. */
+interface Ended {
+  readonly deliveries_succeeded: number;
+  readonly deliveries_failed: number;
+}
+
+/** Reads them, by the ids of up to 100 integrations. */
+export interface ReadDeliveries {
+  ofIntegrations(ids: readonly string[]): Promise<ReadonlyMap<string, Ended>>;
 }
 
 /**
@@ -52,7 +56,7 @@ const collectionPath = '/api/v1/integrations';
 export function integrationOperations(
   integrations: Integrations,
   receivers: ReadCondition,
-  attempts: ReadAttempts,
+  deliveries: ReadDeliveries,
 ): IntegrationOperations {
   const represent = (integration: Integration, condition: Condition): Shown => {
     const headers = integrations.headersOf(integration);
@@ -64,7 +68,7 @@ export function integrationOperations(
   };
   const show = async (integration: Integration): Promise<Shown> => {
     const { id } = integration;
-    const [condition, counted] = await Promise.all([receivers.condition(integration), attempts.ofIntegrations([id])]);
+    const [condition, counted] = await Promise.all([receivers.condition(integration), deliveries.ofIntegrations([id])]);
     return represent(integration, { ...condition, successRate: successRate(counted.get(id)) });
   };
   const answer = async (
@@ -96,7 +100,7 @@ export function integrationOperations(
       const withConditions = async (found: readonly Integration[]) => {
         const [conditions, counted] = await Promise.all([
           receivers.conditions(found),
-          attempts.ofIntegrations(found.map(({ id }) => id)),
+          deliveries.ofIntegrations(found.map(({ id }) => id)),
         ]);
         return (integration: Integration) => {
           const condition = conditions.get(integration.id) ?? soundCondition;
@@ -169,11 +173,9 @@ function entityTag({ id, revision }: Integration, condition: Condition): string 
   return `"${id}.${revision}.${shown}"`;
 }
 
-function successRate(
-  attempts: { readonly succeeded: number; readonly failed: number } | undefined,
-): number | undefined {
-  if (attempts === undefined) return undefined;
-  const { succeeded, failed } = attempts;
+function successRate(ended: Ended | undefined): number | undefined {
+  if (ended === undefined) return undefined;
+  const { deliveries_succeeded: succeeded, deliveries_failed: failed } = ended;
   return succeeded + failed === 0 ? undefined : succeeded / (succeeded + failed);
 }
 

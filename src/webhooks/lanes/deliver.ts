@@ -154,7 +154,7 @@ async function settle(context: Context, sent: Sent): Promise<Date | undefined> {
   verdicts.success(lane, settings, now);
   const isOrdinary = delivery.replayId === undefined && delivery.createdAt >= settings.changedAt;
   const age = Math.max(0, now.getTime() - delivery.eventCreatedAt.getTime()) / 1_000;
-  observer.finished('delivered', isOrdinary ? age : undefined);
+  observer.finished('delivered', delivery, isOrdinary ? age : undefined);
   await settlements.add({ attempt, failure: undefined });
   return undefined;
 }
@@ -170,7 +170,7 @@ async function settleFailed(
   verdicts.failure(lane, settings, { at: now, status, error }, retryAfter);
   const { id: deliveryId, failures: failuresBefore } = delivery;
   const wait = nextAttemptIn({ failuresBefore, retryAfter }, timing, random.fraction());
-  if (wait === undefined) observer.finished('failed');
+  if (wait === undefined) observer.finished('failed', delivery);
   const nextAttemptAt = wait === undefined ? undefined : dueAfter(now, wait);
   const failure = { deliveryId, stamp, failuresBefore, nextAttemptAt, outcome: outcomeOf(attempt) };
   await settlements.add({ attempt, failure });

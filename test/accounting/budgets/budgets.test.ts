@@ -213,11 +213,13 @@ describe('a budget', () => {
     await setBudget(service, 'strict', { limit: usd('1') });
     const unpriced = await harness.invoke(prompt, { model: 'model-b' });
     expect([unpriced.status, problemOf(unpriced)]).toEqual([402, 'cost-unknown']);
+    expect(unpriced.body.detail).toContain('has no price');
     const tier = await harness.invoke(prompt, { provider_options: { mock: { service_tier: 'priority' } } });
     expect([402, 400, 422]).toContain(tier.status);
     const unlimited = await harness.createPrompt();
     const withoutLimit = await harness.invoke(unlimited);
     expect([withoutLimit.status, problemOf(withoutLimit)]).toEqual([402, 'cost-unknown']);
+    expect(withoutLimit.body.detail).toContain('would get no limit of output tokens');
     for (const [path, said] of Object.entries({
       '/v1/chat/completions': { messages },
       '/v1/responses': { input: 'x' },
@@ -282,6 +284,7 @@ describe('a budget', () => {
     await setBudget(service, 'strict', { limit: usd('1') });
     const refused = await harness.invoke(prompt, { provider: 'spare' });
     expect([refused.status, problemOf(refused), harness.mock.requests]).toEqual([402, 'cost-unknown', []]);
+    expect(refused.body.detail).toContain('enforces_max_output');
     await setBudget(service, 'strict', { limit: usd('1'), unpriced: 'allow' });
     expect((await harness.invoke(prompt, { provider: 'spare' })).status).toBe(200);
     await until(
@@ -316,7 +319,7 @@ describe('a budget', () => {
       const refused = await until(
         () => process.call('POST', `/api/v1/prompts/${prompt}/invoke`, { body: { model: 'model-b' } }),
         // Until then it perhaps does not know the price.
-        ({ body }) => String(body.detail).startsWith('A call of mock/model-b'),
+        ({ body }) => String(body.detail).includes('A call of mock/model-b'),
       );
       expect([refused.status, problemOf(refused)]).toEqual([402, 'cost-unknown']);
     }
@@ -327,7 +330,7 @@ describe('a budget', () => {
     const refused = await harness.invoke(prompt, { model: 'model-b' });
     expect(refused.body).toMatchObject({
       budget: 'trusting',
-      detail: expect.stringContaining('until it is set again'),
+      detail: expect.stringContaining('Set the budget again'),
     });
     const lifted = await setBudget(service, 'trusting', terms);
     expect(lifted.body).not.toHaveProperty('blocked_models');

@@ -50,7 +50,7 @@ function startSpending({ database: own = database, aheadMs = 0, write }: OtherPr
     database: own,
     log,
     prices,
-    statistics: { called: () => undefined, rated: () => undefined },
+    statistics: { called: () => undefined, recorded: () => undefined, rated: () => undefined },
     budgets: createBudgetFeature({ ...system, database: own }),
     retentionMs: 1,
     content: { mode: 'off', retentionMs: 1, secrets: createSecretBox(new Uint8Array(32)) },

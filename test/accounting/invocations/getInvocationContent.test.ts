@@ -240,7 +240,7 @@ it('is not answered if its reading cannot be recorded', async () => {
     database: { ...database, db },
     log: createLogger('silent'),
     prices: { quote: () => undefined },
-    statistics: { called: () => undefined, rated: () => undefined },
+    statistics: { called: () => undefined, recorded: () => undefined, rated: () => undefined },
     budgets: createBudgetFeature({ ...system, database }),
     retentionMs: 1,
     content: { mode: 'all', retentionMs: 1, secrets },

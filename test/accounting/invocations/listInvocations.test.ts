@@ -75,6 +75,13 @@ describe('200', () => {
     ['attempt_provider=mock&attempt_problem=provider-failed', ['saved', 'failed']],
     ['attempt_provider=mock&attempt_problem=provider-failed&status=succeeded', ['saved']],
     ['attempt_provider=spare&attempt_problem=provider-failed', []],
+    ['attempt_provider=spare&attempt_status=succeeded', ['saved', 'spare']],
+    ['attempt_provider=mock&attempt_status=failed', ['saved', 'failed']],
+    ['attempt_status=canceled', []],
+    ['attempt_cost=unknown&attempt_provider=spare', ['saved', 'spare']],
+    ['attempt_model=mock-500', ['saved']],
+    ['cached=only', []],
+    ['cached=exclude&provider=spare', ['saved', 'spare']],
     ['since=2999-01-01', []],
   ])('%s', async (query, names) => {
     const filled = query

@@ -191,7 +191,7 @@ describe('an invocation that is left before its call', () => {
         ({ body: { totals } }) => totals.invocations === 2,
       );
       // The model has no price, so that the cost of the first is unknown.
-      expect(body.totals).toMatchObject({ errors: 1, without_usage: 0, without_cost: 1 });
+      expect(body.totals).toMatchObject({ errors: 0, canceled: 1, without_usage: 0, without_cost: 1 });
     } finally {
       await other.close();
     }

@@ -69,7 +69,8 @@ describe('the collector', () => {
 
   it('writes many subjects in small commands', async () => {
     const { collector, written } = collect();
-    for (let count = 0; count < 1_000; count += 1) collector.count('prompt', `p${count}`, { invocations: 1 }, 1);
+    for (let count = 0; count < 1_000; count += 1)
+      collector.count('prompt', `p${count}`, { invocations: 1 }, { version: 1 });
     await collector.flush();
     expect(written.length).toBe(40);
     expect(Math.max(...written.map((tallies) => tallies.length))).toBe(50);
@@ -78,7 +79,8 @@ describe('the collector', () => {
   it('writes the counts of the service with every command', async () => {
     const collecting = collect();
     const { collector, written } = collecting;
-    for (let count = 0; count < 60; count += 1) collector.count('prompt', `p${count}`, { invocations: 1 }, 1);
+    for (let count = 0; count < 60; count += 1)
+      collector.count('prompt', `p${count}`, { invocations: 1 }, { version: 1 });
     collector.count('service', '', { requests: 1 });
     collecting.afterWrite = () => {
       collector.count('service', '', { requests: 1 });
@@ -92,7 +94,8 @@ describe('the collector', () => {
     const { collector, written, clock } = collect();
     for (const time of ['12:00', '12:14', '12:15'] as const) {
       clock.set(`2026-11-06T${time}:00Z`);
-      for (let count = 0; count < 10_001; count += 1) collector.count('prompt', `p${count}`, { invocations: 1 }, 1);
+      for (let count = 0; count < 10_001; count += 1)
+        collector.count('prompt', `p${count}`, { invocations: 1 }, { version: 1 });
       collector.count('service', '', { requests: 1 });
     }
     await collector.close();
@@ -110,7 +113,7 @@ describe('the collector', () => {
     expect(sum('service', 'quarter', '12:00')).toEqual([2]);
     expect(sum('service', 'quarter', '12:15')).toEqual([1]);
     // There is room for other subjects again.
-    collector.count('prompt', 'another', { invocations: 1 }, 1);
+    collector.count('prompt', 'another', { invocations: 1 }, { version: 1 });
     await collector.flush();
     expect(written.at(-1)?.map(({ subject }) => subject.id)).toEqual(['another', 'another']);
   });
@@ -126,7 +129,7 @@ describe('the collector', () => {
     clock.set('2026-11-06T13:00:00Z');
     collecting.fail = undefined;
     await collector.flush();
-    expect(written).toEqual([[expect.objectContaining({ grain: 'quarter', counts: [2, 0, 0] })]]);
+    expect(written).toEqual([[expect.objectContaining({ grain: 'quarter', counts: [2, 0, 0, 0, 0] })]]);
   });
 
   it('does not keep counts that can never be written', async () => {

@@ -12,6 +12,8 @@ afterAll(() => harness.close());
 const none = {
   errors: 0,
   cached: 0,
+  canceled: 0,
+  interrupted: 0,
   input_tokens: 0,
   output_tokens: 0,
   without_usage: 0,
@@ -35,6 +37,8 @@ describe('200', () => {
       invocations: 4,
       errors: 1,
       cached: 0,
+      canceled: 0,
+      interrupted: 0,
       input_tokens: 8,
       output_tokens: 8,
       without_usage: 0,
@@ -70,8 +74,9 @@ describe('200', () => {
     const slug = await harness.createPrompt();
     mock.behave('model-a', { kind: 'answer', delay: 40 });
     const { headers } = await harness.invoke(slug);
+    const record = await service.call('GET', `/api/v1/invocations/${headers['x-invocation-id']}`);
     const { totals } = await untilTotals(service, `/api/v1/prompts/${slug}/statistics`, { invocations: 1 });
-    expect(totals.average_latency_ms).toBe(Number(headers['x-latency-ms']));
+    expect(totals.average_latency_ms).toBe(record.body.latency_ms);
   });
 
   it('has no latency if there was no answer', async () => {

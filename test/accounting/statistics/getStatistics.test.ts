@@ -63,8 +63,8 @@ describe('200', () => {
     expect((await greet(service, prompt, {})).status).toBe(422);
     expect((await greet(service, prompt, { variables: { name: 'x' }, model: 'none' })).status).toBe(502);
     expect((await greet(service, `${prompt.slice(0, -12)}${'0'.repeat(12)}`)).status).toBe(404);
-    const { totals } = await untilTotals(service, path, { invocations: 4, server_errors: 1 });
-    expect(totals).toMatchObject({ cached: 1, invocation_errors: 2, input_tokens: 4, output_tokens: 4 });
+    const { totals } = await untilTotals(service, path, { invocations: 5, server_errors: 1 });
+    expect(totals).toMatchObject({ cached: 1, invocation_errors: 3, input_tokens: 4, output_tokens: 4 });
   });
 
   it('counts what the dashboard changes, but not what it reads', async () => {

@@ -2,8 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MongoServerError } from 'mongodb';
 import type { PagedDatabase } from '../../../src/storage/db/pages.ts';
 import { createExpiry } from '../../../src/storage/db/expiry.ts';
+import { defined } from '../../../src/base/runtime/objects.ts';
 import { systemRandom } from '../../../src/base/runtime/random.ts';
-import { createStatistics, type Statistics } from '../../../src/accounting/statistics/statistics.ts';
+import {
+  createStatistics,
+  type CountedRecord,
+  type Statistics,
+} from '../../../src/accounting/statistics/statistics.ts';
 import { createProviderHealthStore } from '../../../src/accounting/statistics/provider-health-store.ts';
 import { createStatisticsStore, statisticsIndexes } from '../../../src/accounting/statistics/statistics-store.ts';
 import { createTestDatabase, testDatabaseUri, type TestDatabase } from '../../support/database.ts';
@@ -12,7 +17,8 @@ import { LossyProxy, type Loss } from '../../support/lossy-proxy.ts';
 import { countMatchedDocuments } from '../../support/matched-documents.ts';
 import { setUp, startAnother } from '../../support/per-operation.ts';
 import type { TestService } from '../../support/service.ts';
-import { silentObserver, type Attempted } from '../../../src/webhooks/observer.ts';
+import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
+import { silentObserver } from '../../../src/webhooks/observer.ts';
 import {
   counting,
   createGreeting,
@@ -110,7 +116,24 @@ describe('over time', () => {
       clock,
       random: systemRandom,
     });
-  const succeeded = { age: undefined, latencyMs: 100, result: { usage: { inputTokens: 1, outputTokens: 2 } } };
+  const invoke = (
+    statistics: Statistics,
+    prompt_id: string | undefined,
+    version: number | undefined,
+    record: { [Name in keyof CountedRecord]?: CountedRecord[Name] | undefined } = {},
+  ): void => {
+    const ended = {
+      created_at: clock.now(),
+      status: 'succeeded',
+      cached: false,
+      latency_ms: 100,
+      cost: 1_000,
+    } as const;
+    const usage = { inputTokens: 1, outputTokens: 2 };
+    const attempts = [{ usage_source: 'provider', cost: 1_000 }] as const;
+    const all = { ...ended, usage, attempts, prompt_id, prompt_version: version, ...record };
+    statistics.recorded(defined(all) as CountedRecord);
+  };
   const promptId = (): string => systemRandom.uuid();
   const shown = async (statistics: Statistics, id: string, span: 'hour' | 'day'): Promise<[string, number][]> => {
     const { points } = await statistics.ofPrompt(id, span, 20);
@@ -120,29 +143,61 @@ describe('over time', () => {
 
   it('invocations whose tokens or costs are unknown are counted apart', async () => {
     const [id, statistics] = [promptId(), create()];
-    statistics.invoked(id, 1, 1_000n, succeeded);
-    statistics.invoked(id, 1, undefined, { ...succeeded, result: { usage: {} } });
-    statistics.invoked(id, 1, 1_000n, { ...succeeded, result: { usage: { inputTokens: 4 } } });
-    statistics.invoked(id, 1, 0n, { ...succeeded, age: 3, result: { usage: {} } });
-    statistics.invoked(id, 1, undefined, undefined, { outputTokens: 8 });
-    statistics.invoked(id, 1, 1_000n, undefined);
+    const call = { usage_source: 'provider', cost: 1_000 } as const;
+    invoke(statistics, id, 1, { attempts: [call] });
+    invoke(statistics, id, 1, {
+      attempts: [{ usage_source: 'estimated' }],
+      cost: undefined,
+      usage: { outputTokens: 8 },
+    });
+    invoke(statistics, id, 1, { attempts: [{ usage_source: 'ceiling', cost: 1_000 }, call], cost: 2_000 });
+    invoke(statistics, id, 1, { attempts: [], cached: true, cost: 0, usage: undefined });
+    invoke(statistics, id, 1, { attempts: [{ cost: 0 }], status: 'failed', cost: 0, usage: undefined });
     await statistics.flush();
     const { total } = await statistics.ofPrompt(id, 'hour', 1);
-    expect(total.counts).toMatchObject({ invocations: 6, input_tokens: 5, output_tokens: 10, without_usage: 3 });
-    expect(total.counts).toMatchObject({ nanodollars: 3_000, without_cost: 2 });
+    expect(total.counts).toMatchObject({ invocations: 5, input_tokens: 2, output_tokens: 12, without_usage: 2 });
+    expect(total.counts).toMatchObject({ nanodollars: 3_000, without_cost: 1, cached: 1, errors: 1 });
+  });
+
+  it('each way to end is counted by itself, for the service also without a prompt', async () => {
+    clock.set('2026-11-04T12:30:00Z');
+    const [id, statistics] = [promptId(), create()];
+    for (const status of ['succeeded', 'failed', 'cancelled', 'interrupted'] as const) {
+      invoke(statistics, id, 1, { status });
+      invoke(statistics, undefined, undefined, { status });
+    }
+    await statistics.flush();
+    const [own, all] = await Promise.all([statistics.ofPrompt(id, 'hour', 1), statistics.ofService('hour')]);
+    expect(own.total.counts).toMatchObject({ invocations: 4, errors: 1, canceled: 1, interrupted: 1 });
+    expect(all.total.counts).toMatchObject({ invocation_errors: 2, canceled: 2, interrupted: 2 });
+  });
+
+  it('an invocation counts in the interval in which it began, also if others of it are written', async () => {
+    clock.set('2026-11-04T14:14:50Z');
+    const [id, statistics] = [promptId(), create()];
+    const began = clock.now();
+    invoke(statistics, id, 1, { created_at: began });
+    await statistics.flush();
+    clock.set('2026-11-04T14:15:10Z');
+    for (let count = 0; count < 2; count += 1) {
+      invoke(statistics, id, 1, { created_at: began });
+      await statistics.flush();
+    }
+    expect(await shown(statistics, id, 'hour')).toEqual([['2026-11-04T14:14:00.000Z', 3]]);
+    expect(await shown(statistics, id, 'day')).toEqual([['2026-11-04T14:00:00.000Z', 3]]);
   });
 
   it('counts belong to their minutes and quarters of an hour, across hours and midnight', async () => {
     const [id, statistics] = [promptId(), create()];
     for (const time of ['22:59:59.999', '23:00', '23:50', '23:59:59'] as const) {
       clock.set(`2026-11-06T${time}Z`);
-      statistics.invoked(id, 1, 1_000n, succeeded);
+      invoke(statistics, id, 1);
     }
     clock.set('2026-11-07T00:00:00Z');
-    statistics.invoked(id, 1, 1_000n, succeeded);
+    invoke(statistics, id, 1);
     await statistics.flush();
     clock.set('2026-11-07T00:00:30Z');
-    statistics.invoked(id, 1, 1_000n, succeeded);
+    invoke(statistics, id, 1);
     await statistics.flush();
     expect(await shown(statistics, id, 'hour')).toEqual([
       ['2026-11-06T23:50:00.000Z', 1],
@@ -158,7 +213,7 @@ describe('over time', () => {
     expect(await shown(statistics, id, 'day')).toEqual(day);
     // One hour later, the minutes start again from 0.
     clock.set('2026-11-07T00:50:00Z');
-    statistics.invoked(id, 1, 1_000n, succeeded);
+    invoke(statistics, id, 1);
     await statistics.flush();
     expect(await shown(statistics, id, 'hour')).toEqual([
       ['2026-11-06T23:59:00.000Z', 1],
@@ -182,7 +237,7 @@ describe('over time', () => {
     };
     const db = { collection: () => ({ bulkWrite }) } as unknown as TestDatabase['db'];
     const [id, statistics] = [promptId(), create({ ...database, db })];
-    statistics.invoked(id, 1, 1_000n, succeeded);
+    invoke(statistics, id, 1);
     await statistics.flush();
     expect([isRefused, await shown(create(), id, 'hour')]).toEqual([true, [['2026-11-05T12:00:00.000Z', 1]]]);
   });
@@ -191,7 +246,7 @@ describe('over time', () => {
     const [id, statistics] = [promptId(), create()];
     for (const time of ['2026-11-08T12:10:30Z', '2026-11-08T12:11:00Z', '2026-11-08T12:10:45Z']) {
       clock.set(time);
-      statistics.invoked(id, 1, 1_000n, succeeded);
+      invoke(statistics, id, 1);
       await statistics.flush();
     }
     clock.set('2026-11-08T12:11:00Z');
@@ -202,37 +257,40 @@ describe('over time', () => {
     expect(await shown(statistics, id, 'day')).toEqual([['2026-11-08T12:00:00.000Z', 3]]);
   });
 
-  it('the attempts of the last day of many integrations are read in one command', async () => {
+  it('the deliveries of the last day of many integrations are read in one command', async () => {
     clock.set('2026-11-09T23:59:00Z');
     const matched = countMatchedDocuments(database);
     const statistics = create();
     const observer = statistics.observing(silentObserver);
-    const attempted = (integrationId: string, outcome: string, seconds: number): void => {
-      observer.attempted({ integrationId, outcome, seconds } as Attempted);
+    const finished = (integrationId: string, status: 'delivered' | 'failed'): void => {
+      observer.finished(status, { integrationId, createdAt: clock.now() } as Delivery);
     };
     const ids = Array.from({ length: 100 }, () => systemRandom.uuid());
     const [first = '', second = ''] = ids;
-    for (const id of ids.slice(0, 60)) attempted(id, '2xx', 0.1);
+    for (const id of ids.slice(0, 60)) finished(id, 'delivered');
     await statistics.flush();
     clock.set('2026-11-10T00:01:00Z');
-    attempted(first, '5xx', 0.2);
-    attempted(first, 'timeout', 15);
+    finished(first, 'failed');
+    finished(first, 'failed');
     await statistics.flush();
     const found = await create(matched.database).ofIntegrations(ids);
     expect([...found.keys()]).toEqual(ids);
-    const attemptsOf = (id: string): unknown => found.get(id);
-    expect(attemptsOf(first)).toMatchObject({ succeeded: 1, failed: 2 });
-    expect(attemptsOf(second)).toMatchObject({ succeeded: 1, failed: 0 });
-    expect(attemptsOf(ids[99] ?? '')).toMatchObject({ succeeded: 0, failed: 0 });
+    const deliveriesOf = (id: string): unknown => found.get(id);
+    expect(deliveriesOf(first)).toMatchObject({ deliveries_succeeded: 1, deliveries_failed: 2 });
+    expect(deliveriesOf(second)).toMatchObject({ deliveries_succeeded: 1, deliveries_failed: 0 });
+    expect(deliveriesOf(ids[99] ?? '')).toMatchObject({ deliveries_succeeded: 0, deliveries_failed: 0 });
     expect((await matched.most()).documents).toBeLessThanOrEqual(100);
     clock.set('2026-11-10T23:59:59Z');
-    expect((await create().ofIntegrations([first])).get(first)).toMatchObject({ succeeded: 0, failed: 2 });
+    expect((await create().ofIntegrations([first])).get(first)).toMatchObject({
+      deliveries_succeeded: 0,
+      deliveries_failed: 2,
+    });
   });
 
   it('at most 20 versions of a prompt are shown separately', async () => {
     clock.set('2026-11-12T12:00:00Z');
     const [id, statistics] = [promptId(), create()];
-    for (let version = 1; version <= 30; version += 1) statistics.invoked(id, version, 1_000n, succeeded);
+    for (let version = 1; version <= 30; version += 1) invoke(statistics, id, version);
     await statistics.flush();
     const { total, versions } = await statistics.ofPrompt(id, 'hour', 20);
     expect([total.counts.invocations, total.counts.milliseconds, versions.length]).toEqual([30, 3_000, 20]);
@@ -243,7 +301,7 @@ describe('over time', () => {
     const collection = database.db.collection<{ _id: string; expires_at: Date }>('statistics');
     clock.set('2026-11-13T12:00:00Z');
     const [id, statistics] = [promptId(), create()];
-    statistics.invoked(id, 1, 1_000n, succeeded);
+    invoke(statistics, id, 1);
     statistics.requested(200, false);
     await statistics.flush();
     clock.set('2026-11-15T00:00:00Z');

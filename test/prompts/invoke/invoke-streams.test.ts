@@ -501,7 +501,7 @@ describe('what is recorded', () => {
       () => counts(slug),
       ({ invocations }) => invocations === 1,
     );
-    expect(total).toMatchObject({ errors: 1, input_tokens: mockUsage.input });
+    expect(total).toMatchObject({ errors: 0, canceled: 1, input_tokens: mockUsage.input });
     expect(await lineOf(response.headers.get('x-request-id') ?? '')).toMatchObject({ outcome: 'closed' });
   });
 });

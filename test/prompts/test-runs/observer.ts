@@ -55,7 +55,7 @@ export function observe(
       database,
       log,
       prices: { quote: () => undefined },
-      statistics: { called: () => undefined, rated: () => undefined },
+      statistics: { called: () => undefined, recorded: () => undefined, rated: () => undefined },
       budgets: createBudgetFeature({ ...system, database }),
       addedUpUntil: async () => undefined,
       retentionMs: 30 * 24 * 3_600_000,

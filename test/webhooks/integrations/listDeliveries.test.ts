@@ -197,6 +197,9 @@ describe('200', () => {
 
     const of = (status: string): Promise<string[]> => idsOf({ status });
     const [ofHeld, ofPending, ofRetrying] = [await of('held'), await of('pending'), await of('retrying')];
+    const ofWaiting = await of('waiting');
+    for (const id of [held, pending, retrying]) expect(ofWaiting).toContain(id);
+    expect(await idsOf({ status: 'waiting', integration_id: paused.id })).toEqual([held]);
     expect(ofRetrying).toContain(retrying);
     for (const id of [held, pending]) expect(ofRetrying).not.toContain(id);
     expect(ofPending).not.toContain(retrying);

@@ -36,7 +36,7 @@ export interface DataTableProps<Row> {
   list: ListState<Row>;
   rowKey: (row: Row) => string;
   /** Where a row leads. Its name is the link; a click anywhere in the row follows it. */
-  rowLink?: ((row: Row) => Pick<LinkProps, 'to' | 'params' | 'search'>) | undefined;
+  rowLink?: ((row: Row) => Pick<LinkProps, 'to' | 'params' | 'search'> | undefined) | undefined;
   /** Shown when there are no rows: an `EmptyState`. */
   empty: ReactNode;
 }
@@ -169,6 +169,7 @@ function Rows<Row>({
           {shown.map(({ index }) => {
             const row = rows[index];
             if (row === undefined) return null;
+            const link = rowLink?.(row);
             return (
               <tr
                 key={rowKey(row)}
@@ -176,8 +177,8 @@ function Rows<Row>({
                 data-index={index}
                 role="row"
                 aria-rowindex={index + 2}
-                data-link={rowLink !== undefined || undefined}
-                onClick={rowLink && followLink}
+                data-link={link !== undefined || undefined}
+                onClick={link && followLink}
               >
                 {columns.map((column, position) => {
                   const content = column.cell(row);
@@ -190,8 +191,8 @@ function Rows<Row>({
                       data-label={position === 0 || column.hasNoLabel === true ? undefined : column.header}
                       data-phone={content === none ? 'hidden' : placeOnPhone(column, position)}
                     >
-                      {position === 0 && rowLink !== undefined ? (
-                        <Link {...rowLink(row)} className={classes.link}>
+                      {position === 0 && link !== undefined ? (
+                        <Link {...link} className={classes.link}>
                           {content}
                         </Link>
                       ) : (

@@ -3408,6 +3408,8 @@ export interface components<Other = string & {}> {
          *       "invocations": 96,
          *       "errors": 2,
          *       "cached": 18,
+         *       "canceled": 0,
+         *       "interrupted": 0,
          *       "input_tokens": 6144,
          *       "output_tokens": 1248,
          *       "without_usage": 1,
@@ -3423,13 +3425,13 @@ export interface components<Other = string & {}> {
             at: components<Other>["schemas"]["Timestamp"];
             /**
              * Format: int64
-             * @description Invocations, successful or not. The repeated answer of an `Idempotency-Key` is not counted, nor are the calls of test runs.
+             * @description Invocations that began in the interval and have ended, successful or not: those that `GET /api/v1/invocations` lists for the prompt and its version. The repeated answer of an `Idempotency-Key` is none.
              * @example 96
              */
             invocations: number;
             /**
              * Format: int64
-             * @description Invocations without an answer, for example because a variable was missing or the provider failed.
+             * @description Invocations that failed, as `status=failed` of that list finds them.
              * @example 2
              */
             errors: number;
@@ -3441,19 +3443,31 @@ export interface components<Other = string & {}> {
             cached: number;
             /**
              * Format: int64
-             * @description Input tokens of the answers, without answers from the cache. Identical invocations that shared a call count each.
+             * @description Invocations whose caller left before the answer, as `status=canceled` finds them.
+             * @example 1
+             */
+            canceled: number;
+            /**
+             * Format: int64
+             * @description Invocations whose process was killed, as `status=interrupted` finds them.
+             * @example 0
+             */
+            interrupted: number;
+            /**
+             * Format: int64
+             * @description Input tokens of all calls, as `usage` of the invocations has them. Estimated for calls whose provider did not say.
              * @example 6144
              */
             input_tokens: number;
             /**
              * Format: int64
-             * @description Output tokens of the answers, without answers from the cache.
+             * @description Output tokens of all calls.
              * @example 1248
              */
             output_tokens: number;
             /**
              * Format: int64
-             * @description Invocations that called a provider which did not give the numbers of input and output tokens. These tokens are missing in the sums.
+             * @description Invocations with a call that may be billed and whose provider did not give the numbers of input and output tokens. They are estimated.
              * @example 1
              */
             without_usage: number;
@@ -3466,7 +3480,7 @@ export interface components<Other = string & {}> {
             without_cost: number;
             /**
              * Format: int64
-             * @description Mean of `X-Latency-Ms` of the answers, in milliseconds, without answers from the cache. Absent if there was none.
+             * @description Mean of `latency_ms` of the invocations that succeeded, without answers from the cache. Absent if there was none.
              * @example 1874
              */
             average_latency_ms?: number;
@@ -4110,7 +4124,7 @@ export interface components<Other = string & {}> {
             last_at: string;
             /**
              * Format: int64
-             * @description Their number, complete after a second.
+             * @description Number of invocations with such calls, complete after a second.
              * @example 103
              */
             calls: number;
@@ -5232,8 +5246,9 @@ export interface components<Other = string & {}> {
         };
         /**
          * SuccessRate
-         * @description Share of the attempts of the last 24 hours that succeeded, from 0 to 1. Absent if there were none. An attempt is
-         *     counted some seconds after it has ended.
+         * @description Share of the events that the receiver got: of the deliveries that were created in the last 24 hours and have ended,
+         *     those with the status `delivered`, from 0 to 1. Absent if none has ended. A delivery is counted some seconds after its
+         *     end.
          * @example 0.985
          */
         SuccessRate: number;
@@ -6101,11 +6116,13 @@ export interface components<Other = string & {}> {
         };
         /**
          * AttemptCounts
-         * @description Attempts to deliver events to an integration in an interval, including those of test events, resends and replays. `at` is the start of the interval.
+         * @description Attempts to deliver events to an integration in an interval, and deliveries that were created in it, including those of test events, resends and replays. `at` is the start of the interval.
          * @example {
          *       "at": "2026-11-06T12:31:00.000Z",
          *       "succeeded": 38,
          *       "failed": 2,
+         *       "deliveries_succeeded": 38,
+         *       "deliveries_failed": 0,
          *       "average_latency_ms": 84
          *     }
          */
@@ -6123,6 +6140,18 @@ export interface components<Other = string & {}> {
              * @example 2
              */
             failed: number;
+            /**
+             * Format: int64
+             * @description Deliveries that were created in the interval and have the status `delivered`.
+             * @example 38
+             */
+            deliveries_succeeded: number;
+            /**
+             * Format: int64
+             * @description Deliveries that were created in the interval and have the status `failed`.
+             * @example 1
+             */
+            deliveries_failed: number;
             /**
              * Format: int64
              * @description Mean duration of the attempts, in milliseconds, whether they succeeded or not. Absent if there was none.
@@ -6373,6 +6402,8 @@ export interface components<Other = string & {}> {
          *       "invocations": 96,
          *       "cached": 18,
          *       "invocation_errors": 2,
+         *       "canceled": 0,
+         *       "interrupted": 0,
          *       "input_tokens": 6144,
          *       "output_tokens": 1248,
          *       "without_usage": 1,
@@ -6382,7 +6413,9 @@ export interface components<Other = string & {}> {
          *       },
          *       "without_cost": 1,
          *       "attempts_succeeded": 143,
-         *       "attempts_failed": 4
+         *       "attempts_failed": 4,
+         *       "deliveries_succeeded": 143,
+         *       "deliveries_failed": 0
          *     }
          */
         ServiceCounts: {
@@ -6407,7 +6440,7 @@ export interface components<Other = string & {}> {
             server_errors: number;
             /**
              * Format: int64
-             * @description Invocations of prompts, successful or not. An invocation of an unknown prompt or version is not counted, nor is the repeated answer of an `Idempotency-Key`. The calls of test runs are not counted.
+             * @description Invocations that began in the interval and have ended, successful or not: those that `GET /api/v1/invocations` lists. The repeated answer of an `Idempotency-Key` is none.
              * @example 96
              */
             invocations: number;
@@ -6419,25 +6452,37 @@ export interface components<Other = string & {}> {
             cached: number;
             /**
              * Format: int64
-             * @description Invocations without an answer.
+             * @description Invocations that failed, as `status=failed` of that list finds them.
              * @example 2
              */
             invocation_errors: number;
             /**
              * Format: int64
-             * @description Input tokens of the answers, without answers from the cache. Identical invocations that shared a call count each.
+             * @description Invocations whose caller left before the answer, as `status=canceled` finds them.
+             * @example 1
+             */
+            canceled: number;
+            /**
+             * Format: int64
+             * @description Invocations whose process was killed, as `status=interrupted` finds them.
+             * @example 0
+             */
+            interrupted: number;
+            /**
+             * Format: int64
+             * @description Input tokens of all calls, as `usage` of the invocations has them. Estimated for calls whose provider did not say.
              * @example 6144
              */
             input_tokens: number;
             /**
              * Format: int64
-             * @description Output tokens of the answers, without answers from the cache.
+             * @description Output tokens of all calls.
              * @example 1248
              */
             output_tokens: number;
             /**
              * Format: int64
-             * @description Invocations that called a provider which did not give the numbers of input and output tokens. These tokens are missing in the sums.
+             * @description Invocations with a call that may be billed and whose provider did not give the numbers of input and output tokens. They are estimated.
              * @example 1
              */
             without_usage: number;
@@ -6460,6 +6505,18 @@ export interface components<Other = string & {}> {
              * @example 4
              */
             attempts_failed: number;
+            /**
+             * Format: int64
+             * @description Deliveries that were created in the interval and have the status `delivered`.
+             * @example 38
+             */
+            deliveries_succeeded: number;
+            /**
+             * Format: int64
+             * @description Deliveries that were created in the interval and have the status `failed`.
+             * @example 1
+             */
+            deliveries_failed: number;
         };
         /**
          * VariableDefinition
@@ -9010,6 +9067,8 @@ export interface components<Other = string & {}> {
          *         "invocations": 96,
          *         "errors": 2,
          *         "cached": 18,
+         *         "canceled": 0,
+         *         "interrupted": 0,
          *         "input_tokens": 6144,
          *         "output_tokens": 1248,
          *         "without_usage": 1,
@@ -9026,6 +9085,8 @@ export interface components<Other = string & {}> {
          *           "invocations": 96,
          *           "errors": 2,
          *           "cached": 18,
+         *           "canceled": 0,
+         *           "interrupted": 0,
          *           "input_tokens": 6144,
          *           "output_tokens": 1248,
          *           "without_usage": 1,
@@ -9055,6 +9116,8 @@ export interface components<Other = string & {}> {
          *         "invocations": 96,
          *         "errors": 2,
          *         "cached": 18,
+         *         "canceled": 0,
+         *         "interrupted": 0,
          *         "input_tokens": 6144,
          *         "output_tokens": 1248,
          *         "without_usage": 1,
@@ -9071,6 +9134,8 @@ export interface components<Other = string & {}> {
          *           "invocations": 96,
          *           "errors": 2,
          *           "cached": 18,
+         *           "canceled": 0,
+         *           "interrupted": 0,
          *           "input_tokens": 6144,
          *           "output_tokens": 1248,
          *           "without_usage": 1,
@@ -9090,6 +9155,8 @@ export interface components<Other = string & {}> {
          *             "invocations": 96,
          *             "errors": 2,
          *             "cached": 18,
+         *             "canceled": 0,
+         *             "interrupted": 0,
          *             "input_tokens": 6144,
          *             "output_tokens": 1248,
          *             "without_usage": 1,
@@ -9106,6 +9173,8 @@ export interface components<Other = string & {}> {
          *               "invocations": 96,
          *               "errors": 2,
          *               "cached": 18,
+         *               "canceled": 0,
+         *               "interrupted": 0,
          *               "input_tokens": 6144,
          *               "output_tokens": 1248,
          *               "without_usage": 1,
@@ -13200,6 +13269,8 @@ export interface components<Other = string & {}> {
          *         "at": "2026-11-06T12:31:00.000Z",
          *         "succeeded": 38,
          *         "failed": 2,
+         *         "deliveries_succeeded": 38,
+         *         "deliveries_failed": 0,
          *         "average_latency_ms": 84
          *       },
          *       "points": [
@@ -13207,6 +13278,8 @@ export interface components<Other = string & {}> {
          *           "at": "2026-11-06T12:31:00.000Z",
          *           "succeeded": 38,
          *           "failed": 2,
+         *           "deliveries_succeeded": 38,
+         *           "deliveries_failed": 0,
          *           "average_latency_ms": 84
          *         }
          *       ]
@@ -14083,6 +14156,8 @@ export interface components<Other = string & {}> {
          *         "invocations": 96,
          *         "cached": 18,
          *         "invocation_errors": 2,
+         *         "canceled": 0,
+         *         "interrupted": 0,
          *         "input_tokens": 6144,
          *         "output_tokens": 1248,
          *         "without_usage": 1,
@@ -14092,7 +14167,9 @@ export interface components<Other = string & {}> {
          *         },
          *         "without_cost": 1,
          *         "attempts_succeeded": 143,
-         *         "attempts_failed": 4
+         *         "attempts_failed": 4,
+         *         "deliveries_succeeded": 143,
+         *         "deliveries_failed": 0
          *       },
          *       "points": [
          *         {
@@ -14103,6 +14180,8 @@ export interface components<Other = string & {}> {
          *           "invocations": 96,
          *           "cached": 18,
          *           "invocation_errors": 2,
+         *           "canceled": 0,
+         *           "interrupted": 0,
          *           "input_tokens": 6144,
          *           "output_tokens": 1248,
          *           "without_usage": 1,
@@ -14112,7 +14191,9 @@ export interface components<Other = string & {}> {
          *           },
          *           "without_cost": 1,
          *           "attempts_succeeded": 143,
-         *           "attempts_failed": 4
+         *           "attempts_failed": 4,
+         *           "deliveries_succeeded": 143,
+         *           "deliveries_failed": 0
          *         }
          *       ],
          *       "waiting": {
@@ -18242,11 +18323,32 @@ export interface components<Other = string & {}> {
          */
         OfAttemptProvider: string;
         /**
+         * @description Only invocations with a call to this model in `attempts`, also if another model answered in the end.
+         * @example claude-sonnet-5
+         */
+        OfAttemptModel: string;
+        /**
+         * @description Only invocations with a call to a provider that ended with this status. Filters of calls together find invocations
+         *     with one call that meets all of them.
+         * @example failed
+         */
+        OfAttemptStatus: "succeeded" | "failed" | "canceled" | "interrupted";
+        /**
          * @description Only invocations with a call that failed with this problem, by the last part of its `type`, also if a later call
          *     succeeded. Together with `attempt_provider`: a call to that provider that failed so.
          * @example provider-rate-limited
          */
         OfAttemptProblem: string;
+        /**
+         * @description `unknown`: only invocations with a call to a provider whose `cost` is unknown.
+         * @example unknown
+         */
+        OfAttemptCost: "unknown";
+        /**
+         * @description `only`: only invocations that were answered from the cache. `exclude`: only the others.
+         * @example only
+         */
+        OfCached: "only" | "exclude";
         /**
          * @description Only invocations of which this budget refused a call.
          * @example nightly-batch
@@ -18333,10 +18435,10 @@ export interface components<Other = string & {}> {
          */
         PathIntegrationId: components<Other>["schemas"]["IntegrationId"];
         /**
-         * @description Only deliveries with this status.
+         * @description Only deliveries with this status. `waiting`: those that are pending, retrying or held.
          * @example failed
          */
-        OfDeliveryStatus: components<Other>["schemas"]["DeliveryStatus"];
+        OfDeliveryStatus: "pending" | "retrying" | "delivered" | "failed" | "held" | "expired" | "waiting";
         /**
          * @description Only deliveries whose last attempt had this outcome.
          * @example connection-refused
@@ -20051,11 +20153,32 @@ export interface operations<Other = string & {}> {
                  */
                 attempt_provider?: components<Other>["parameters"]["OfAttemptProvider"];
                 /**
+                 * @description Only invocations with a call to this model in `attempts`, also if another model answered in the end.
+                 * @example claude-sonnet-5
+                 */
+                attempt_model?: components<Other>["parameters"]["OfAttemptModel"];
+                /**
+                 * @description Only invocations with a call to a provider that ended with this status. Filters of calls together find invocations
+                 *     with one call that meets all of them.
+                 * @example failed
+                 */
+                attempt_status?: components<Other>["parameters"]["OfAttemptStatus"];
+                /**
                  * @description Only invocations with a call that failed with this problem, by the last part of its `type`, also if a later call
                  *     succeeded. Together with `attempt_provider`: a call to that provider that failed so.
                  * @example provider-rate-limited
                  */
                 attempt_problem?: components<Other>["parameters"]["OfAttemptProblem"];
+                /**
+                 * @description `unknown`: only invocations with a call to a provider whose `cost` is unknown.
+                 * @example unknown
+                 */
+                attempt_cost?: components<Other>["parameters"]["OfAttemptCost"];
+                /**
+                 * @description `only`: only invocations that were answered from the cache. `exclude`: only the others.
+                 * @example only
+                 */
+                cached?: components<Other>["parameters"]["OfCached"];
                 /**
                  * @description Only invocations of which this budget refused a call.
                  * @example nightly-batch
@@ -20179,11 +20302,32 @@ export interface operations<Other = string & {}> {
                  */
                 attempt_provider?: components<Other>["parameters"]["OfAttemptProvider"];
                 /**
+                 * @description Only invocations with a call to this model in `attempts`, also if another model answered in the end.
+                 * @example claude-sonnet-5
+                 */
+                attempt_model?: components<Other>["parameters"]["OfAttemptModel"];
+                /**
+                 * @description Only invocations with a call to a provider that ended with this status. Filters of calls together find invocations
+                 *     with one call that meets all of them.
+                 * @example failed
+                 */
+                attempt_status?: components<Other>["parameters"]["OfAttemptStatus"];
+                /**
                  * @description Only invocations with a call that failed with this problem, by the last part of its `type`, also if a later call
                  *     succeeded. Together with `attempt_provider`: a call to that provider that failed so.
                  * @example provider-rate-limited
                  */
                 attempt_problem?: components<Other>["parameters"]["OfAttemptProblem"];
+                /**
+                 * @description `unknown`: only invocations with a call to a provider whose `cost` is unknown.
+                 * @example unknown
+                 */
+                attempt_cost?: components<Other>["parameters"]["OfAttemptCost"];
+                /**
+                 * @description `only`: only invocations that were answered from the cache. `exclude`: only the others.
+                 * @example only
+                 */
+                cached?: components<Other>["parameters"]["OfCached"];
                 /**
                  * @description Only invocations of which this budget refused a call.
                  * @example nightly-batch
@@ -23539,7 +23683,7 @@ export interface operations<Other = string & {}> {
                  */
                 integration_id?: string;
                 /**
-                 * @description Only deliveries with this status.
+                 * @description Only deliveries with this status. `waiting`: those that are pending, retrying or held.
                  * @example failed
                  */
                 status?: components<Other>["parameters"]["OfDeliveryStatus"];

@@ -8,6 +8,7 @@ import { gateway } from '../../app/gateway.ts';
 import { liveStatistics } from '../../app/query-client.ts';
 import { useScope } from '../../app/session-context.ts';
 import { Chart } from '../../shared/chart.tsx';
+import { CountLink } from '../../shared/count-link.tsx';
 import { DataTable, type Column } from '../../shared/data-table.tsx';
 import { EmptyState } from '../../shared/empty-state.tsx';
 import { Figure } from '../../shared/figure.tsx';
@@ -39,6 +40,7 @@ export function CostsScreen(): ReactNode {
   const groups = useCosts(by);
   const models = useCosts('model');
   const total = days.data?.total;
+  const counted = days.data && searchOf(search, days.data);
   const points = days.data === undefined ? [] : pointsOf(days.data);
   return (
     <Page title={texts.title} description={texts.description}>
@@ -63,22 +65,30 @@ export function CostsScreen(): ReactNode {
               label={texts.cost}
               note={total.ceiling_cost && texts.ceiling(format.cost(total.ceiling_cost) ?? shared.none)}
             >
-              {format.cost(total.cost)}
+              <CountLink count={total.calls} to="/invocations" search={counted ?? {}}>
+                {format.cost(total.cost)}
+              </CountLink>
             </Figure>
             <Figure
               label={texts.calls}
               note={days.data?.added_up_until && texts.addedUpUntil(format.dateTime(days.data.added_up_until))}
             >
-              {format.number(total.calls)}
+              <CountLink count={total.calls} to="/invocations" search={counted ?? {}} />
             </Figure>
             <Figure label={texts.tokens} note={texts.tokenNote(format.compact(total.output_tokens))}>
-              {format.compact(total.input_tokens + total.output_tokens)}
+              <CountLink count={total.calls} to="/invocations" search={counted ?? {}}>
+                {format.compact(total.input_tokens + total.output_tokens)}
+              </CountLink>
             </Figure>
             <Figure label={texts.withoutCost} note={total.without_cost > 0 && texts.withoutCostNote}>
-              {format.number(total.without_cost)}
+              <CountLink
+                count={total.without_cost}
+                to="/invocations"
+                search={{ ...counted, attempt_cost: 'unknown' }}
+              />
             </Figure>
           </SimpleGrid>
-          {total.without_cost > 0 && <MissingPrices groups={models.data?.groups ?? []} />}
+          {total.without_cost > 0 && <MissingPrices groups={models.data?.groups ?? []} search={counted ?? {}} />}
           <Paper withBorder p="md">
             <Chart
               label={texts.byDay}
@@ -105,7 +115,7 @@ export function CostsScreen(): ReactNode {
       />
       <DataTable<Group>
         label={texts.groupings[by]}
-        columns={useColumns()}
+        columns={useColumns((group) => linkOf(group, search, groups.data))}
         list={{
           rows: groups.data?.groups,
           error: groups.error,
@@ -114,7 +124,7 @@ export function CostsScreen(): ReactNode {
           },
         }}
         rowKey={(group) => JSON.stringify({ ...group, sums: undefined })}
-        rowLink={(group) => linkOf(group, groups.data)}
+        rowLink={(group) => linkOf(group, search, groups.data)}
         empty={<EmptyState icon={IconCoin} title={texts.empty.title} text={texts.empty.text} />}
       />
     </Page>
@@ -142,27 +152,30 @@ function useCosts(by: 'day' | (typeof groupings)[number]): UseQueryResult<Costs,
   });
 }
 
-/** The invocations of a group, or those that stand for it best. */
-function linkOf(
-  { prompt_id, prompt_version, model, provider, key_id, tag }: Group,
-  span: Costs | undefined,
-): {
-  to: '/invocations';
-  search: Record<string, string>;
-} {
-  const search = {
-    ...(prompt_id !== undefined && { prompt: prompt_id }),
-    ...(prompt_version !== undefined && { version: String(prompt_version) }),
-    ...(model !== undefined && { model }),
-    ...(provider !== undefined && { provider }),
-    ...(key_id !== undefined && { author_id: key_id }),
-    ...(tag !== undefined && { tag }),
-    ...(span !== undefined && { since: span.since, until: span.until }),
-  };
-  return { to: '/invocations', search };
+type Search = ReturnType<typeof route.useSearch>;
+type Link = { to: '/invocations'; search: Record<string, string> };
+
+/** The invocations with the calls that are added up, as filters of their list. */
+function searchOf({ prompt, key_id: author_id, tag }: Search, { since, until }: Costs): Record<string, string> {
+  return { ...defined({ prompt, author_id, tag }), since, until };
 }
 
-function useColumns(): Column<Group>[] {
+/** The invocations with the calls of a group. Those without a stored prompt have no filter. */
+function linkOf({ sums: _, ...group }: Group, search: Search, costs: Costs | undefined): Link | undefined {
+  const { prompt_id: prompt, prompt_version: version, model, provider, key_id, tag } = group;
+  if (costs === undefined || Object.values(group).every((value) => value === undefined)) return undefined;
+  const own = { prompt, version: version?.toString(), author_id: key_id, tag };
+  const ofCalls = { attempt_provider: provider, attempt_model: model };
+  return { to: '/invocations', search: { ...searchOf(search, costs), ...defined({ ...own, ...ofCalls }) } };
+}
+
+function defined(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+function useColumns(linkTo: (group: Group) => Link | undefined): Column<Group>[] {
   const { costs: texts } = useTexts();
   const format = useFormat();
   return [
@@ -190,7 +203,12 @@ function useColumns(): Column<Group>[] {
       key: 'without',
       header: texts.withoutCost,
       align: 'end',
-      cell: ({ sums }) => format.number(sums.without_cost),
+      cell: (group) => {
+        const link = linkTo(group);
+        const { without_cost: count } = group.sums;
+        if (link === undefined) return format.number(count);
+        return <CountLink count={count} to={link.to} search={{ ...link.search, attempt_cost: 'unknown' }} />;
+      },
     },
     { key: 'cost', header: texts.cost, align: 'end', cell: ({ sums }) => format.cost(sums.cost) },
   ];

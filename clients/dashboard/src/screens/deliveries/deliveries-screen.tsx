@@ -50,7 +50,10 @@ export function DeliveriesScreen(): ReactNode {
           {
             name: 'status',
             label: texts.filters.status,
-            options: Object.entries(texts.statuses).map(([value, label]) => ({ value, label })),
+            options: Object.entries({ ...texts.statuses, waiting: texts.filters.waiting }).map(([value, label]) => ({
+              value,
+              label,
+            })),
           },
           {
             name: 'last_outcome',

@@ -9,7 +9,7 @@ export const deliveriesRoutes = [
     getParentRoute: () => rootRoute,
     path: '/deliveries',
     validateSearch: searchOf({
-      status: ['pending', 'retrying', 'delivered', 'failed', 'held', 'expired'],
+      status: ['pending', 'retrying', 'delivered', 'failed', 'held', 'expired', 'waiting'],
       last_outcome: outcomes,
       event_type: 'text',
       integration_id: 'text',

@@ -23,6 +23,7 @@ interface Option {
 }
 
 const route = getRouteApi('/invocations');
+type Search = ReturnType<typeof route.useSearch>;
 /** Prompts and keys that the filters offer. */
 const offered = 500;
 
@@ -100,6 +101,25 @@ export function InvocationsScreen(): ReactNode {
             label: texts.filters.attemptProblem,
             options: ofCalls(({ problem }) => problem && problemName(problem)),
           },
+          search.attempt_model !== undefined && { name: 'attempt_model', label: texts.filters.attemptModel },
+          search.attempt_status !== undefined && {
+            name: 'attempt_status',
+            label: texts.filters.attemptStatus,
+            options: Object.entries(texts.statuses).map(([value, label]) => ({ value, label })),
+          },
+          search.attempt_cost !== undefined && {
+            name: 'attempt_cost',
+            label: texts.filters.attemptCost,
+            options: [{ value: 'unknown', label: texts.unknown }],
+          },
+          {
+            name: 'cached',
+            label: texts.filters.cached,
+            options: (['only', 'exclude'] as const).map((value) => ({
+              value,
+              label: texts.filters.cachedValues[value],
+            })),
+          },
           { name: 'since', label: shared.filters.from, isTime: true },
           { name: 'until', label: shared.filters.until, isTime: true },
           { name: 'tag', label: texts.filters.tag, placeholder: 'team=checkout' },
@@ -110,7 +130,7 @@ export function InvocationsScreen(): ReactNode {
       <RowCount list={list} />
       <DataTable
         label={texts.title}
-        columns={useColumns()}
+        columns={useColumns(search)}
         list={list}
         rowKey={({ id }) => id}
         rowLink={({ id }) => ({ to: '/invocations/$id', params: { id } })}
@@ -130,7 +150,20 @@ function optionsOf(values: readonly string[] = []): Option[] {
   return [...new Set(values)].sort().map((value) => ({ value, label: value }));
 }
 
-function useColumns(): Column<Invocation>[] {
+/** The calls to providers of an invocation that the filters of calls mean; all without one. */
+function callsOf({ attempts }: Invocation, search: Search): Invocation['attempts'] {
+  const { attempt_provider: provider, attempt_model: model, attempt_status: status, attempt_problem: problem } = search;
+  return attempts.filter(
+    (call) =>
+      (provider === undefined || call.provider === provider) &&
+      (model === undefined || call.model === model) &&
+      (status === undefined || call.status === status) &&
+      (problem === undefined || (call.problem !== undefined && problemName(call.problem) === problem)) &&
+      (search.attempt_cost === undefined || call.cost === null),
+  );
+}
+
+function useColumns(search: Search): Column<Invocation>[] {
   const { invocations: texts, shared } = useTexts();
   const format = useFormat();
   return [
@@ -171,6 +204,14 @@ function useColumns(): Column<Invocation>[] {
       header: texts.columns.model,
       width: '18%',
       cell: ({ model }) => model ?? shared.none,
+    },
+    {
+      key: 'calls',
+      header: texts.columns.calls,
+      width: 85,
+      align: 'end',
+      isHiddenOnPhone: true,
+      cell: (invocation) => format.number(callsOf(invocation, search).length),
     },
     {
       key: 'latency',

@@ -11,7 +11,11 @@ export function Charts({ points }: { points: readonly Counts[] }): ReactNode {
   const shown = points.map(({ cost: _cost, ...point }) => ({
     ...point,
     succeeded: Math.max(point.requests - point.client_errors - point.server_errors, 0),
-    answered: Math.max(point.invocations - point.cached - point.invocation_errors, 0),
+    answered: Math.max(
+      point.invocations - point.cached - point.invocation_errors - point.canceled - point.interrupted,
+      0,
+    ),
+    unanswered: point.canceled + point.interrupted,
   }));
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }} spacing="sm">
@@ -38,6 +42,7 @@ export function Charts({ points }: { points: readonly Counts[] }): ReactNode {
         series={[
           { name: 'answered', label: texts.answered, color: 'accent.5' },
           { name: 'cached', label: texts.cached, color: 'cyan.5' },
+          { name: 'unanswered', label: texts.canceled, color: 'gray.5' },
           { name: 'invocation_errors', label: texts.failed, color: 'red.6' },
         ]}
       />

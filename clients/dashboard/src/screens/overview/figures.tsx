@@ -1,9 +1,9 @@
 import { SimpleGrid } from '@mantine/core';
 import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { useScope } from '../../app/session-context.ts';
+import { CountLink } from '../../shared/count-link.tsx';
+import { spanOf } from '../../shared/counted-span.ts';
 import { Figure } from '../../shared/figure.tsx';
-import { TextLink } from '../../shared/links.tsx';
 import { Time } from '../../shared/time.tsx';
 import type { Span } from '../../shared/span-switch.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
@@ -34,16 +34,16 @@ export function Figures({
   const change = (count: (counts: Counts) => number): ReactNode => (
     <Change now={count(totals)} before={points.reduce((sum, point) => sum + count(point), 0)} />
   );
-  const canReadLog = useScope('invocations:read');
-  const { at: since } = totals;
-  const failed = texts.failed(format.number(totals.invocation_errors));
-  const tokenNote = texts.tokenNote(
-    format.compact(totals.input_tokens),
-    format.compact(totals.output_tokens),
-    totals.without_usage === 0 ? undefined : format.number(totals.without_usage),
+  const counted = spanOf(statistics);
+  const invocations = (count: number, filter: Readonly<Record<string, string>>, text: string): ReactNode => (
+    <CountLink count={count} to="/invocations" search={{ ...filter, ...counted }}>
+      {text}
+    </CountLink>
   );
+  const tokens = totals.input_tokens + totals.output_tokens;
   const errors = totals.client_errors + totals.server_errors;
-  const attempts = totals.attempts_succeeded + totals.attempts_failed;
+  const { deliveries_succeeded: delivered, deliveries_failed: undelivered } = totals;
+  const ended = delivered + undelivered;
   return (
     <SimpleGrid cols={{ base: 2, md: 3 }} spacing="sm">
       <Figure
@@ -76,57 +76,64 @@ export function Figures({
         label={texts.invocations}
         note={
           <>
-            {texts.cached(format.number(totals.cached))},{' '}
-            {canReadLog && totals.invocation_errors > 0 ? (
-              <TextLink to="/invocations" search={{ status: 'failed', since }} size="xs" underline="always">
-                {failed}
-              </TextLink>
-            ) : (
-              failed
+            {invocations(totals.cached, { cached: 'only' }, texts.cached(format.number(totals.cached)))},{' '}
+            {invocations(
+              totals.invocation_errors,
+              { status: 'failed' },
+              texts.failed(format.number(totals.invocation_errors)),
+            )}
+            {totals.canceled > 0 && (
+              <>
+                , {invocations(totals.canceled, { status: 'canceled' }, texts.canceled(format.number(totals.canceled)))}
+              </>
+            )}
+            {totals.interrupted > 0 && (
+              <>
+                ,{' '}
+                {invocations(
+                  totals.interrupted,
+                  { status: 'interrupted' },
+                  texts.interrupted(format.number(totals.interrupted)),
+                )}
+              </>
             )}
           </>
         }
       >
-        {canReadLog && totals.invocations > 0 ? (
-          <TextLink to="/invocations" search={{ since }} inherit>
-            {format.number(totals.invocations)}
-          </TextLink>
-        ) : (
-          format.number(totals.invocations)
-        )}
+        {invocations(totals.invocations, {}, format.number(totals.invocations))}
         {change(({ invocations }) => invocations)}
       </Figure>
       <Figure
         label={texts.tokens}
-        note={
-          canReadLog && totals.invocations > 0 ? (
-            <TextLink to="/costs" size="xs">
-              {tokenNote}
-            </TextLink>
-          ) : (
-            tokenNote
-          )
-        }
+        note={texts.tokenNote(format.compact(totals.input_tokens), format.compact(totals.output_tokens))}
       >
-        {format.compact(totals.input_tokens + totals.output_tokens)}
+        {invocations(tokens, {}, format.compact(tokens))}
         {change(({ input_tokens, output_tokens }) => input_tokens + output_tokens)}
       </Figure>
       <Figure
-        label={texts.attempts}
+        label={texts.deliveries}
         note={
-          attempts === 0
-            ? texts.noAttempts
-            : texts.attemptNote(
-                format.percent(totals.attempts_succeeded / attempts),
-                format.number(totals.attempts_failed),
-              )
+          ended === 0 ? (
+            texts.noDeliveries
+          ) : (
+            <>
+              {format.percent(delivered / ended)},{' '}
+              <CountLink count={undelivered} to="/deliveries" search={{ status: 'failed', ...counted }}>
+                {texts.failed(format.number(undelivered))}
+              </CountLink>
+            </>
+          )
         }
       >
-        {format.number(attempts)}
-        {change(({ attempts_succeeded, attempts_failed }) => attempts_succeeded + attempts_failed)}
+        <CountLink count={delivered} to="/deliveries" search={{ status: 'delivered', ...counted }} />
+        {change((counts) => counts.deliveries_succeeded)}
       </Figure>
       <Figure label={texts.waiting} note={<WaitingNote waiting={waiting} />}>
-        {waiting === undefined ? texts.unknown : format.number(waiting.count)}
+        {waiting === undefined ? (
+          texts.unknown
+        ) : (
+          <CountLink count={waiting.count} to="/deliveries" search={{ status: 'waiting' }} />
+        )}
       </Figure>
     </SimpleGrid>
   );
@@ -153,19 +160,17 @@ function WaitingNote({ waiting }: { waiting: Statistics['waiting'] }): ReactNode
   const format = useFormat();
   if (waiting === undefined) return texts.notMeasured;
   if (waiting.count === 0) return texts.noneWaiting;
-  const parts = [
-    waiting.retrying > 0 && texts.retrying(format.number(waiting.retrying)),
-    waiting.held > 0 && texts.held(format.number(waiting.held)),
-  ].filter((part) => part !== false);
   return (
     <>
       {waiting.oldest_at !== undefined && (
         <>
           {texts.oldest} <Time value={waiting.oldest_at} />
-          {parts.length > 0 && ', '}
+          {waiting.held > 0 && ', '}
         </>
       )}
-      {parts.join(', ')}
+      <CountLink count={waiting.held} to="/deliveries" search={{ status: 'held' }}>
+        {waiting.held > 0 && texts.held(format.number(waiting.held))}
+      </CountLink>
     </>
   );
 }

@@ -40,14 +40,13 @@ export function usePromptList(q: string): ListState<Schemas['Prompt']> {
 }
 
 /** What calls of the last day cost, by prompt; undefined for a key that may not see it. */
-export function usePromptUsage(): ReadonlyMap<string, Schemas['CostSums']> | undefined {
+export function usePromptUsage(): Schemas['Costs'] | undefined {
   const isAllowed = useScope('invocations:read');
   const { data } = useQuery({
     queryKey: ['prompts', 'usage'],
-    queryFn: async ({ signal }) => {
+    queryFn: ({ signal }) => {
       const since = new Date(Date.now() - 86_400_000).toISOString();
-      const { groups } = await gateway.costs.get({ by: 'prompt', since }, { signal });
-      return new Map(groups.flatMap(({ prompt_id, sums }) => (prompt_id === undefined ? [] : [[prompt_id, sums]])));
+      return gateway.costs.get({ by: 'prompt', since }, { signal });
     },
     enabled: isAllowed,
     staleTime: 60_000,

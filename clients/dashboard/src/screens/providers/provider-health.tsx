@@ -5,6 +5,7 @@ import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
 import { useScope } from '../../app/session-context.ts';
+import { CountLink } from '../../shared/count-link.tsx';
 import { FactTable } from '../../shared/fact-table.tsx';
 import { TextLink } from '../../shared/links.tsx';
 import { useNow } from '../../shared/now.tsx';
@@ -15,7 +16,7 @@ import { providersKey } from './queries.ts';
 
 type Provider = Schemas['Provider'];
 
-const hourMs = 3_600_000;
+const minuteMs = 60_000;
 
 /** How the calls of a provider ended, and a button that makes one. */
 export function ProviderHealth({ provider }: { provider: Provider }): ReactNode {
@@ -25,8 +26,14 @@ export function ProviderHealth({ provider }: { provider: Provider }): ReactNode 
   const canTest = useScope('providers:invoke');
   const now = useNow();
   const { id, health } = provider;
-  const since = new Date(now - hourMs).toISOString();
-  const calls = health && texts.calls(format.number(health.succeeded), format.number(health.failed));
+  // The minutes that are counted, up to the one in progress.
+  const until = Math.ceil(now / minuteMs) * minuteMs;
+  const span = { since: new Date(until - 60 * minuteMs).toISOString(), until: new Date(until).toISOString() };
+  const calls = (count: number, status: 'succeeded' | 'failed'): ReactNode => (
+    <CountLink count={count} to="/invocations" search={{ attempt_provider: id, attempt_status: status, ...span }}>
+      {texts[status](format.number(count))}
+    </CountLink>
+  );
   return (
     <Stack gap="xs">
       <Title order={4}>{texts.title}</Title>
@@ -40,12 +47,10 @@ export function ProviderHealth({ provider }: { provider: Provider }): ReactNode 
           facts={[
             {
               label: texts.lastHour,
-              value: canSeeCalls ? (
-                <TextLink to="/invocations" search={{ attempt_provider: id, since }} size="sm">
-                  {calls}
-                </TextLink>
-              ) : (
-                calls
+              value: (
+                <>
+                  {calls(health.succeeded, 'succeeded')}, {calls(health.failed, 'failed')}
+                </>
               ),
             },
             { label: texts.lastSuccess, value: <Time value={health.last_success_at} /> },

@@ -88,9 +88,10 @@ export const costs: Texts['costs'] = {
     events: (shares) => `Ereignis bei ${shares}`,
     resets: 'Beginnt neu',
     neverResets: 'Beginnt nicht neu',
-    refusing: (calls, since) =>
-      `Lehnt seit ${since} Anfragen ab: ${calls}. Sie gehen wieder durch, wenn Platz für das ist, was sie höchstens kosten: Erhöhen Sie das Limit, oder begrenzen Sie ihre Ausgabe-Tokens.`,
-    showRefused: 'Die Anfragen zeigen',
+    refusing: (count, since) =>
+      `Lehnt seit ${since} Anfragen von ${count === '1' ? '1 Aufruf' : `${count} Aufrufen`} ab.`,
+    again:
+      'Sie gehen wieder durch, wenn Platz für das ist, was sie höchstens kosten: Erhöhen Sie das Limit, oder begrenzen Sie ihre Ausgabe-Tokens.',
     refused: 'Anfragen werden abgelehnt, bis es neu beginnt oder das Limit erhöht wird.',
     refusedForGood: 'Anfragen werden abgelehnt, bis das Limit erhöht wird.',
     noForecast: 'Noch keine Prognose: Vom Zeitraum ist zu wenig vorbei, oder es ist nichts ausgegeben.',

@@ -4,6 +4,7 @@ export const deliveries: Texts['deliveries'] = {
   title: 'Zustellungen',
   description: 'Events auf dem Weg zu Integrationen. Die Liste aktualisiert sich automatisch.',
   filters: {
+    waiting: 'Wartend (alle)',
     status: 'Status',
     eventType: 'Event-Typ',
     integration: 'Integration',

@@ -81,9 +81,10 @@ export const costs = {
     events: (shares: string) => `Event at ${shares}`,
     resets: 'Begins anew',
     neverResets: 'Does not begin anew',
-    refusing: (calls: string, since: string) =>
-      `It has refused calls since ${since}: ${calls}. They go through again when it has room for the most that they can cost: raise the limit, or limit their output tokens.`,
-    showRefused: 'Show the calls',
+    refusing: (count: string, since: string) =>
+      `It has refused calls of ${count === '1' ? '1 invocation' : `${count} invocations`} since ${since}.`,
+    again:
+      'They go through again when it has room for the most that they can cost: raise the limit, or limit their output tokens.',
     refused: 'Calls are refused until it begins anew, or until the limit is raised.',
     refusedForGood: 'Calls are refused until the limit is raised.',
     noForecast: 'No forecast yet: too little of the period is over, or nothing is spent.',

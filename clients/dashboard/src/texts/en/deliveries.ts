@@ -2,6 +2,7 @@ export const deliveries = {
   title: 'Deliveries',
   description: 'Events on their way to integrations. The list updates automatically.',
   filters: {
+    waiting: 'Waiting (all)',
     status: 'Status',
     eventType: 'Event type',
     integration: 'Integration',

@@ -2,6 +2,7 @@ import { Group, Text, Title } from '@mantine/core';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { useScope } from '../../../app/session-context.ts';
+import { CountLink } from '../../../shared/count-link.tsx';
 import { LinkButton, TextLink } from '../../../shared/links.tsx';
 import { useNow } from '../../../shared/now.tsx';
 import { Time } from '../../../shared/time.tsx';
@@ -98,15 +99,19 @@ function Bar({ budget: { limit, current }, standing }: { budget: Budget; standin
   );
 }
 
-function Amounts({ budget: { limit, current } }: { budget: Budget }): ReactNode {
+function Amounts({ budget: { scope, limit, current } }: { budget: Budget }): ReactNode {
   const { budgets: texts } = useTexts().costs;
   const format = useFormat();
   const most = Number(limit.amount);
-  const { spent, held, left } = current;
+  const { spent, held, left, since } = current;
+  const { key_id: author_id, prompt_id: prompt, tag } = scope;
+  const ofPeriod = { since, ...(author_id && { author_id }), ...(prompt && { prompt }), ...(tag && { tag }) };
   const share = most === 0 ? undefined : format.percent(Number(spent.amount) / most);
   return (
     <Text size="sm" component="div" style={{ fontVariantNumeric: 'tabular-nums' }}>
-      {texts.spent(format.spending(spent), format.spending(limit), share)}
+      <CountLink count={Number(spent.amount)} to="/invocations" search={ofPeriod}>
+        {texts.spent(format.spending(spent), format.spending(limit), share)}
+      </CountLink>
       {' · '}
       {Number(held.amount) > 0 && (
         <>
@@ -129,10 +134,10 @@ function Outlook({ budget }: { budget: Budget }): ReactNode {
   if (refusing !== undefined) {
     return (
       <Text size="sm" component="div">
-        {texts.refusing(format.number(refusing.calls), format.moment(refusing.since))}{' '}
-        <TextLink to="/invocations" search={{ refused_by: name, since: refusing.since }} size="sm" underline="always">
-          {texts.showRefused}
-        </TextLink>
+        <CountLink count={refusing.calls} to="/invocations" search={{ refused_by: name, since: refusing.since }}>
+          {texts.refusing(format.number(refusing.calls), format.moment(refusing.since))}
+        </CountLink>{' '}
+        {texts.again}
       </Text>
     );
   }

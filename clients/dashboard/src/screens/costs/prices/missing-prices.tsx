@@ -5,7 +5,8 @@ import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { gateway } from '../../../app/gateway.ts';
 import { useScope } from '../../../app/session-context.ts';
-import { LinkButton, TextLink } from '../../../shared/links.tsx';
+import { CountLink } from '../../../shared/count-link.tsx';
+import { LinkButton } from '../../../shared/links.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import { pricesKey } from './queries.ts';
 
@@ -16,7 +17,14 @@ const shownModels = 10;
  * Models whose calls have no cost, with a way to set their prices. A model can have a price since: its earlier calls
  * stay without a cost.
  */
-export function MissingPrices({ groups }: { groups: readonly Schemas['Costs']['groups'][number][] }): ReactNode {
+export function MissingPrices({
+  groups,
+  search,
+}: {
+  groups: readonly Schemas['Costs']['groups'][number][];
+  /** Filters of the list of invocations: what the groups count. */
+  search: Readonly<Record<string, string>>;
+}): ReactNode {
   const { missing: texts } = useTexts().costs;
   const format = useFormat();
   const canRead = useScope('prices:read');
@@ -48,10 +56,18 @@ export function MissingPrices({ groups }: { groups: readonly Schemas['Costs']['g
             const hasPrice = source !== undefined && source !== 'none';
             return (
               <Group component="li" key={`${provider}/${model}`} gap="xs" style={{ overflowWrap: 'anywhere' }}>
-                <TextLink to="/invocations" search={{ provider, model }} size="sm">
+                <Text size="sm">
                   {provider} / {model}
-                </TextLink>
-                <Text size="sm">{texts.calls(calls, format.number(calls))}</Text>
+                </Text>
+                <Text size="sm">
+                  <CountLink
+                    count={calls}
+                    to="/invocations"
+                    search={{ ...search, attempt_provider: provider, attempt_model: model, attempt_cost: 'unknown' }}
+                  >
+                    {texts.calls(calls, format.number(calls))}
+                  </CountLink>
+                </Text>
                 {hasPrice ? (
                   <Text size="sm">{texts.hasPrice}</Text>
                 ) : (

@@ -2,8 +2,9 @@ import { Badge, Group, Text } from '@mantine/core';
 import { IconMessageCode, IconUpload } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import type { Schemas } from 'prompt-gateway-client';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import { useScope } from '../../../app/session-context.ts';
+import { CountLink } from '../../../shared/count-link.tsx';
 import { DataTable, RowCount, type Column } from '../../../shared/data-table.tsx';
 import { EmptyState } from '../../../shared/empty-state.tsx';
 import { FilterBar, useFilters } from '../../../shared/filters.tsx';
@@ -75,18 +76,7 @@ export function PromptListScreen(): ReactNode {
 function useColumns(): Column<Schemas['Prompt']>[] {
   const { prompts, labels: labelTexts, shared } = useTexts();
   const { columns } = prompts.list;
-  const format = useFormat();
-  const usage = usePromptUsage();
-  const usageText = (sums: Schemas['CostSums'] | undefined): string =>
-    sums === undefined
-      ? shared.none
-      : [
-          prompts.list.calls(format.number(sums.calls)),
-          sums.failed_calls > 0 && prompts.list.failedCalls(format.number(sums.failed_calls)),
-          format.cost(sums.cost),
-        ]
-          .filter(Boolean)
-          .join(' · ');
+  const costs = usePromptUsage();
   /** Versions that need attention, by prompt. */
   const failing = Map.groupBy(useAttention().data?.data.filter(({ kind }) => kind === 'prompt') ?? [], ({ id }) => id);
   return [
@@ -127,15 +117,15 @@ function useColumns(): Column<Schemas['Prompt']>[] {
         return text === '' ? shared.none : text;
       },
     },
-    ...(usage === undefined
+    ...(costs === undefined
       ? []
       : [
           {
             key: 'usage',
             header: columns.usage,
             width: 190,
-            sortBy: ({ id }: Schemas['Prompt']) => usage.get(id)?.calls ?? 0,
-            cell: ({ id }: Schemas['Prompt']) => usageText(usage.get(id)),
+            sortBy: ({ id }: Schemas['Prompt']) => sumsOf(costs, id)?.calls ?? 0,
+            cell: ({ id }: Schemas['Prompt']) => <Usage promptId={id} costs={costs} />,
           },
           {
             key: 'failures',
@@ -156,6 +146,34 @@ function useColumns(): Column<Schemas['Prompt']>[] {
   ];
 }
 
+function sumsOf({ groups }: Schemas['Costs'], promptId: string): Schemas['CostSums'] | undefined {
+  return groups.find(({ prompt_id: id }) => id === promptId)?.sums;
+}
+
+/** The calls to providers of the last day, and what they cost. */
+function Usage({ promptId, costs }: { promptId: string; costs: Schemas['Costs'] }): ReactNode {
+  const { prompts, shared } = useTexts();
+  const format = useFormat();
+  const sums = sumsOf(costs, promptId);
+  if (sums === undefined) return shared.none;
+  const search = { prompt: promptId, since: costs.since, until: costs.until };
+  const { calls, failed_calls: failed } = sums;
+  return (
+    <>
+      <CountLink count={calls} to="/invocations" search={search}>
+        {prompts.list.calls(format.number(calls))}
+      </CountLink>
+      {failed > 0 && ' · '}
+      {failed > 0 && (
+        <CountLink count={failed} to="/invocations" search={{ ...search, attempt_status: 'failed' }}>
+          {prompts.list.failedCalls(format.number(failed))}
+        </CountLink>
+      )}{' '}
+      · {format.cost(sums.cost)}
+    </>
+  );
+}
+
 /** How many invocations of the last hour failed, of versions that need attention. */
 function Failures({ versions = [] }: { versions: readonly Schemas['AttentionItem'][] | undefined }): ReactNode {
   const { prompts, shared } = useTexts();
@@ -163,11 +181,14 @@ function Failures({ versions = [] }: { versions: readonly Schemas['AttentionItem
   if (versions.length === 0) return shared.none;
   return (
     <Text span size="sm" c="red" fw={500}>
-      {versions
-        .map(({ version = 0, count = 0, of = 0 }) =>
-          prompts.list.failing(version, format.number(count), format.number(of)),
-        )
-        .join(', ')}
+      {versions.map(({ version = 0, count = 0, of = 0, invocations = {} }, index) => (
+        <Fragment key={version}>
+          {index > 0 && ', '}
+          <CountLink count={count} to="/invocations" search={invocations}>
+            {prompts.list.failing(version, format.number(count), format.number(of))}
+          </CountLink>
+        </Fragment>
+      ))}
     </Text>
   );
 }

@@ -56,7 +56,12 @@ export function PromptUsers({ promptId }: { promptId: string }): ReactNode {
         rowKey={({ key_id: id }) => id ?? ''}
         rowLink={({ key_id }) => ({
           to: '/invocations',
-          search: { prompt: promptId, since, ...(key_id !== undefined && { author_id: key_id }) },
+          search: {
+            prompt: promptId,
+            since,
+            ...(data && { until: data.until }),
+            ...(key_id !== undefined && { author_id: key_id }),
+          },
         })}
         empty={<EmptyState icon={IconKey} text={texts.empty} />}
       />

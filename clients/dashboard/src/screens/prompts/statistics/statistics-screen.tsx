@@ -5,6 +5,8 @@ import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { useScope } from '../../../app/session-context.ts';
 import { Chart } from '../../../shared/chart.tsx';
+import { CountLink } from '../../../shared/count-link.tsx';
+import { spanOf } from '../../../shared/counted-span.ts';
 import { DataTable, type Column } from '../../../shared/data-table.tsx';
 import { EmptyState } from '../../../shared/empty-state.tsx';
 import { LinkButton, TextLink } from '../../../shared/links.tsx';
@@ -33,7 +35,8 @@ export function PromptStatisticsScreen(): ReactNode {
   const { data, error } = statistics;
   const points = (data?.points ?? []).map((point) => ({
     at: point.at,
-    succeeded: point.invocations - point.errors,
+    succeeded: point.invocations - point.errors - point.canceled - point.interrupted,
+    unanswered: point.canceled + point.interrupted,
     errors: point.errors,
     latency: point.average_latency_ms ?? null,
     input: point.input_tokens,
@@ -63,7 +66,7 @@ export function PromptStatisticsScreen(): ReactNode {
           {texts.delay}
         </Text>
         {canReadLog && data !== undefined && (
-          <TextLink to="/invocations" search={{ prompt: id, since: data.totals.at }} size="sm">
+          <TextLink to="/invocations" search={{ prompt: id, ...spanOf(data) }} size="sm">
             {texts.invocationsOfSpan}
           </TextLink>
         )}
@@ -79,6 +82,7 @@ export function PromptStatisticsScreen(): ReactNode {
               formatY={format.number}
               series={[
                 { name: 'succeeded', label: texts.succeeded, color: 'accent.6' },
+                { name: 'unanswered', label: texts.canceled, color: 'gray.5' },
                 { name: 'errors', label: texts.errors, color: 'red.6' },
               ]}
             />
@@ -97,7 +101,7 @@ export function PromptStatisticsScreen(): ReactNode {
       )}
       <DataTable<VersionCounts>
         label={texts.byVersion}
-        columns={useColumns()}
+        columns={useColumns((filter) => ({ prompt: id, ...filter, ...(data && spanOf(data)) }))}
         list={{
           rows: data?.versions,
           error,
@@ -106,6 +110,14 @@ export function PromptStatisticsScreen(): ReactNode {
           },
         }}
         rowKey={({ version }) => String(version)}
+        rowLink={
+          canReadLog
+            ? ({ version }) => ({
+                to: '/invocations',
+                search: { prompt: id, version: String(version), ...(data && spanOf(data)) },
+              })
+            : undefined
+        }
         empty={
           <EmptyState
             icon={IconChartBar}
@@ -124,26 +136,38 @@ export function PromptStatisticsScreen(): ReactNode {
   );
 }
 
-function useColumns(): Column<VersionCounts>[] {
+/** The whole row leads to the invocations of its version; those that failed, or came from the cache, have links of their own. */
+function useColumns(
+  searchOf: (filter: Readonly<Record<string, string>>) => Readonly<Record<string, string>>,
+): Column<VersionCounts>[] {
   const { prompts, shared } = useTexts();
   const { columns } = prompts.statistics;
   const format = useFormat();
-  const count = (
-    key: 'invocations' | 'errors' | 'cached' | 'input_tokens' | 'output_tokens' | 'without_usage',
-  ): Column<VersionCounts> => ({
+  const count = (key: 'invocations' | 'input_tokens' | 'output_tokens'): Column<VersionCounts> => ({
     key,
     header: columns[key],
     align: 'end',
     cell: ({ totals }) => format.number(totals[key]),
   });
+  const linked = (
+    key: 'errors' | 'canceled' | 'cached',
+    filter: Readonly<Record<string, string>>,
+  ): Column<VersionCounts> => ({
+    key,
+    header: columns[key],
+    align: 'end',
+    cell: ({ version, totals }) => (
+      <CountLink count={totals[key]} to="/invocations" search={searchOf({ version: String(version), ...filter })} />
+    ),
+  });
   return [
     { key: 'version', header: columns.version, cell: ({ version }) => prompts.history.version(version) },
     count('invocations'),
-    count('errors'),
-    count('cached'),
+    linked('errors', { status: 'failed' }),
+    linked('canceled', { status: 'canceled' }),
+    linked('cached', { cached: 'only' }),
     count('input_tokens'),
     count('output_tokens'),
-    count('without_usage'),
     {
       key: 'latency',
       header: columns.latency,
