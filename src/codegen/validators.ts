@@ -156,13 +156,14 @@ const keywordsOfOneType = new Set([
 ]);
 
 /**
- * `anyOf` of schemas with different types as one schema with several types, if each of their keywords belongs to one
+ * A union of schemas with different types as one schema with several types, if each of their keywords belongs to one
  * type. Other schemas are returned as they are.
  */
 function withTypes(document: OpenApiDocument, schema: Schema): Schema {
-  const { anyOf = [], ...others } = schema as { anyOf?: Schema[] };
-  if (!Array.isArray(anyOf)) return schema;
-  const options = anyOf.map((option) => resolve(document, option));
+  const { oneOf, anyOf, ...others } = schema as { oneOf?: Schema[]; anyOf?: Schema[] };
+  const parts = oneOf ?? anyOf ?? [];
+  if (!Array.isArray(parts) || (oneOf && anyOf)) return schema;
+  const options = parts.map((option) => resolve(document, option));
   const types = options.flatMap(({ type }) => type as string | string[]);
   const separate =
     options.every((option) => 'type' in option && Object.keys(option).every((key) => keywordsOfOneType.has(key))) &&
