@@ -400,10 +400,11 @@ function heldByOthers(slices: ReadonlyMap<string, { readonly amount: number }>, 
 /** The problem of a call that does not fit into a budget. @param left in nano-dollars */
 function exceeded({ budget, resetsAt }: PeriodTerms, left: number): ProblemError {
   return new ProblemError('budget-exceeded', {
-    detail: `The call could cost more than what is left of the budget "${budget}".`,
+    detail: `The call could cost more than what is left of the budget "${budget}". Use a smaller max_output_tokens or a cheaper model, ${resetsAt ? 'wait until resets_at, ' : ''}or raise the limit.`,
     headers: { 'x-should-retry': 'false' },
     extensions: {
       budget,
+      cause: 'budget-left',
       left: showMoney(BigInt(Math.max(0, Math.trunc(left)))),
       ...(resetsAt && { resets_at: resetsAt.toISOString() }),
     },

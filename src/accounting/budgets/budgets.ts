@@ -58,7 +58,7 @@ export interface Called {
 }
 
 /** Why the most that a call can cost is unknown. */
-export type UnknownCost = 'price' | 'output-limit' | 'not-kept';
+export type UnknownCost = 'no-price' | 'priced-option' | 'no-output-limit' | 'output-limit-not-kept';
 
 /** A call under budgets that has cost more than the most that it could cost. Amounts are nano-dollars. */
 export interface Excess extends Called {
@@ -202,7 +202,7 @@ export function createBudgets({ store, periods, clock, random, onExcess, onRefus
       for (const { budget } of payers) {
         if (budget.unpriced !== 'refuse') continue;
         const isBlocked = budget.blocked?.some(({ model }) => model === nameOf(called)) === true;
-        if (isBlocked) throw costUnknown(budget, called, 'blocked');
+        if (isBlocked) throw costUnknown(budget, called, 'model-blocked');
         if (typeof most === 'string') throw costUnknown(budget, called, most);
       }
       return {
@@ -305,22 +305,24 @@ function named(budget: Budget): Budget {
 }
 
 /** Why a budget refuses a call whose most possible cost is unknown, and what to do. */
-const remedies: Readonly<Record<UnknownCost | 'blocked', (called: Called) => string>> = {
-  price: ({ provider, model }) =>
-    `${provider}/${model} has no price, or an option of the provider changes it. Set a price: PUT /api/v1/prices/${provider}/${model}.`,
-  'output-limit': ({ provider, model }) =>
+const remedies: Readonly<Record<UnknownCost | 'model-blocked', (called: Called) => string>> = {
+  'no-price': ({ provider, model }) =>
+    `${provider}/${model} has no price. Set one: PUT /api/v1/prices/${provider}/${model}.`,
+  'priced-option': ({ provider, model }) =>
+    `An option of the provider (serviceTier, speed) changes the price of ${provider}/${model}. Leave it out.`,
+  'no-output-limit': ({ provider, model }) =>
     `${provider}/${model} would get no limit of output tokens. Set max_output_tokens, or assume_max_output_tokens of the budget.`,
-  'not-kept': ({ provider }) =>
+  'output-limit-not-kept': ({ provider }) =>
     `The server ${provider} is not declared to keep the limit of output tokens. Set its enforces_max_output.`,
-  blocked: ({ provider, model }) =>
+  'model-blocked': ({ provider, model }) =>
     `A call of ${provider}/${model} has cost more than it could cost at most. Set the budget again to lift this.`,
 };
 
-function costUnknown({ name }: Budget, called: Called, why: UnknownCost | 'blocked'): ProblemError {
+function costUnknown({ name }: Budget, called: Called, cause: UnknownCost | 'model-blocked'): ProblemError {
   return new ProblemError('cost-unknown', {
-    detail: `The budget "${name}" refuses calls whose most possible cost is unknown. ${remedies[why](called)} Or allow such calls: "unpriced": "allow".`,
+    detail: `The budget "${name}" refuses calls whose most possible cost is unknown. ${remedies[cause](called)} Or allow such calls: "unpriced": "allow".`,
     headers: { 'x-should-retry': 'false' },
-    extensions: { budget: name },
+    extensions: { budget: name, cause, provider: called.provider, model: called.model },
   });
 }
 

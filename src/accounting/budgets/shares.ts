@@ -67,6 +67,7 @@ export function createShares(wait: () => Promise<unknown>): Shares {
 function aboveShare({ budget, limit }: PeriodTerms): ProblemError {
   return refused(
     budget,
+    'call-above-share',
     `The call alone could cost more than a quarter of the budget "${budget}", which is the most that one API key can hold of it at a time. Use a smaller max_output_tokens.`,
     limit / partsOfBudget,
   );
@@ -75,16 +76,22 @@ function aboveShare({ budget, limit }: PeriodTerms): ProblemError {
 function shareHeld({ budget, limit }: PeriodTerms, holds: number): ProblemError {
   return refused(
     budget,
+    'share-in-use',
     `The calls in progress of this API key could cost a quarter of the budget "${budget}", which is the most that one key can hold of it at a time. Try again when some have ended.`,
     limit / partsOfBudget - holds,
   );
 }
 
 /** @param left of the share, in nano-dollars */
-function refused(budget: string, detail: string, left: number): ProblemError {
+function refused(
+  budget: string,
+  cause: 'call-above-share' | 'share-in-use',
+  detail: string,
+  left: number,
+): ProblemError {
   return new ProblemError('budget-exceeded', {
     detail,
     headers: { 'x-should-retry': 'false' },
-    extensions: { budget, left: showMoney(BigInt(Math.max(0, Math.trunc(left)))) },
+    extensions: { budget, cause, left: showMoney(BigInt(Math.max(0, Math.trunc(left)))) },
   });
 }

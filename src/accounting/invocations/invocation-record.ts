@@ -3,7 +3,7 @@ import type { Principal } from '../../base/limits/principal.ts';
 import type { Budgeting, Charged, UnknownCost } from '../budgets/budgets.ts';
 import type { Claim } from '../budgets/shares.ts';
 import { fromStored, noCost, toPlain, type CallCost, type NanoDollars } from '../../base/runtime/money.ts';
-import type { Prices, Quote } from '../prices/prices.ts';
+import { hasOtherPrice, type Prices, type Quote } from '../prices/prices.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import { isRefusal } from '../../base/errors/refusal.ts';
 import type {
@@ -173,7 +173,7 @@ export class InvocationRecord implements AttemptLog {
     const ceiling = withinModel(limit, quote);
     // What is stored if the process is killed.
     const cost = setCeiling(attempt, quote, ceiling, { inputTokens: ceiling.likelyInputTokens, outputTokens: 0 });
-    const most = mostOf(cost, ceiling);
+    const most = mostOf(cost, ceiling, request);
     let paid: Paid | undefined;
     try {
       paid = paidBy(budgets.claim(this.#charged(), attempt, most), attempt, signal);
@@ -328,9 +328,14 @@ export class InvocationRecord implements AttemptLog {
 }
 
 /** What a call reserves of budgets, or why that is unknown. */
-function mostOf(cost: CallCost | undefined, { outputTokens, isKept }: TokenCeiling): number | UnknownCost {
-  if (cost === undefined) return outputTokens === undefined ? 'output-limit' : 'price';
-  return isKept ? Number(cost.amount) : 'not-kept';
+function mostOf(
+  cost: CallCost | undefined,
+  { outputTokens, isKept }: TokenCeiling,
+  { providerOptions }: PricedRequest,
+): number | UnknownCost {
+  if (cost !== undefined) return isKept ? Number(cost.amount) : 'output-limit-not-kept';
+  if (outputTokens === undefined) return 'no-output-limit';
+  return hasOtherPrice(providerOptions) ? 'priced-option' : 'no-price';
 }
 
 function paidBy(claim: Claim | undefined, attempt: CallAttemptDocument, signal: AbortSignal): Paid | undefined {

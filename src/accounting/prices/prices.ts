@@ -250,7 +250,8 @@ function isUnconditional({ from, daily, aboveInputTokens }: Rate): boolean {
 /** Options by which providers charge more or less than their usual price. */
 const usualTiers: readonly unknown[] = [undefined, 'auto', 'default', 'on_demand', 'standard', 'standard_only'];
 
-function hasOtherPrice(options: GenerateRequest['providerOptions']): boolean {
+/** Whether an option of the provider changes the price of a call. */
+export function hasOtherPrice(options: GenerateRequest['providerOptions']): boolean {
   if (options === undefined) return false;
   const { serviceTier, service_tier: tier = serviceTier, speed } = options;
   return !usualTiers.includes(tier) || (speed !== undefined && speed !== 'standard');

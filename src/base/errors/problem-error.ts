@@ -24,6 +24,8 @@ export interface ProblemExtensions {
   usage?: components['schemas']['Usage'];
   /** Name of a budget. */
   budget?: string;
+  /** Why it refuses the call. */
+  cause?: NonNullable<components['schemas']['Problem']['cause']>;
   /** What is left of it. */
   left?: components['schemas']['Cost'];
   /** When its next period begins. */

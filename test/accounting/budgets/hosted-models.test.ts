@@ -57,6 +57,19 @@ async function leave(provider: string, model: string, parameters: object): Promi
   return body;
 }
 
+it('refuses an option that changes the price', async () => {
+  await setBudget(service, 'strict', { limit: usd('8.01') });
+  const slug = await harness.createPrompt({
+    ...{ selected_provider: 'openai', selected_model: 'gpt-4.1', parameters: { max_output_tokens: 50 } },
+    provider_options: { openai: { serviceTier: 'priority' } },
+  });
+  const { status, body } = await harness.invoke(slug);
+  expect([status, body]).toMatchObject([
+    402,
+    { cause: 'priced-option', provider: 'openai', model: 'gpt-4.1', detail: expect.stringContaining('Leave it out') },
+  ]);
+});
+
 describe('a call that its caller left', () => {
   it('counts no more output than the model can write', async () => {
     await setBudget(service, 'shared', { limit: usd('8.01') });

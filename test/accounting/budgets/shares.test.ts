@@ -48,7 +48,7 @@ describe('a key under a budget that others share', () => {
     expect([answer.status, problemOf(answer), answer.headers['x-should-retry']]).toEqual([
       ...[402, 'budget-exceeded', 'false'],
     ]);
-    expect(answer.body).toMatchObject({ budget: 'shared', left: usd('0.0025') });
+    expect(answer.body).toMatchObject({ budget: 'shared', cause: 'call-above-share', left: usd('0.0025') });
     expect(answer.body.detail).toContain('more than a quarter of the budget "shared"');
     expect(answer.body).not.toHaveProperty('resets_at');
     expect(harness.mock.requests).toEqual([]);
@@ -66,7 +66,7 @@ describe('a key under a budget that others share', () => {
     const refused = await Promise.all([invoke(prompt, one.key), invoke(prompt, child.key)]);
     for (const answer of refused) {
       expect([answer.status, problemOf(answer)]).toEqual([402, 'budget-exceeded']);
-      expect(answer.body.detail).toContain('calls in progress of this API key');
+      expect(answer.body.cause).toBe('share-in-use');
       expect(fromAmount(answer.body.left.amount as string)).toBeLessThan(fromAmount('0.001'));
     }
     const served = [await invoke(prompt, another.key), await invoke(prompt, service.adminKey)];

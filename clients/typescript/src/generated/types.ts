@@ -2372,6 +2372,26 @@ export interface components<Other = string & {}> {
              * @example checkout
              */
             budget?: string;
+            /**
+             * @description Why a budget refuses the call.
+             *
+             *     With `budget-exceeded`:
+             *
+             *     - `budget-left`: the call could cost more than what is left of the budget.
+             *     - `call-above-share`: the call alone could cost more than one API key can hold of the budget at a time.
+             *     - `share-in-use`: it does not fit beside the calls in progress of its API key.
+             *
+             *     With `cost-unknown`:
+             *
+             *     - `no-price`: `model` of `provider` has no price. Set one.
+             *     - `priced-option`: an option of the provider changes the price. Leave it out.
+             *     - `no-output-limit`: the provider would get no limit of output tokens. Set `max_output_tokens`, or
+             *       `assume_max_output_tokens` of the budget.
+             *     - `output-limit-not-kept`: `provider` is not declared to keep that limit. Set its `enforces_max_output`.
+             *     - `model-blocked`: a call of `model` has cost more than it could cost at most. Set the budget again.
+             * @example no-price
+             */
+            cause?: ("budget-left" | "call-above-share" | "share-in-use" | "no-price" | "priced-option" | "no-output-limit" | "output-limit-not-kept" | "model-blocked") | components<Other>["schemas"]["OtherValue"];
             left?: components<Other>["schemas"]["Cost"];
             resets_at?: components<Other>["schemas"]["Timestamp"];
         };
@@ -14401,6 +14421,26 @@ export interface components<Other = string & {}> {
              * @example checkout
              */
             budget?: string;
+            /**
+             * @description Why a budget refuses the call.
+             *
+             *     With `budget-exceeded`:
+             *
+             *     - `budget-left`: the call could cost more than what is left of the budget.
+             *     - `call-above-share`: the call alone could cost more than one API key can hold of the budget at a time.
+             *     - `share-in-use`: it does not fit beside the calls in progress of its API key.
+             *
+             *     With `cost-unknown`:
+             *
+             *     - `no-price`: `model` of `provider` has no price. Set one.
+             *     - `priced-option`: an option of the provider changes the price. Leave it out.
+             *     - `no-output-limit`: the provider would get no limit of output tokens. Set `max_output_tokens`, or
+             *       `assume_max_output_tokens` of the budget.
+             *     - `output-limit-not-kept`: `provider` is not declared to keep that limit. Set its `enforces_max_output`.
+             *     - `model-blocked`: a call of `model` has cost more than it could cost at most. Set the budget again.
+             * @example no-price
+             */
+            cause?: ("budget-left" | "call-above-share" | "share-in-use" | "no-price" | "priced-option" | "no-output-limit" | "output-limit-not-kept" | "model-blocked") | components<Other>["schemas"]["OtherValue"];
             left?: components<Other>["schemas"]["Cost"];
             resets_at?: components<Other>["schemas"]["Timestamp"];
         };
@@ -15240,10 +15280,11 @@ export interface components<Other = string & {}> {
          *       "type": "urn:prompt-gateway:problem:budget-exceeded",
          *       "title": "Budget exceeded",
          *       "status": 402,
-         *       "detail": "The call could cost more than what is left of the budget \"checkout\".",
+         *       "detail": "The call could cost more than what is left of the budget \"checkout\". Use a smaller max_output_tokens or a cheaper model, wait until resets_at, or raise the limit.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
          *       "budget": "checkout",
+         *       "cause": "budget-left",
          *       "left": {
          *         "amount": "0.00021",
          *         "currency": "USD"
