@@ -181,6 +181,16 @@ describe('labels', () => {
     expect(await remarks.allTextContents()).toEqual([answer]);
     await expectAccessible(page);
     await takeScreenshots(page, 'prompt-label-history');
+
+    const german = await openSignedIn(browser, service, `/prompts/${id}/history`, { locale: 'de-AT' });
+    await press(german.getByRole('button', { name: 'production verschieben' }));
+    await german.getByRole('dialog').getByLabel('Version', { exact: true }).selectOption('1');
+    const remarksInGerman = german.getByRole('alert', { name: 'Das kann bei Aufrufern' }).getByRole('listitem');
+    await remarksInGerman.getByText('Die Antwort ist jetzt JSON statt Text, oder umgekehrt.').waitFor();
+    expect(await remarksInGerman.first().textContent()).toBe(
+      'customer: ist weggefallen; ein Wert dafür wird ignoriert, von einem strengen Prompt abgelehnt',
+    );
+    await takeScreenshots(german, 'prompt-label-breaking-german');
   });
 
   it('choose what runs in the playground, in code, and in test runs', async () => {

@@ -14,7 +14,10 @@ const browser = useBrowser();
 let service: TestService;
 let receiver: Receiver;
 /** Ids of one thing of each kind. */
-let ids: Record<'prompt' | 'order' | 'integration' | 'delivery' | 'location', string>;
+let ids: Record<
+  'prompt' | 'invocation' | 'order' | 'product' | 'category' | 'integration' | 'delivery' | 'location' | 'key',
+  string
+>;
 beforeAll(async () => {
   receiver = await startReceiver();
   const provider = { id: 'mock', name: 'Mock server', base_url: receiver.url, models: ['model-of-mocks'] };
@@ -27,7 +30,9 @@ beforeAll(async () => {
   await service.call('PUT', '/api/v1/budgets/weekly-limit', {
     body: { limit: { amount: '5', currency: 'USD' }, period: 'week' },
   });
-  await service.call('POST', '/api/v1/api-keys', { body: { name: 'Till of the bar', scopes: ['orders:write'] } });
+  const { body: key } = await service.call('POST', '/api/v1/api-keys', {
+    body: { name: 'Till of the bar', scopes: ['orders:write'] },
+  });
   const shop = await openShop(service);
   const integration = await createIntegration(service, { name: 'Kitchen display', url: receiver.url });
   const delivery = await sendTest(service, integration);
@@ -36,10 +41,15 @@ beforeAll(async () => {
   const { body: prompt } = await service.call('POST', '/api/v1/prompts', {
     body: { name: 'Greeter', slug: 'greet-guests', messages: [{ role: 'user', content: 'Hello.' }] },
   });
+  const invoked = await service.call('POST', `/api/v1/prompts/${prompt.id}/invoke`, { body: { provider: 'echo' } });
   const { body: read } = await service.call('GET', `/v1/orders/${order.id}`);
   ids = {
     prompt: prompt.id,
+    invocation: String(invoked.headers['x-invocation-id']),
     order: order.id,
+    product: String(shop.coffee.id),
+    category: String(shop.coffee.body.category_id),
+    key: key.id,
     integration: integration.id,
     delivery: delivery.id,
     location: read.location_id,
@@ -51,6 +61,59 @@ afterAll(async () => {
 });
 
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name });
+
+/** All screens, by their part of the navigation. */
+const screensOf = () => ({
+  Gateway: [
+    '/overview',
+    '/prompts',
+    '/prompts/new',
+    '/prompts/import',
+    ...['', '/playground', '/test-runs', '/history', '/statistics'].map((tab) => `/prompts/${ids.prompt}${tab}`),
+    '/invocations',
+    `/invocations/${ids.invocation}`,
+    '/costs',
+    '/costs/budgets/new',
+    '/costs/budgets/weekly-limit',
+    '/costs/price?provider=mock&model=model-of-mocks',
+    '/providers?provider=mock',
+  ],
+  Orders: [
+    ...['/orders', '/orders/new', `/orders/${ids.order}`],
+    ...['/locations', '/locations/new', `/locations/${ids.location}`, `/locations/${ids.location}/edit`],
+    ...['/products', '/products/new', `/products/${ids.product}`],
+    ...['/categories', '/categories/new', `/categories/${ids.category}`],
+  ],
+  Webhooks: [
+    '/integrations',
+    '/integrations/new',
+    ...['', '/edit', '/replays'].map((tab) => `/integrations/${ids.integration}${tab}`),
+    '/deliveries',
+    `/deliveries/${ids.delivery}`,
+  ],
+  Administration: ['/api-keys', '/api-keys/new', `/api-keys/${ids.key}/edit`, '/audit-log', '/nowhere'],
+});
+
+describe('every screen', () => {
+  it.each(['Gateway', 'Orders', 'Webhooks', 'Administration'] as const)('is accessible in German: %s', async (part) => {
+    const page = await openSignedIn(browser, service, '/overview', { locale: 'de-AT' });
+    for (const screen of screensOf()[part]) {
+      await page.goto(`/dashboard${screen}`);
+      await page.locator('main h1').waitFor();
+      await page.waitForLoadState('networkidle');
+      await expectAccessible(page);
+    }
+  });
+
+  it('describes the types of events in German', async () => {
+    const page = await openSignedIn(browser, service, '/integrations/new', { locale: 'de-AT' });
+    const types = page.getByRole('group', { name: 'Event-Typen' });
+    await types.getByRole('checkbox', { name: 'ORDER_PLACED' }).waitFor();
+    expect(await types.textContent()).not.toMatch(/Sent |The target/);
+    await types.getByRole('button', { name: 'Schema, Beispiel von BUDGET_REFUSING' }).click();
+    await page.getByRole('dialog').getByText('Das Ziel ist das Budget.').waitFor();
+  });
+});
 
 describe('the search', () => {
   it('finds everything that has a name, by keyboard', async () => {
@@ -213,9 +276,7 @@ describe('what the process does not do', () => {
     const page = await openSignedIn(browser, copy, '/providers');
     await page.getByText('Read-only: this process changes nothing').waitFor();
     await expectAccessible(page);
-    const german = await browser.open(copy.url, '/dashboard/providers', { locale: 'de-AT' });
-    await german.getByLabel('API-Schlüssel', { exact: true }).fill(copy.adminKey);
-    await german.getByRole('button', { name: 'Anmelden' }).click();
+    const german = await openSignedIn(browser, copy, '/providers', { locale: 'de-AT' });
     await german.getByText('Nur zum Ansehen: Dieser Prozess ändert nichts').waitFor();
     await Promise.all([page.close(), german.close()]);
     await copy.close();

@@ -2,10 +2,12 @@ import type { Page } from 'playwright-core';
 import type { OpenOptions, TestBrowser } from '../../support/browser.ts';
 import type { TestService } from '../../support/service.ts';
 
-/** Fills in the sign-in form, on the sign-in page or in the dialog of a lost session, and sends it. */
+const signInButton = /^(Sign in|Anmelden)$/;
+
+/** Fills in the sign-in form, in English or German, on the sign-in page or in the dialog of a lost session, and sends it. */
 export async function signIn(page: Page, apiKey: string): Promise<void> {
-  await page.getByLabel('API key', { exact: true }).fill(apiKey);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByLabel(/^(API key|API-Schlüssel)$/).fill(apiKey);
+  await page.getByRole('button', { name: signInButton }).click();
 }
 
 /**
@@ -23,6 +25,6 @@ export async function openSignedIn(
 ): Promise<Page> {
   const page = await browser.open(service.url, `/dashboard${target}`, options);
   await signIn(page, apiKey);
-  await page.getByRole('button', { name: 'Sign in' }).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: signInButton }).waitFor({ state: 'detached' });
   return page;
 }

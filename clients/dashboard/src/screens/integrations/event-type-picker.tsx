@@ -17,7 +17,7 @@ export function EventTypePicker({
   onChange: (value: string[]) => void;
   error?: ReactNode;
 }): ReactNode {
-  const { form: texts } = useTexts().integrations;
+  const { form: texts, eventType } = useTexts().integrations;
   const [shown, setShown] = useState<Schemas['EventType']>();
   const types = useEventTypes();
   const names = new Set(types.data?.map(({ type }) => type));
@@ -52,7 +52,7 @@ export function EventTypePicker({
                       ))}
                     </Text>
                   }
-                  description={type.description}
+                  description={eventType.known[type.type] ?? type.description}
                 />
                 <Button
                   variant="subtle"
@@ -105,7 +105,7 @@ function EventTypeDialog({
     >
       {type !== undefined && (
         <Stack>
-          <Text c="dimmed">{type.description}</Text>
+          <Text c="dimmed">{texts.known[type.type] ?? type.description}</Text>
           <Text fw={500} size="sm">
             {texts.example}
           </Text>

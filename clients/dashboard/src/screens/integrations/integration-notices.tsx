@@ -27,7 +27,13 @@ export function IntegrationNotices({ integration }: { integration: Schemas['Inte
       )}
       {warning !== undefined && (
         <Alert color="yellow" icon={<IconAlertTriangle />}>
-          {warning.detail}{' '}
+          {warning.failing_since === undefined ? (
+            (texts.known[warning.type] ?? warning.detail)
+          ) : (
+            <>
+              {texts.failingSince} <Time value={warning.failing_since} isDistant />.
+            </>
+          )}{' '}
           {warning.disables_at !== undefined && (
             <>
               {texts.disablesAt} <Time value={warning.disables_at} isDistant />.

@@ -44,7 +44,7 @@ export const integrations: Texts['integrations'] = {
       'Die Integration empfängt nur diese. Typen aus späteren Versionen kommen nicht automatisch hinzu.',
     eventTypesMissing: 'Wählen Sie mindestens einen Event-Typ.',
     showSchema: 'Schema, Beispiel',
-    showSchemaOf: (type) => `Schema und Beispiel von ${type}`,
+    showSchemaOf: (type) => `Schema, Beispiel von ${type}`,
     locations: 'Standorte',
     locationsDescription: 'Nur Events dieser Standorte werden gesendet. Leer lassen für alle Standorte.',
     allLocations: 'Alle Standorte',
@@ -95,6 +95,20 @@ export const integrations: Texts['integrations'] = {
     example: 'Beispiel',
     schema: 'JSON-Schema',
     schemaUrl: 'Schema öffnen',
+    known: {
+      ORDER_PLACED: 'Einmal für jede Bestellung, wenn sie aufgegeben wird. Das Ziel ist die Bestellung.',
+      ORDER_COMPLETED: 'Einmal für jede Bestellung, wenn sie abgeschlossen wird. Das Ziel ist die Bestellung.',
+      ORDER_CANCELED: 'Einmal für jede Bestellung, wenn sie storniert wird. Das Ziel ist die Bestellung.',
+      PRODUCT_UPDATED: 'Wenn ein Produkt geändert wird, nicht wenn es erstellt wird. Das Ziel ist das Produkt.',
+      CATEGORY_UPDATED:
+        'Wenn eine Kategorie oder ein Produkt darin geändert wird, nicht wenn eine Kategorie erstellt wird. Wechselt ein Produkt die Kategorie, sind es zwei Events, eines für jede. Das Ziel ist die Kategorie. Kategorien haben keine UUID: „targetUuid“ ist null, und der Header X-Service-Event-Target-UUID fehlt.',
+      FISCAL_DAY_END:
+        'Einmal für jeden Geschäftstag eines Standorts, wenn eine Anfrage oder der Dienst ihn abschließt. Das Ziel ist der Standort.',
+      BUDGET_THRESHOLD_REACHED:
+        'Für jede Schwelle eines Budgets, einmal je Zeitraum, wenige Sekunden nachdem sie erreicht ist. Das Ziel ist das Budget. Es gehört zu keinem Standort: Eine Integration, die auf Standorte beschränkt ist, erhält es nicht.',
+      BUDGET_REFUSING:
+        'Einmal je Zeitraum, wenige Sekunden nachdem das Budget zum ersten Mal einen Aufruf abgelehnt hat, auch wenn noch keine Schwelle erreicht ist. Das Ziel ist das Budget. Es gehört zu keinem Standort: Eine Integration, die auf Standorte beschränkt ist, erhält es nicht.',
+    },
   },
   created: {
     title: 'Integration erstellt',
@@ -162,6 +176,11 @@ export const integrations: Texts['integrations'] = {
     failing:
       'Deaktiviert, weil fünf Tage lang jeder Versuch fehlgeschlagen ist. Events werden bis zu 30 Tage angehalten. Bringen Sie den Empfänger in Ordnung und aktivieren Sie dann die Integration.',
     disabled: 'Vom Dienst deaktiviert. Events werden bis zu 30 Tage angehalten.',
+    failingSince: 'Keine Zustellung war erfolgreich seit',
+    known: {
+      'secret-unreadable':
+        'Der Dienst kann den Signaturschlüssel oder einen Header nicht entschlüsseln und sendet deshalb nichts. Der Betreiber muss SECRETS_KEY prüfen; sonst geben Sie den Wert neu ein.',
+    },
     disablesAt: 'Ohne erfolgreichen Versuch deaktiviert der Dienst die Integration',
     waits: 'Der Empfänger fällt immer wieder aus und erhält deshalb eine Zeit lang nichts. Der nächste Versuch folgt',
     probe: (waiting) =>

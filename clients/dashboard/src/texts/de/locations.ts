@@ -48,7 +48,7 @@ export const locations: Texts['locations'] = {
     spotPlaceholder: 'Tisch 4',
     addZone: 'Bereich hinzufügen',
     addSpot: 'Platz hinzufügen',
-    addSpotTo: (zone) => `Platz in ${zone} hinzufügen`,
+    addSpotTo: (zone) => `Platz hinzufügen: ${zone}`,
     removeZone: (name) => `Bereich ${name} entfernen`,
     removeSpot: (name) => `Platz ${name} entfernen`,
     submitCreate: 'Standort erstellen',

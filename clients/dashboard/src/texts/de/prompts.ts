@@ -72,6 +72,27 @@ export const prompts: Texts['prompts'] = {
     messagesDescription:
       'Schreiben Sie {{name}} für eine Variable, {{name|Text}} für eine mit Standardwert und \\{{ für zwei Klammern.',
     warnings: (count) => (count === 1 ? '1 Warnung' : `${count} Warnungen`),
+    knownWarnings: {
+      'unknown-variable': 'wird im Prompt weder deklariert noch verwendet',
+      'not-a-placeholder': (text) => `„${text}“ ist kein Platzhalter und wird unverändert gesendet`,
+      'unused-variable': 'wird von keinem Platzhalter verwendet',
+      'unverified-object':
+        'Die Prüfung der Antwort hat zu lange gedauert. Vielleicht entspricht sie nicht ihrem Schema.',
+      'inexact-number':
+        'Eine Zahl der Antwort ist größer oder genauer, als die meisten Programme sie lesen (IEEE 754, doppelte Genauigkeit).',
+      'assumed-output-limit':
+        'Ein Budget begrenzt die Länge der Antwort, weil kein Limit gesetzt ist, oder ein größeres für ein Modell, dessen eigenes Limit unbekannt ist.',
+      'variable-required': 'ist jetzt erforderlich',
+      'variable-removed': 'ist weggefallen; ein Wert dafür wird ignoriert, von einem strengen Prompt abgelehnt',
+      'variables-strict': 'ist jetzt an; unbekannte Variablen werden abgelehnt',
+      'tool-added': (name) => `Das Tool „${name}“ ist neu; Aufrufer müssen es ausführen.`,
+      'tool-removed': (name) => `Das Tool „${name}“ ist weggefallen.`,
+      'tool-narrowed': (name) => `Das Tool „${name}“ lässt hier weniger zu, oder ein Argument ist weggefallen.`,
+      'tool-widened': (name) => `Das Tool „${name}“ lässt hier mehr zu.`,
+      'answer-format-changed': 'Die Antwort ist jetzt JSON statt Text, oder umgekehrt.',
+      'answer-weakened': 'ist in der Antwort weggefallen, kann jetzt fehlen oder lässt mehr zu',
+      'schema-changed': 'Hier ist das Schema anders. Ob das zu Fehlern führt, ist nicht bekannt.',
+    },
     variables: 'Variablen',
     variablesDescription:
       'Eine deklarierte Variable kann einen Standardwert haben und erforderlich sein. Ohne Wert ist sie leer.',

@@ -90,6 +90,8 @@ export const integrations = {
     example: 'Example',
     schema: 'JSON Schema',
     schemaUrl: 'Open the schema',
+    /** What a type is, by type. In English the service says it itself. */
+    known: {} as Readonly<Record<string, string>>,
   },
   created: {
     title: 'Integration created',
@@ -157,6 +159,9 @@ export const integrations = {
     failing:
       'Disabled, because every attempt failed for five days. Events are held for up to 30 days. Repair the receiver, then enable the integration.',
     disabled: 'Disabled by the service. Events are held for up to 30 days.',
+    failingSince: 'No delivery has succeeded since',
+    /** By the type of the warning. In English the service says it itself. */
+    known: {} as Readonly<Record<string, string>>,
     disablesAt: 'If no attempt succeeds, the integration is disabled',
     waits: 'The receiver keeps failing, so it gets nothing for some time. The next attempt is',
     probe: (waiting: string) =>

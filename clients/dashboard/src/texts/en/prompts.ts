@@ -70,6 +70,8 @@ export const prompts = {
     messagesDescription:
       'Write {{name}} for a variable, {{name|text}} for one with a default, and \\{{ for two braces.',
     warnings: (count: number) => (count === 1 ? '1 warning' : `${count} warnings`),
+    /** By the code of a warning, with what it quotes: a text, or the name of a tool. In English the service says it itself. */
+    knownWarnings: {} as Readonly<Record<string, string | ((quoted: string) => string)>>,
     variables: 'Variables',
     variablesDescription: 'A declared variable can have a default, and can be required. Without a value it is empty.',
     strict: 'Strict',

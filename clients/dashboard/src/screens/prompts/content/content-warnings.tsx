@@ -2,12 +2,14 @@ import { Alert, List } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useTexts } from '../../../shared/texts.tsx';
+import type { Texts } from '../../../texts/en.ts';
 
 /** The most that are listed. */
 const shown = 20;
 
 /** What is said about a place in the content of a prompt: a JSON Pointer as a URI fragment. */
 interface Remark {
+  readonly code: string;
   readonly pointer?: string;
   readonly detail: string;
 }
@@ -36,13 +38,20 @@ export function RemarkList({ remarks }: { readonly remarks: readonly Remark[] })
   if (remarks.length === 0) return null;
   return (
     <List size="sm">
-      {remarks.slice(0, shown).map(({ pointer = '#', detail }, index) => (
+      {remarks.slice(0, shown).map((remark, index) => (
         <List.Item key={index} style={{ overflowWrap: 'anywhere' }}>
-          {placeIn(pointer, prompts)}: {detail}
+          {remark.pointer !== undefined && `${placeIn(remark.pointer, prompts)}: `}
+          {wordsFor(remark, prompts.editor.knownWarnings)}
         </List.Item>
       ))}
     </List>
   );
+}
+
+/** In the chosen language, if it has words for this code. Otherwise those of the service. */
+function wordsFor({ code, detail }: Remark, known: Texts['prompts']['editor']['knownWarnings']): string {
+  const words = known[code] ?? detail;
+  return typeof words === 'string' ? words : words(/"((?:[^"\\]|\\.)*)"/.exec(detail)?.[1] ?? '');
 }
 
 /** For people: the JSON Pointer names a message, a variable, or another field and what is in it. */

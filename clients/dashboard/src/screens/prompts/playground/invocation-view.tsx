@@ -1,5 +1,5 @@
-import { Alert, Button, Group, List, Paper, Stack, Text } from '@mantine/core';
-import { IconAlertTriangle, IconMessageReply, IconPencil, IconPlayerPlay } from '@tabler/icons-react';
+import { Button, Group, Paper, Stack, Text } from '@mantine/core';
+import { IconMessageReply, IconPencil, IconPlayerPlay } from '@tabler/icons-react';
 import { ProblemError, type Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { CopyableId } from '../../../shared/copy.tsx';
@@ -9,6 +9,7 @@ import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { StatusBadge } from '../../../shared/status-badge.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import { Answer, FailedAttempts, finishTone } from '../content/answer.tsx';
+import { ContentWarnings } from '../content/content-warnings.tsx';
 import { useAnswerSoFar, type AnswerSoFar } from '../workspace/live-answer.ts';
 import {
   invocationIdOf,
@@ -102,7 +103,7 @@ export function InvocationView({
       const { result, facts } = outcome;
       return (
         <AnswerCard name={name} result={result}>
-          <Warnings warnings={result.warnings ?? []} />
+          <ContentWarnings warnings={result.warnings ?? []} />
           <Facts result={result} facts={facts} isDraft={invocation.request.body.draft !== undefined} />
           {record}
           <Group justify="space-between" gap="xs">
@@ -238,21 +239,5 @@ function Facts({
         </div>
       ))}
     </dl>
-  );
-}
-
-function Warnings({ warnings }: { warnings: readonly Schemas['Warning'][] }): ReactNode {
-  const { editor } = useTexts().prompts;
-  if (warnings.length === 0) return null;
-  return (
-    <Alert color="yellow" icon={<IconAlertTriangle />} title={editor.warnings(warnings.length)}>
-      <List size="sm">
-        {warnings.map(({ pointer, detail }, index) => (
-          <List.Item key={index} style={{ overflowWrap: 'anywhere' }}>
-            {pointer?.replace(/^#\/?/, '')} {detail}
-          </List.Item>
-        ))}
-      </List>
-    </Alert>
   );
 }
