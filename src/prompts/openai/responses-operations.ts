@@ -41,7 +41,10 @@ export function responsesOperations(
         };
       };
       if (body.stream === true) {
-        const source = eventSource(invocation, () => createResponseEncoder({ headOf, now: clock.now }));
+        let end: Date | undefined;
+        // One time for the answer and for what is kept of it for an Idempotency-Key.
+        const now = (): Date => (end ??= clock.now());
+        const source = eventSource(invocation, () => createResponseEncoder({ headOf, now }));
         const { first, stream } = await context.streamEvents(source);
         return { status: 200, headers: servedHeaders(invocation, first), stream };
       }
