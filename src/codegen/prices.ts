@@ -5,23 +5,16 @@
  */
 import { findProvider, type ModelInfo, type ModelPrice, type Provider } from '@pydantic/genai-prices';
 import packageJson from '../../package.json' with { type: 'json' };
+import { vendors } from '../models/vendors/index.ts';
 import type { PriceTable, TableMatch, TableRate } from '../accounting/prices/price-table.ts';
 
-/** The ids of the service's providers, and those of the package. */
-const providerIds = {
-  openai: 'openai',
-  azure: 'azure',
-  anthropic: 'anthropic',
-  google: 'google',
-  'amazon-bedrock': 'aws',
-  mistral: 'mistral',
-  cohere: 'cohere',
-  groq: 'groq',
-  xai: 'x-ai',
-  deepseek: 'deepseek',
-  openrouter: 'openrouter',
-  together: 'together',
-} as const;
+/** The package's ids of vendors that it names differently. */
+const otherIds: Readonly<Record<string, string>> = { 'amazon-bedrock': 'aws', xai: 'x-ai' };
+
+/** The service's ids of its vendors, and those of the package, which does not know all of them. */
+export const priceIds = vendors
+  .map(({ id }) => [id, otherIds[id] ?? id] as const)
+  .filter(([, named]) => findProvider({ providerId: named })?.id === named);
 
 /** Prices that the table has, of tokens and calls. */
 const used: ReadonlySet<string> = new Set([
@@ -66,7 +59,7 @@ const outputLimits: readonly (readonly [model: RegExp, tokens: number])[] = [
 
 /** The table as JSON, with a model on each line. */
 export function renderPrices(): string {
-  const own = Object.entries(providerIds).map(([id, named]) => [id, providerOf(named)] as const);
+  const own = priceIds.map(([id, named]) => [id, providerOf(named)] as const);
   const others = new Set(own.flatMap(([, { fallback_model_providers: ids = [] }]) => ids).map(idOf));
   for (const [id] of own) others.delete(id);
   const all = [...own, ...[...others].map((id) => [id, providerOf(id)] as const)];
@@ -92,7 +85,7 @@ function providerOf(id: string): Provider {
 
 /** The service's id of a provider of the package. */
 function idOf(named: string): string {
-  return Object.entries(providerIds).find(([, theirs]) => theirs === named)?.[0] ?? named;
+  return priceIds.find(([, theirs]) => theirs === named)?.[0] ?? named;
 }
 
 function modelOf(model: ModelInfo): PriceTable['providers'][string]['models'][number] {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createStreamWatch } from '../../src/models/call/stream-watch.ts';
 import { createProviderRegistry } from '../../src/models/registry.ts';
 import type { Fetch } from '../../src/models/transport/http.ts';
-import { provider, remoteIds, request, secret } from './providers-harness.ts';
+import { vendors } from '../../src/models/vendors/index.ts';
+import { provider, request, secret } from './providers-harness.ts';
 import { system } from '../../src/base/runtime/system.ts';
 
 /** Variables that the provider packages, or the AWS SDK, would read if they could. */
@@ -32,22 +33,17 @@ afterAll(() => {
 });
 
 const keys = { region: 'eu-central-1', accessKeyId: 'AKIAEXAMPLE', secretAccessKey: secret };
-const addresses: Record<(typeof remoteIds)[number], string> = {
-  openai: 'https://api.openai.com/v1/chat/completions',
+/** Where it is not `/chat/completions` at the address of the vendor. */
+const addresses: Record<string, string> = {
   anthropic: 'https://api.anthropic.com/v1/messages',
   google: 'https://generativelanguage.googleapis.com/v1beta/models/m:generateContent',
-  mistral: 'https://api.mistral.ai/v1/chat/completions',
-  groq: 'https://api.groq.com/openai/v1/chat/completions',
   xai: 'https://api.x.ai/v1/responses',
-  deepseek: 'https://api.deepseek.com/chat/completions',
   azure: 'https://mine.openai.azure.com/openai/v1/chat/completions?api-version=v1',
   'amazon-bedrock': 'https://bedrock-runtime.eu-central-1.amazonaws.com/model/m/converse',
   cohere: 'https://api.cohere.com/v2/chat',
-  openrouter: 'https://openrouter.ai/api/v1/chat/completions',
-  together: 'https://api.together.xyz/v1/chat/completions',
 };
 
-describe.each(remoteIds)('%s', (id) => {
+describe.each(vendors)('$id', ({ id, address }) => {
   it('uses only its settings, whichever variables are set', async () => {
     const calls: string[] = [];
     const fetch: Fetch = (input, init) => {
@@ -63,7 +59,7 @@ describe.each(remoteIds)('%s', (id) => {
       streamWatch: createStreamWatch({ clock: system.clock }),
     });
     await expect(provider(registry, id).generate(request('m'))).rejects.toThrow('could not be called');
-    expect(calls[0]).toBe(addresses[id]);
+    expect(calls[0]).toBe(addresses[id] ?? `${address}/chat/completions`);
     expect(calls.join()).not.toMatch(/wrong/);
     if (id === 'amazon-bedrock') expect(calls[1]).toContain('Credential=AKIAEXAMPLE/');
   });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { calcPrice, findProvider } from '@pydantic/genai-prices';
 import { findTablePrice } from '../../../src/accounting/prices/price-table.ts';
+import { priceIds } from '../../../src/codegen/prices.ts';
 import { costOf } from '../../../src/accounting/prices/rates.ts';
 import type { Usage } from '../../../src/models/language-model.ts';
 
@@ -11,21 +12,6 @@ function cost(provider: string, model: string, usage: Usage, at = noon): bigint 
   return costOf(findTablePrice(provider, model)?.rates ?? [], usage, at)?.amount;
 }
 
-/** The service's provider for each of the package. */
-const providers = {
-  openai: 'openai',
-  azure: 'azure',
-  anthropic: 'anthropic',
-  google: 'google',
-  'amazon-bedrock': 'aws',
-  mistral: 'mistral',
-  cohere: 'cohere',
-  groq: 'groq',
-  xai: 'x-ai',
-  deepseek: 'deepseek',
-  openrouter: 'openrouter',
-  together: 'together',
-};
 /** With cached tokens, below and above the usual thresholds. */
 const usages: Usage[] = [
   { inputTokens: 1_234, outputTokens: 567 },
@@ -35,7 +21,7 @@ const usages: Usage[] = [
 ];
 const times = ['2024-06-01T02:00:00Z', '2026-11-23T00:29:59Z', '2026-11-23T07:00:00Z', '2027-03-01T23:00:00Z'];
 
-describe.each(Object.entries(providers))('%s', (id, providerId) => {
+describe.each(priceIds)('%s', (id, providerId) => {
   it('has the prices of the package, to the nano-dollar', () => {
     const all = findProvider({ providerId })?.models.map((model) => model.id) ?? [];
     // The package takes a while to find each of the 700 of OpenRouter.
