@@ -1,10 +1,11 @@
 /** The options of the provider packages in requests (`provider_options`). */
 import type { Json, JsonObject } from './language-model.ts';
-import { compatibleOptions } from './vendors/compatible.ts';
+import { compatibleMembers, compatibleOptions } from './vendors/compatible.ts';
 import { vendors } from './vendors/index.ts';
 import { allowed } from './vendors/option-rules.ts';
 import type { Vendor } from './vendors/vendor.ts';
 import { toStep } from '../base/runtime/json-pointer.ts';
+import { isObject } from '../base/runtime/objects.ts';
 
 export interface ProviderOptionMistake {
   /** JSON pointer into the options of the provider. */
@@ -54,7 +55,51 @@ export function pickAllowedOptions(provider: string, options: JsonObject): JsonO
 
 function rulesOf(provider: string): Rules {
   if (provider === 'echo') return {};
-  return vendors.find(({ id }) => spellingsOf(id).includes(provider))?.options ?? compatibleOptions;
+  return vendorOf(provider)?.options ?? compatibleOptions;
+}
+
+function vendorOf(provider: string): Vendor | undefined {
+  return vendors.find(({ id }) => spellingsOf(id).includes(provider));
+}
+
+/**
+ * The options that stand for members of the bodies of a provider's own API. Packages write their names in camel case;
+ * that for compatible servers sends options as they are.
+ *
+ * @param members such as `{ "thinking": { "type": "enabled", "budget_tokens": 2048 } }`
+ * @returns `unknown`: JSON pointers without their first slash to what the provider does not have
+ */
+export function optionsOfMembers(
+  provider: string,
+  members: JsonObject,
+): { readonly options: JsonObject; readonly unknown: readonly string[] } {
+  const known = provider === 'echo' ? [] : ((vendorOf(provider) ?? { ownMembers: compatibleMembers }).ownMembers ?? []);
+  const keepsNames = rulesOf(provider) === compatibleOptions;
+  const options: Record<string, Json> = {};
+  const unknown: string[] = [];
+  for (const [name, value] of Object.entries(members)) {
+    const missing = unknownIn(name, value, known);
+    unknown.push(...missing);
+    if (missing.length > 0) continue;
+    if (keepsNames) options[name] = value;
+    else options[inCamelCase(name)] = withCamelCase(value);
+  }
+  return { options, unknown };
+}
+
+function unknownIn(name: string, value: Json, known: readonly string[]): string[] {
+  if (known.includes(name)) return [];
+  if (!isObject(value) || !known.some((member) => member.startsWith(`${name}.`))) return [name];
+  return Object.keys(value).flatMap((part) => (known.includes(`${name}.${part}`) ? [] : [`${name}/${part}`]));
+}
+
+export function inCamelCase(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function withCamelCase(value: Json): Json {
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [inCamelCase(name), member])) as JsonObject;
 }
 
 /** An id as the service writes it, and as the AI SDK does. */

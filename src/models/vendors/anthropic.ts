@@ -53,6 +53,7 @@ export const anthropic: Vendor<'anthropic'> = {
   address,
   variables: [apiKeyVariable('ANTHROPIC_API_KEY', 'Anthropic'), baseUrlVariable('ANTHROPIC_BASE_URL', address)],
   options,
+  ownMembers: ['thinking.type', 'thinking.budget_tokens'],
   dialect: {
     name: 'anthropic',
     systemFirst: true,

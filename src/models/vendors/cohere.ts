@@ -19,6 +19,7 @@ export const cohere: Vendor<'cohere'> = {
   address,
   variables: [apiKeyVariable('COHERE_API_KEY', 'Cohere'), baseUrlVariable('COHERE_BASE_URL', address)],
   options,
+  ownMembers: ['thinking.type', 'thinking.token_budget'],
   dialect: { name: 'cohere', unnamedSchemas: true },
   async load(settings, fetch) {
     const { createCohere } = await import('@ai-sdk/cohere');

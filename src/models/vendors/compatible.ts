@@ -35,6 +35,7 @@ interface BodyMembers {
   logit_bias?: JsonObject;
   min_p?: number;
   prompt_cache_key?: string;
+  reasoning?: JsonObject;
   repetition_penalty?: number;
   safety_identifier?: string;
   service_tier?: string;
@@ -47,6 +48,7 @@ export const compatibleOptions: RulesOf<OpenAICompatibleLanguageModelChatOptions
   logit_bias: allowed,
   min_p: allowed,
   prompt_cache_key: allowed,
+  reasoning: allowed,
   reasoningEffort: allowed,
   repetition_penalty: allowed,
   safety_identifier: allowed,
@@ -57,6 +59,16 @@ export const compatibleOptions: RulesOf<OpenAICompatibleLanguageModelChatOptions
   user: allowed,
   strictJsonSchema: reasons.format,
 };
+
+/** As `Vendor.ownMembers`. */
+export const compatibleMembers = [
+  'chat_template_kwargs',
+  'min_p',
+  'reasoning',
+  'repetition_penalty',
+  'top_k',
+  'typical_p',
+] as const;
 
 /** How the package is called. It sends options that it does not know in the body. */
 export function compatibleDialect({ imageUrls = false }: Pick<CompatibleProviderSettings, 'imageUrls'>): Dialect {

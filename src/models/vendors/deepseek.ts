@@ -22,6 +22,7 @@ export const deepseek: Vendor<'deepseek'> = {
   address,
   variables: [apiKeyVariable('DEEPSEEK_API_KEY', 'DeepSeek'), baseUrlVariable('DEEPSEEK_BASE_URL', address)],
   options,
+  ownMembers: ['thinking.type'],
   dialect: { name: 'deepseek', strictJsonSchema: true, returnsReasoning: true },
   async load(settings, fetch) {
     const { createDeepSeek } = await import('@ai-sdk/deepseek');

@@ -51,6 +51,7 @@ export const google: Vendor<'google'> = {
     baseUrlVariable('GOOGLE_BASE_URL', address),
   ],
   options,
+  ownMembers: ['thinking_config.thinking_budget', 'thinking_config.thinking_level', 'safety_settings'],
   // The addresses that the package knows are files of the operator's account, and videos.
   dialect: { name: 'google', unnamedSchemas: true, systemFirst: true, argumentObjects: 'args', imageUrls: false },
   async load(settings, fetch) {

@@ -1,4 +1,4 @@
-import { compatibleDialect, compatibleOptions, loadCompatible } from './compatible.ts';
+import { compatibleDialect, compatibleMembers, compatibleOptions, loadCompatible } from './compatible.ts';
 import { apiKeyVariable, baseUrlVariable, type Vendor } from './vendor.ts';
 
 const address = 'https://openrouter.ai/api/v1';
@@ -21,6 +21,7 @@ export const openrouter: Vendor<'openrouter'> = {
   address,
   variables: [apiKeyVariable('OPENROUTER_API_KEY', 'OpenRouter'), baseUrlVariable('OPENROUTER_BASE_URL', address)],
   options: compatibleOptions,
+  ownMembers: compatibleMembers,
   dialect: compatibleDialect({ imageUrls: true }),
   load: ({ apiKey = '', baseUrl = address }, fetch) =>
     loadCompatible({ apiKey, baseUrl, structuredOutputs: true }, fetch),

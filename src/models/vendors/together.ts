@@ -1,4 +1,4 @@
-import { compatibleDialect, compatibleOptions, loadCompatible } from './compatible.ts';
+import { compatibleDialect, compatibleMembers, compatibleOptions, loadCompatible } from './compatible.ts';
 import { apiKeyVariable, baseUrlVariable, type Vendor } from './vendor.ts';
 
 const address = 'https://api.together.xyz/v1';
@@ -16,6 +16,7 @@ export const together: Vendor<'together'> = {
   address,
   variables: [apiKeyVariable('TOGETHER_API_KEY', 'Together AI'), baseUrlVariable('TOGETHER_BASE_URL', address)],
   options: compatibleOptions,
+  ownMembers: compatibleMembers,
   dialect: compatibleDialect({ imageUrls: true }),
   load: ({ apiKey = '', baseUrl = address }, fetch) =>
     loadCompatible({ apiKey, baseUrl, structuredOutputs: true }, fetch),

@@ -22,6 +22,11 @@ export interface Vendor<Id extends string = string> {
   readonly addressOf?: (settings: VendorSettings) => string;
   readonly variables: readonly VendorVariable[];
   readonly options: Readonly<Record<string, OptionRule>>;
+  /**
+   * Members of the bodies of its API that OpenAI's do not have, and that are options of the package. Those of an object are
+   * named one by one: `thinking.type`.
+   */
+  readonly ownMembers?: readonly string[];
   /** Whether everything that a call needs is there; if left out, whether every required variable is set. */
   readonly isConfigured?: (settings: VendorSettings) => boolean;
   readonly dialect: Dialect;

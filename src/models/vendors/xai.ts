@@ -39,6 +39,7 @@ export const xai: Vendor<'xai'> = {
   address,
   variables: [apiKeyVariable('XAI_API_KEY', 'xAI'), baseUrlVariable('XAI_BASE_URL', address)],
   options,
+  ownMembers: ['min_p'],
   dialect: {
     name: 'xai',
     parallelToolCalls: (isAllowed) => ({ xai: { parallelToolCalls: isAllowed } }),

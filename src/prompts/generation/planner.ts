@@ -3,7 +3,7 @@ import { requireUsable } from '../content-rules.ts';
 import type { Draft, Fallback, Overrides, PromptContent, PromptGeneration } from '../prompt.ts';
 import type { Prompts, ResolvedPrompt, VersionSelection } from '../prompts.ts';
 import type { Reach } from '../../base/limits/reach.ts';
-import type { GenerateRequest, Message } from '../../models/language-model.ts';
+import type { GenerateRequest, JsonObject, Message } from '../../models/language-model.ts';
 import { findImageMistakes } from '../../models/images.ts';
 import { selectProviderOptions } from '../../models/provider-options.ts';
 import type { ProviderRegistry, Unsupported } from '../../models/provider.ts';
@@ -46,6 +46,8 @@ export interface PromptRequest extends StoredPrompt {
    * order of problems, and can throw them.
    */
   readonly messages?: readonly Message[] | (() => readonly Message[]) | undefined;
+  /** Members that only some providers have: see `findUnsupported`. */
+  readonly extra?: JsonObject | undefined;
   /** False if the request's own format is passed on without a check, so that its JSON Schemas can be any. */
   readonly checksSchemas?: boolean | undefined;
 }
@@ -58,6 +60,8 @@ export interface ComparisonRequest extends StoredPrompt {
 export interface DirectRequest {
   readonly provider: string;
   readonly request: GenerateRequest;
+  /** Members that only some providers have: see `findUnsupported`. */
+  readonly extra?: JsonObject | undefined;
   readonly unsupported?: UnsupportedPolicy | undefined;
   /** What the caller may reach; undefined without limits. */
   readonly reach: Reach | undefined;
@@ -164,7 +168,7 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
     const targets = selection.map((target) => toTarget(target, all, content, reach));
     const pointerOf = (member: string): string => pointerTo(member, messages.length);
     requireAllowedImages(targets, pointerOf);
-    const limits = await findUnsupported(targets);
+    const limits = await findUnsupported(targets, request.extra);
     return { prompt, content: stored, limits, retries: content.retries, variables, unknownVariables, pointerOf };
   };
 
@@ -226,7 +230,7 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
       return { prompt, unknownVariables, plans: await Promise.all(plans) };
     },
 
-    async direct({ provider: id, request: asked, unsupported, reach }) {
+    async direct({ provider: id, request: asked, extra, unsupported, reach }) {
       const provider = requireProvider(providers, id, { subject: `The provider ${JSON.stringify(id)}` });
       requireReachable(reach, [{ provider, model: asked.model, pointer: '#/model' }]);
       const parameters = withOutputLimit(asked.parameters, reach);
@@ -241,7 +245,7 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
       requireUsable(generation, generation, { isKnownProvider, checksSchemas: false });
       const targets = [{ provider, request }];
       requireAllowedImages(targets, placeOf);
-      const limits = await findUnsupported(targets);
+      const limits = await findUnsupported(targets, extra);
       const supported = await held(supportedTargets(limits, unsupported, placeOf), reach, placeOf);
       return { targets: supported, checksAnswers: false, unknownVariables: [] };
     },

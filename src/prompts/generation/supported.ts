@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ProblemError } from '../../base/errors/problem-error.ts';
-import type { GenerateRequest, Message } from '../../models/language-model.ts';
+import type { GenerateRequest, JsonObject, Message, Parameters } from '../../models/language-model.ts';
+import { optionsOfMembers } from '../../models/provider-options.ts';
 import type { Unsupported } from '../../models/provider.ts';
 import type { Target } from './plan.ts';
 
@@ -13,11 +14,39 @@ export interface TargetLimits {
   readonly unsupported: readonly Unsupported[];
 }
 
-/** Asks the providers of all targets. Nothing is sent. */
-export async function findUnsupported(targets: readonly Target[]): Promise<TargetLimits[]> {
+/**
+ * Asks the providers of all targets. Nothing is sent.
+ *
+ * @param extra members that only some providers have, by their names in the bodies of these
+ */
+export async function findUnsupported(targets: readonly Target[], extra: JsonObject = {}): Promise<TargetLimits[]> {
+  const limits = targets.map((target) => withExtra(target, extra));
   return Promise.all(
-    targets.map(async (target) => ({ target, unsupported: await target.provider.unsupported(target.request) })),
+    limits.map(async ({ target, unsupported }) => ({
+      target,
+      unsupported: [...unsupported, ...(await target.provider.unsupported(target.request))],
+    })),
   );
+}
+
+/** The target with members of its provider. Those that others have too are parameters, if it does not have them. */
+function withExtra(target: Target, extra: JsonObject): TargetLimits {
+  if (Object.keys(extra).length === 0) return { target, unsupported: [] };
+  const { provider, request } = target;
+  const { options, unknown } = optionsOfMembers(provider.id, extra);
+  const { top_k } = unknown.includes('top_k') ? (extra as Pick<Parameters, 'top_k'>) : {};
+  const missing = unknown.filter((member) => member !== 'top_k');
+  return {
+    target: {
+      ...target,
+      request: {
+        ...request,
+        ...(top_k !== undefined && { parameters: { ...request.parameters, top_k } }),
+        ...(Object.keys(options).length > 0 && { providerOptions: { ...request.providerOptions, ...options } }),
+      },
+    },
+    unsupported: missing.map((member) => ({ member, detail: 'The provider does not support it.' })),
+  };
 }
 
 /**

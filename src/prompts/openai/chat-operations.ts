@@ -3,7 +3,7 @@ import { eventSource } from '../generation/prepare-invocation.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { readTags } from '../../accounting/invocations/tags.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
-import { chatPlaces, readChatCompletion } from './chat-request.ts';
+import { chatPlaces, readChatCompletion, readChatExtra } from './chat-request.ts';
 import { createChunkEncoder, toChatCompletion, type ChatHead } from './chat-representation.ts';
 import { servedHeaders, type PrepareCompatible } from './compatible-invocations.ts';
 
@@ -20,8 +20,9 @@ export function chatOperations(
         tags: readTags(context.principal.tags, tags, body.metadata),
         target: body,
         generation: readChatCompletion(body),
+        extra: readChatExtra(body),
         messagesAt: '#/messages',
-        places: chatPlaces,
+        places: chatPlaces(body),
       });
       const head: ChatHead = { id: invocation.id, createdAt: clock.now().getTime() };
       if (body.stream !== true) {

@@ -11,7 +11,8 @@ import type {
   TextPart,
   ToolCall,
 } from '../../models/language-model.ts';
-import { requestedGeneration, type RequestedGeneration } from './requested-generation.ts';
+import type { Places } from '../generation/own-places.ts';
+import { readExtra, requestedGeneration, type RequestedGeneration } from './requested-generation.ts';
 import { conflict } from './target.ts';
 import { withoutNulls, type WithoutNulls } from './without-nulls.ts';
 import { defined } from '../../base/runtime/objects.ts';
@@ -39,7 +40,8 @@ export function readChatCompletion(sent: ChatCompletionCreate): RequestedGenerat
 }
 
 /** Where the members of this API are that other parts of the service name differently. */
-export const chatPlaces: readonly (readonly [RegExp, string])[] = [
+export const chatPlaces = ({ reasoning_effort: effort }: ChatCompletionCreate): Places => [
+  [/^#\/parameters\/reasoning_effort/, typeof effort === 'string' ? '#/reasoning_effort' : '#/reasoning/effort'],
   [/^#\/parameters\/max_output_tokens/, '#/max_completion_tokens'],
   [/^#\/parameters\//, '#/'],
   [/^#\/response_format\/(name|description|schema|strict)/, '#/response_format/json_schema/$1'],
@@ -104,7 +106,7 @@ type Sent = WithoutNulls<ChatCompletionCreate>;
 
 function parametersOf(body: Sent): Parameters {
   const { temperature, top_p, seed, stop, presence_penalty, frequency_penalty, parallel_tool_calls } = body;
-  const { max_completion_tokens, max_tokens, reasoning_effort } = body;
+  const { max_completion_tokens, max_tokens } = body;
   if (max_completion_tokens !== undefined && max_tokens !== undefined && max_completion_tokens !== max_tokens) {
     throw conflict('#/max_tokens', 'is not equal to max_completion_tokens');
   }
@@ -116,9 +118,29 @@ function parametersOf(body: Sent): Parameters {
     seed,
     presence_penalty,
     frequency_penalty,
-    reasoning_effort,
+    reasoning_effort: effortOf(body),
     parallel_tool_calls,
   });
+}
+
+/** @throws {ProblemError} conflicting-members */
+function effortOf({ reasoning, reasoning_effort: effort }: Sent): Parameters['reasoning_effort'] {
+  if (reasoning?.effort === undefined) return effort;
+  if (effort !== undefined && effort !== reasoning.effort) {
+    throw conflict('#/reasoning/effort', 'is not equal to reasoning_effort');
+  }
+  return isOnlyEffort(reasoning) ? reasoning.effort : effort;
+}
+
+function isOnlyEffort(reasoning: NonNullable<Sent['reasoning']>): boolean {
+  return Object.keys(reasoning).every((name) => name === 'effort');
+}
+
+/** The members that only some providers have. `reasoning` is one if it has more than what `reasoning_effort` says. */
+export function readChatExtra(sent: ChatCompletionCreate): JsonObject {
+  const { reasoning } = withoutNulls(sent);
+  const isExtra = reasoning !== undefined && !isOnlyEffort(reasoning);
+  return { ...readExtra(sent), ...(isExtra && { reasoning }) };
 }
 
 function formatOf({ response_format: format }: Sent): ResponseFormat | undefined {

@@ -12,6 +12,8 @@ import {
 import type { Known, Plan } from '../generation/plan.ts';
 import type { Planner } from '../generation/planner.ts';
 import type { Reach } from '../../base/limits/reach.ts';
+import type { JsonObject } from '../../models/language-model.ts';
+import { inCamelCase } from '../../models/provider-options.ts';
 import type { ProviderRegistry } from '../../models/provider.ts';
 import { withinReach } from '../../models/within-reach.ts';
 import { modelNotFound } from './model-name.ts';
@@ -23,6 +25,8 @@ export interface CompatibleRequest {
   /** What runs. */
   readonly target: TargetMembers;
   readonly generation: RequestedGeneration;
+  /** Members that only some providers have, by their names in the bodies of these. */
+  readonly extra: JsonObject;
   /** The member with the messages, such as `#/messages`. */
   readonly messagesAt: string;
   /** Where members of the request are that an invocation has elsewhere: the first that matches. */
@@ -64,7 +68,7 @@ export function createCompatibleInvocations(dependencies: CompatibleInvocationsD
 }
 
 async function makePlan(
-  { target: members, generation, messagesAt, places }: CompatibleRequest,
+  { target: members, generation, extra, messagesAt, places }: CompatibleRequest,
   { scopes, reach }: CompatibleInvoker['principal'],
   note: (known: Known) => void,
   { planner, providers }: CompatibleInvocationsDependencies,
@@ -84,6 +88,7 @@ async function makePlan(
         ...target.prompt,
         messages,
         overrides,
+        extra,
         checksSchemas: false,
         reach,
         note,
@@ -92,9 +97,9 @@ async function makePlan(
     if (generation.messages.length === 0) throw conflict(messagesAt, 'is required without a stored prompt');
     note(target.model);
     const { provider: id, model } = target.model;
-    return await planner.direct({ provider: id, request: { model, ...generation }, reach });
+    return await planner.direct({ provider: id, request: { model, ...generation }, extra, reach });
   } catch (error) {
-    throw atOwnPlaces(error, [...places, ...commonPlaces]);
+    throw atOwnPlaces(error, [...places, ...commonPlaces, placeOfExtra(extra)]);
   }
 }
 
@@ -104,6 +109,17 @@ const commonPlaces: Places = [
   [/^#\/(variables|version)(?=\/|$)/, '#/prompt/$1'],
   [/^#\/label$/, '#/prompt/version'],
 ];
+
+/** Where a member is that became an option of the provider. */
+function placeOfExtra(extra: JsonObject): Places[number] {
+  return [
+    /^#\/provider_options\/[^/]+\/(\w+)/,
+    (pointer, option = '') => {
+      const name = Object.keys(extra).find((member) => member === option || inCamelCase(member) === option);
+      return name === undefined ? pointer : `#/${name}`;
+    },
+  ];
+}
 
 interface ServedHeaders {
   readonly 'X-Invocation-Id': string;

@@ -39,6 +39,25 @@ export function requestedGeneration(sent: SentGeneration): RequestedGeneration {
   });
 }
 
+const extraNames = [
+  'top_k',
+  'min_p',
+  'typical_p',
+  'repetition_penalty',
+  'chat_template_kwargs',
+  'thinking',
+  'thinking_config',
+  'safety_settings',
+  'safe_prompt',
+] as const;
+
+/** The members that both APIs have in addition to OpenAI's: each only for some providers, with the names of their APIs. */
+export function readExtra(body: Readonly<Partial<Record<(typeof extraNames)[number], unknown>>>): JsonObject {
+  return Object.fromEntries(
+    extraNames.flatMap((name) => ((body[name] ?? null) === null ? [] : [[name, body[name]]])),
+  ) as JsonObject;
+}
+
 function toTool(sent: SentTool): Tool {
   const { name, description, parameters = { type: 'object', properties: {} }, strict } = withoutNulls(sent);
   return defined({ name, description, parameters: parameters as JsonObject, strict });

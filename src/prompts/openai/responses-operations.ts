@@ -6,6 +6,7 @@ import type { Clock } from '../../base/runtime/clock.ts';
 import { servedHeaders, type PrepareCompatible } from './compatible-invocations.ts';
 import { createResponseEncoder } from './response-event-representation.ts';
 import { endOf, itemsOf, toResponse, type ResponseHead } from './response-resource.ts';
+import { readExtra } from './requested-generation.ts';
 import { readResponseCreate, responsePlaces } from './responses-request.ts';
 
 /** OpenAI's Responses API. */
@@ -21,6 +22,7 @@ export function responsesOperations(
         tags: readTags(context.principal.tags, tags, body.metadata),
         target: body,
         generation: readResponseCreate(body),
+        extra: readExtra(body),
         messagesAt: '#/input',
         places: responsePlaces(body),
       });

@@ -86,6 +86,12 @@ class Chat(GatewayTest):
         )
         self.assertEqual(self.sent()["messages"], [{"role": "user", "content": "Hello Ada"}])
 
+    def test_members_of_other_providers(self):
+        extra = {"top_k": 40, "min_p": 0.05, "reasoning": {"max_tokens": 2000}}
+        client.chat.completions.create(model=MODEL, messages=MESSAGES, extra_body=extra)
+        sent = self.sent()
+        self.assertEqual({name: sent[name] for name in extra}, extra)
+
     def test_every_member(self):
         client.chat.completions.create(
             model=MODEL,

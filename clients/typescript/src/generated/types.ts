@@ -877,6 +877,10 @@ export interface paths<Other = string & {}> {
          *       service tiers, and the deprecated `functions`. A member that would change the answer or its price is refused with
          *       400, and `param` names it. Values that mean the same as leaving it out are accepted. `user`, `store` and
          *       hints for caches are accepted and ignored. `metadata` becomes tags of the invocation. The answer is not stored.
+         *     - **`extra_body`** of OpenAI's SDKs: members that only some providers have, such as `top_k`, `min_p`, `reasoning` and
+         *       `thinking`, with the names of the providers' own APIs. Each says which providers have it. A provider that runs,
+         *       also as a fallback, and does not have it: 422 `unsupported-by-provider`, and `param` names the member. Members
+         *       that are not listed here are refused with 400.
          *     - **`extra_content`** of a call of a tool is what the provider needs to get back with it, for example a thought
          *       signature (`google.thought_signature`, as Google's own endpoint writes it). Send the message of the assistant back
          *       as it is. Some clients do not: LangChain's `ChatOpenAI` returns only id, name and arguments of a call.
@@ -926,6 +930,8 @@ export interface paths<Other = string & {}> {
          *     - **Not supported**: background responses, `previous_response_id`, `conversation`, tools that run on the server,
          *       files, `logprobs`, service tiers. A member that would change the answer or its price is refused with 400, and
          *       `param` names it. Values that mean the same as leaving it out are accepted.
+         *     - **`extra_body`** of OpenAI's SDKs: members that only some providers have, such as `top_k`, `min_p` and `thinking`,
+         *       as for [chat completions](/docs#/openai-compatible/createchatcompletion).
          *     - **Checks**: a stored prompt whose own form of the answer is JSON keeps its promise, as when it is invoked. An answer
          *       that is not JSON, or does not match the schema, is the error `provider-bad-answer` (502, with `usage`) after the
          *       fallbacks; a stream ends with it after its content. If the check takes too long, the answer is passed on. A form of
@@ -4317,6 +4323,105 @@ export interface components<Other = string & {}> {
          */
         OnlyNull: null;
         /**
+         * TopK
+         * @description Number of the most probable tokens that the model chooses from. For Anthropic, Amazon Bedrock, Cohere, Google, OpenRouter, Together and servers of your own.
+         * @example 40
+         */
+        TopK: number | null;
+        /**
+         * MinP
+         * @description The least probability of a token that the model chooses, as a share of that of the most probable one. For xAI, OpenRouter, Together and servers of your own.
+         * @example 0.05
+         */
+        MinP: number | null;
+        /**
+         * TypicalP
+         * @description Share of the most typical tokens that the model chooses from. For OpenRouter, Together and servers of your own.
+         * @example 0.9
+         */
+        TypicalP: number | null;
+        /**
+         * RepetitionPenalty
+         * @description Above 1, the model avoids tokens that occurred before. For OpenRouter, Together and servers of your own.
+         * @example 1.1
+         */
+        RepetitionPenalty: number | null;
+        /**
+         * ChatTemplateOptions
+         * @description Values for the template by which a server makes a text of the messages. For OpenRouter, Together and servers of your own.
+         * @example {
+         *       "enable_thinking": false
+         *     }
+         */
+        ChatTemplateOptions: {
+            [key: string]: components<Other>["schemas"]["ChatTemplateValue"];
+        } | null;
+        /**
+         * ThinkingInput
+         * @description How the model thinks before it answers, as the provider's own API has it. For Anthropic, Cohere and DeepSeek.
+         * @example {
+         *       "type": "enabled",
+         *       "budget_tokens": 2048
+         *     }
+         */
+        ThinkingInput: {
+            /**
+             * ThinkingType
+             * @description Whether it thinks. Only Anthropic has `adaptive`.
+             * @example enabled
+             * @enum {string}
+             */
+            type: "enabled" | "disabled" | "adaptive";
+            /**
+             * @description The most tokens that it thinks, for Anthropic.
+             * @example 2048
+             */
+            budget_tokens?: number;
+            /**
+             * @description The most tokens that it thinks, for Cohere.
+             * @example 2048
+             */
+            token_budget?: number;
+        } | null;
+        /**
+         * ThinkingConfigInput
+         * @description How the model thinks before it answers. For Google.
+         * @example {
+         *       "thinking_budget": 1024
+         *     }
+         */
+        ThinkingConfigInput: {
+            /**
+             * @description The most tokens that it thinks; -1 lets the model decide.
+             * @example 1024
+             */
+            thinking_budget?: number;
+            /**
+             * ThinkingLevel
+             * @description How much it thinks.
+             * @example low
+             * @enum {string}
+             */
+            thinking_level?: "minimal" | "low" | "medium" | "high";
+        } | null;
+        /**
+         * SafetySettingsInput
+         * @description What the provider blocks. For Google.
+         * @example [
+         *       {
+         *         "category": "HARM_CATEGORY_HARASSMENT",
+         *         "threshold": "BLOCK_ONLY_HIGH"
+         *       }
+         *     ]
+         */
+        SafetySettingsInput: components<Other>["schemas"]["SafetySettingInput"][] | null;
+        /**
+         * SafePrompt
+         * @description Whether the provider puts its own text about safety in front of the messages. For Mistral.
+         * @example true
+         */
+        SafePrompt: boolean | null;
+        /**
          * ResponsePart
          * @description A part of a message.
          * @example {
@@ -7487,6 +7592,32 @@ export interface components<Other = string & {}> {
         StoredPromptVariables: {
             [key: string]: components<Other>["schemas"]["StoredPromptVariable"];
         } | null;
+        /**
+         * ChatTemplateValue
+         * @description A value.
+         * @example false
+         */
+        ChatTemplateValue: string | number | boolean;
+        /**
+         * SafetySettingInput
+         * @description From which probability a category is blocked.
+         * @example {
+         *       "category": "HARM_CATEGORY_HARASSMENT",
+         *       "threshold": "BLOCK_ONLY_HIGH"
+         *     }
+         */
+        SafetySettingInput: {
+            /**
+             * @description The category.
+             * @example HARM_CATEGORY_HARASSMENT
+             */
+            category: string;
+            /**
+             * @description The probability.
+             * @example BLOCK_ONLY_HIGH
+             */
+            threshold: string;
+        };
         /**
          * ResponseError
          * @description Why the response failed.
@@ -10782,6 +10913,37 @@ export interface components<Other = string & {}> {
          */
         ChatStopTexts: (string | null) | components<Other>["schemas"]["ChatStops"];
         /**
+         * ChatReasoningInput
+         * @description How the model reasons, as OpenRouter has it. `effort` alone is the same as `reasoning_effort`, for all providers; the other members are for OpenRouter, Together and servers of your own.
+         * @example {
+         *       "max_tokens": 2000
+         *     }
+         */
+        ChatReasoningInput: {
+            /**
+             * ChatReasoningInputEffort
+             * @description How much the model reasons. If `reasoning_effort` is sent too, they must be equal.
+             * @example low
+             * @enum {string}
+             */
+            effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
+            /**
+             * @description The most tokens of reasoning.
+             * @example 2000
+             */
+            max_tokens?: number;
+            /**
+             * @description Whether the model reasons.
+             * @example true
+             */
+            enabled?: boolean;
+            /**
+             * @description Whether the provider leaves the reasoning out of its answer.
+             * @example true
+             */
+            exclude?: boolean;
+        } | null;
+        /**
          * ChatJsonSchema
          * @description The schema of the answer.
          * @example {
@@ -10990,6 +11152,16 @@ export interface components<Other = string & {}> {
              * @enum {string|null}
              */
             reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
+            reasoning?: components<Other>["schemas"]["ChatReasoningInput"];
+            top_k?: components<Other>["schemas"]["TopK"];
+            min_p?: components<Other>["schemas"]["MinP"];
+            typical_p?: components<Other>["schemas"]["TypicalP"];
+            repetition_penalty?: components<Other>["schemas"]["RepetitionPenalty"];
+            chat_template_kwargs?: components<Other>["schemas"]["ChatTemplateOptions"];
+            thinking?: components<Other>["schemas"]["ThinkingInput"];
+            thinking_config?: components<Other>["schemas"]["ThinkingConfigInput"];
+            safety_settings?: components<Other>["schemas"]["SafetySettingsInput"];
+            safe_prompt?: components<Other>["schemas"]["SafePrompt"];
             /**
              * @description Whether the model can call several tools at the same time.
              * @example false
@@ -12016,6 +12188,15 @@ export interface components<Other = string & {}> {
              */
             max_output_tokens?: number | null;
             reasoning?: components<Other>["schemas"]["ResponseReasoningInput"];
+            top_k?: components<Other>["schemas"]["TopK"];
+            min_p?: components<Other>["schemas"]["MinP"];
+            typical_p?: components<Other>["schemas"]["TypicalP"];
+            repetition_penalty?: components<Other>["schemas"]["RepetitionPenalty"];
+            chat_template_kwargs?: components<Other>["schemas"]["ChatTemplateOptions"];
+            thinking?: components<Other>["schemas"]["ThinkingInput"];
+            thinking_config?: components<Other>["schemas"]["ThinkingConfigInput"];
+            safety_settings?: components<Other>["schemas"]["SafetySettingsInput"];
+            safe_prompt?: components<Other>["schemas"]["SafePrompt"];
             /**
              * @description Whether the answer is a stream of events.
              * @example true
