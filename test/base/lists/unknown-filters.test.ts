@@ -29,13 +29,15 @@ const unknown: Readonly<Record<string, readonly string[]>> = {
   provider: ['no-such-provider'],
   attempt_provider: ['no-such-provider'],
   model: ['no-such-model'],
+  attempt_model: ['no-such-model'],
   tag: ['team=no-such-team'],
   refused_by: ['no-such-budget'],
 };
 /** Parameters of queries that name nothing. */
 const others = new Set([
   ...['limit', 'offset', 'after', 'since', 'until', 'span', 'by', 'q', 'versions', 'version', 'archived', 'source'],
-  ...['status', 'problem', 'attempt_problem', 'event_type', 'last_outcome', 'operation', 'resource_type'],
+  ...['status', 'problem', 'event_type', 'last_outcome', 'operation', 'resource_type', 'cached'],
+  ...['attempt_problem', 'attempt_status', 'attempt_cost'],
 ]);
 
 const filters = (Object.entries(operationTable) as [OperationId, OperationRow][]).flatMap(([operation, row]) =>
