@@ -1,6 +1,6 @@
-import type { AttemptDependencies } from './call/retries.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ProblemError } from '../base/errors/problem-error.ts';
+import { toAttempt, toProblem, type Failure } from './call/failures.ts';
+import { checkAnswer, failedEnd, type AttemptDependencies } from './call/retries.ts';
 import {
   callsOf,
   textOf,
@@ -18,7 +18,7 @@ import {
   type ToolCallPart,
 } from './language-model.ts';
 
-type EchoCall = Pick<CallOptions, 'signal' | 'onFailedAttempt' | 'attemptLog' | 'onCost'>;
+type EchoCall = Pick<CallOptions, 'signal' | 'onFailedAttempt' | 'attemptLog' | 'check' | 'onEnd'>;
 
 /** How `echo` is listed. */
 export const echoEntry = {
@@ -45,10 +45,11 @@ export const echoEntry = {
  */
 export async function* echo(
   request: GenerateRequest,
-  { signal, onFailedAttempt, attemptLog, onCost }: EchoCall,
+  call: EchoCall,
   { isStreamed }: AnswerForm,
   { onAttempt }: Pick<AttemptDependencies, 'onAttempt'> = {},
 ): AsyncGenerator<GenerateEvent, void, void> {
+  const { signal, onFailedAttempt, attemptLog, onEnd } = call;
   signal.throwIfAborted();
   const { model } = request;
   const transform = transforms.get(model);
@@ -57,22 +58,24 @@ export async function* echo(
   const ceiling = ceilingOf(result);
   const attempt =
     attemptLog?.beginFree('echo', request, ceiling) ?? (await attemptLog?.begin('echo', request, ceiling, signal));
-  const end = (ended: AttemptEnd): void => {
-    onAttempt?.('echo', ended.outcome);
-    onCost?.(attempt?.end(ended));
-  };
-  if (result === undefined) {
-    const isOverloaded = model === 'echo-fail';
-    end({ outcome: 'provider-failed', isUnbilled: true });
-    onFailedAttempt?.({ provider: 'echo', model, problem: 'provider-failed', may_be_billed: false });
-    throw new ProblemError('provider-failed', {
-      detail: isOverloaded ? 'The provider answered with an error (status 503).' : 'The provider has no such model.',
-      extensions: { provider: 'echo', model, retryable: isOverloaded, ...(isOverloaded && { provider_status: 503 }) },
-    });
+  const checked = result === undefined ? { failure: failureOf(model) } : await checkAnswer(call, result);
+  const end: AttemptEnd =
+    'failure' in checked ? failedEnd(checked.failure, signal) : { outcome: 'ok', usage: checked.result.usage };
+  onAttempt?.('echo', end.outcome);
+  onEnd?.(end, attempt?.end(end));
+  if (isStreamed && result !== undefined) yield* inPieces(result, signal);
+  if ('failure' in checked) {
+    onFailedAttempt?.(toAttempt(checked.failure, 'echo', model));
+    throw toProblem(checked.failure, 'echo', model);
   }
-  end({ outcome: 'ok', usage: result.usage });
-  if (isStreamed) yield* inPieces(result, signal);
-  yield { type: 'finish', result };
+  yield { type: 'finish', result: checked.result };
+}
+
+/** Of a model that does not answer. */
+function failureOf(model: string): Failure {
+  const failed = { type: 'provider-failed', retryable: false, mayBeBilled: false } as const;
+  if (model !== 'echo-fail') return { ...failed, detail: 'The provider has no such model.' };
+  return { ...failed, detail: 'The provider answered with an error (status 503).', status: 503, retryable: true };
 }
 
 function ceilingOf(result: GenerateResult | undefined): TokenCeiling {

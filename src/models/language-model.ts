@@ -149,13 +149,21 @@ export interface CallOptions {
   readonly retries?: number;
   /** Keeps a record of each call to the provider. */
   readonly attemptLog?: AttemptLog | undefined;
+  /**
+   * Whether the answer can be used; any can if left out. A mistake is a sentence about it. The call has failed then, like
+   * one that had no answer.
+   */
+  readonly check?: (result: GenerateResult) => Promise<CheckedResult>;
   /** Called when a call to the provider has ended, with what it cost; undefined if that is unknown. */
-  readonly onCost?: (cost: CallCost | undefined) => void;
+  readonly onEnd?: (end: AttemptEnd, cost: CallCost | undefined) => void;
   /** Called for each failed call to the provider, also for one that is repeated. */
   readonly onFailedAttempt?: (attempt: FailedAttempt) => void;
   /** Called when a stream is left before its end, with the tokens that the provider has mentioned. */
   readonly onLeft?: (usage: Usage) => void;
 }
+
+/** An answer with what its check has found, or why it cannot be used. */
+export type CheckedResult = { readonly result: GenerateResult } | { readonly mistake: string };
 
 /** What the price of a call depends on. */
 export type PricedRequest = Pick<GenerateRequest, 'model' | 'providerOptions'>;
@@ -188,8 +196,6 @@ export interface AttemptLog {
    * @returns undefined if it costs something, because the operator has set a price
    */
   beginFree(provider: string, request: PricedRequest, ceiling: TokenCeiling): OpenAttempt | undefined;
-  /** The answer of the last call cannot be used. */
-  refuse(problem: Pick<ProblemError, 'type' | 'message'>, answer: GenerateResult): void;
   /** Another invocation makes and pays the call. @param id of that invocation */
   join(id: string): void;
   /** Keeps the record open for a call that can outlive the invocation, until the returned function is called. */
@@ -218,6 +224,8 @@ export interface AttemptEnd {
   readonly usage?: Usage | undefined;
   /** Whether the provider cannot charge for the call. */
   readonly isUnbilled?: boolean;
+  /** A whole answer that cannot be used. Its provider has done its part, and `usage` is all that it charges for. */
+  readonly refused?: GenerateResult | undefined;
   /** Bytes of text, reasoning and arguments that have come. */
   readonly receivedBytes?: number | undefined;
   /** What the provider calls itself in its answer. */
@@ -242,6 +250,8 @@ export interface GenerateResult {
   readonly usage: Usage;
   /** The value of an answer in JSON. Providers leave it out; it is added when the answer was checked. */
   readonly object?: AnswerObject;
+  /** The answer could not be checked in time. It has an object if it is JSON that may not match its schema. */
+  readonly isUnverified?: true;
 }
 
 /** A piece of an answer that is streamed. Exactly one `finish` ends it; a failure is thrown. */

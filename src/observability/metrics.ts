@@ -112,7 +112,7 @@ export function createMetrics(): Metrics {
   );
   const attempts = counter(
     'provider_attempts_total',
-    'Calls to providers, each retry and fallback counted, by outcome: ok, canceled, or the problem type. An answer that then breaks its schema is ok.',
+    'Calls to providers, each retry and fallback counted, by outcome: ok, canceled, or the problem type.',
     'provider',
     'outcome',
   );

@@ -76,6 +76,17 @@ it('does not follow from a request that the provider refuses', async () => {
   expect(health).toMatchObject({ status: 'working', failed: failed + 1 });
 });
 
+it('does not follow from an answer that breaks the schema of its prompt', async () => {
+  const prompt = await harness.createPrompt({ response_format: { type: 'json' } });
+  const { failed, succeeded } = (await healthOf('mock')) ?? { failed: 0, succeeded: 0 };
+  const counter = 'provider_attempts_total{provider="mock",outcome="provider-bad-answer"}';
+  const before = await harness.metric(counter);
+  expect((await harness.invoke(prompt, { retries: 1 })).status).toBe(502);
+  const health = await after(failed + succeeded + 2, 'working');
+  expect(health).toMatchObject({ status: 'working', failed, succeeded: succeeded + 2 });
+  expect(await harness.metric(counter)).toBe(before + 2);
+});
+
 it('counts a call whose place another provider took', async () => {
   const fallbacks = [{ provider: 'mock', model: 'model-a' }];
   const saved = await harness.createPrompt({ selected_provider: 'spare', selected_model: 'mock-503', fallbacks });

@@ -209,12 +209,6 @@ export class InvocationRecord implements AttemptLog {
     return this.#opened(this.#add(provider, request.model), quote, undefined);
   }
 
-  refuse({ type: problem, message: detail }: Pick<ProblemError, 'type' | 'message'>, answer: GenerateResult): void {
-    this.#content?.answered(answer);
-    const last = this.#document.attempts.at(-1);
-    if (last !== undefined) Object.assign(last, { status: 'failed', problem, detail });
-  }
-
   /** Its calls so far, for the problem of an invocation that is ended before them. */
   calls(): FailedAttempt[] {
     return this.#document.attempts.map(({ provider, model, problem = 'interrupted', cost }) => ({
@@ -299,6 +293,7 @@ export class InvocationRecord implements AttemptLog {
       end: (end) => {
         attempt.latency_ms = this.#elapsed(began);
         describe(attempt, end);
+        if (end.refused !== undefined) this.#content?.answered(end.refused);
         this.#tell(attempt.provider, end);
         const cost = settle(attempt, quote, ceiling, end);
         if (most !== undefined && cost !== undefined && Number(cost.amount) > most) {
@@ -315,9 +310,10 @@ export class InvocationRecord implements AttemptLog {
     };
   }
 
-  #tell(provider: string, { outcome, detail, status, code, message }: AttemptEnd): void {
+  #tell(provider: string, end: AttemptEnd): void {
+    const { outcome, detail, status, code, message } = end;
     if (outcome === 'canceled') return;
-    const failure = outcome === 'ok' ? undefined : { problem: outcome, detail, status, code, message };
+    const failure = hasAnswered(end) ? undefined : { problem: outcome, detail, status, code, message };
     this.#dependencies.onCalled({ provider, began: this.#document.created_at, failure });
   }
 
@@ -356,6 +352,11 @@ function describe(attempt: CallAttemptDocument, { outcome, answer, ...end }: Att
   if (id !== undefined) attempt.answer_id = id;
 }
 
+/** Whether the provider has done its part. */
+function hasAnswered({ outcome, refused }: AttemptEnd): boolean {
+  return outcome === 'ok' || refused !== undefined;
+}
+
 /**
  * Sets what a call used and cost that has ended.
  * @returns undefined if the cost is unknown
@@ -364,8 +365,9 @@ function settle(
   attempt: CallAttemptDocument,
   quote: Quote | undefined,
   ceiling: TokenCeiling | undefined,
-  { outcome, usage = {}, isUnbilled, receivedBytes = 0 }: AttemptEnd,
+  end: AttemptEnd,
 ): CallCost | undefined {
+  const { usage = {}, isUnbilled, receivedBytes = 0 } = end;
   delete attempt.estimate;
   if (isUnbilled === true) {
     if (attempt.usage_source !== undefined) {
@@ -375,7 +377,7 @@ function settle(
     }
     return setCost(attempt, noCost);
   }
-  if (outcome === 'ok' && usage.inputTokens !== undefined && usage.outputTokens !== undefined) {
+  if (hasAnswered(end) && usage.inputTokens !== undefined && usage.outputTokens !== undefined) {
     const cost = quote?.costOf(usage);
     // If its numbers contradict each other, the ceiling counts.
     if (cost !== undefined || ceilingOf(quote, ceiling) === undefined) {

@@ -1,5 +1,5 @@
 import { ProblemError } from '../../base/errors/problem-error.ts';
-import type { FailedAttempt, Usage } from '../language-model.ts';
+import type { FailedAttempt, GenerateResult, Usage } from '../language-model.ts';
 
 export const failureTypes = [
   'provider-failed',
@@ -26,6 +26,8 @@ export interface Failure {
   readonly mayBeBilled: boolean;
   /** As far as the provider said. */
   readonly usage?: Usage | undefined;
+  /** The answer, if it is whole and cannot be used. */
+  readonly refused?: GenerateResult | undefined;
   /** How long the provider asks to wait, in milliseconds. */
   readonly retryAfter?: number | undefined;
   /** For the log; free of keys and prompt text. */
@@ -73,6 +75,11 @@ export function badAnswer(status?: number): Failure {
 /** The answer broke off. */
 export function incompleteAnswer(): Failure {
   return { ...badAnswer(), detail: "The provider's answer is incomplete." };
+}
+
+/** The answer is whole, but not what its caller can use. Another one to the same request may be. */
+export function unfitAnswer(detail: string, refused: GenerateResult): Failure {
+  return { ...badAnswer(), detail, usage: refused.usage, refused };
 }
 
 /** The problem that the caller gets for a failure, with `Retry-After` in whole seconds if the provider asks to wait. */

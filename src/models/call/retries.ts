@@ -2,10 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FairQueue } from '../../base/limits/fair-queue.ts';
 import { isRefusal } from '../../base/errors/refusal.ts';
 import type { Random } from '../../base/runtime/random.ts';
-import type { AttemptEnd, CallOptions, GenerateRequest, TokenCeiling, Usage } from '../language-model.ts';
+import type {
+  AttemptEnd,
+  CallOptions,
+  GenerateRequest,
+  GenerateResult,
+  TokenCeiling,
+  Usage,
+} from '../language-model.ts';
 import type { CallSpan, TraceContext, TracedCall } from './call-span.ts';
 import type { CalledProvider } from './classify.ts';
-import { timeout, toAttempt, toProblem, type Failure } from './failures.ts';
+import { timeout, toAttempt, toProblem, unfitAnswer, type Failure } from './failures.ts';
 import { isPlausible, type Plausible } from './usage.ts';
 
 /** A failed attempt that is followed by another. */
@@ -59,17 +66,28 @@ export interface Turn {
   readonly traceFields: Record<string, string> | undefined;
   /** Reports usage that is not plausible. */
   readonly plausible: Plausible;
+  /** Whether the answer can be used. */
+  check(result: GenerateResult): Promise<AttemptResult<GenerateResult>>;
   /** Call it once, when the attempt has ended. */
   end(end: AttemptEnd): void;
 }
 
 /** How an attempt ended that failed. @param signal of the attempt */
 export function failedEnd(failure: Failure, signal: AbortSignal): AttemptEnd {
-  const { type, detail, status, code, message, usage, mayBeBilled } = failure;
+  const { type, detail, status, code, message, usage, mayBeBilled, refused } = failure;
   const isLate = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
   const isCanceled = signal.aborted && !isLate;
-  const end = { code, usage, isUnbilled: !isCanceled && !mayBeBilled };
+  const end = { code, usage, refused, isUnbilled: !isCanceled && !mayBeBilled };
   return isCanceled ? { ...end, outcome: 'canceled' } : { ...end, outcome: type, detail, status, message };
+}
+
+/** Checks a whole answer as its caller says. */
+export async function checkAnswer(
+  { check }: Pick<CallOptions, 'check'>,
+  result: GenerateResult,
+): Promise<AttemptResult<GenerateResult>> {
+  const checked = (await check?.(result)) ?? { result };
+  return 'mistake' in checked ? { failure: unfitAnswer(checked.mistake, result) } : checked;
 }
 
 /** Attempts of one call, including the first, unless the caller allows fewer. */
@@ -107,7 +125,7 @@ export async function repeat<Result>(
   attempt: (turn: Turn) => Promise<AttemptResult<Result>>,
 ): Promise<Result> {
   const { model } = request;
-  const { signal, requestId, maxAttempts = mostAttempts, retries = 0, onFailedAttempt, attemptLog, onCost } = call;
+  const { signal, requestId, maxAttempts = mostAttempts, retries = 0, onFailedAttempt, attemptLog, onEnd } = call;
   const { traceparent, tracestate } = call;
   const place = { key: call.principal.family, background: call.background ?? false };
   let billed = 0;
@@ -148,10 +166,11 @@ export async function repeat<Result>(
             isReported = true;
             return undefined;
           },
+          check: (result) => checkAnswer(call, result),
           end(end) {
             onAttempt?.(provider, end.outcome);
             const cost = open?.end(end);
-            onCost?.(cost);
+            onEnd?.(end, cost);
             span?.end(end, cost);
           },
         };

@@ -88,9 +88,10 @@ export async function* readStream(
 export async function beginStream(
   provider: CalledProvider,
   request: GenerateRequest,
-  { signal, leave, traceFields, plausible, end }: Turn,
+  turn: Turn,
   showsThinking: boolean,
 ): Promise<AttemptResult<Begun>> {
+  const { signal, leave, traceFields, plausible, end } = turn;
   const upstream = new AbortController();
   const cancel = (): void => {
     upstream.abort(signal.reason);
@@ -109,7 +110,7 @@ export async function beginStream(
       abortSignal: upstream.signal,
       ...(traceFields && { headers: traceFields }),
     });
-    answer = new StreamedAnswer(parts, new AnswerContent(provider), usage, upstream, leave, context, showsThinking);
+    answer = new StreamedAnswer(parts, new AnswerContent(provider), usage, upstream, turn, context, showsThinking);
     return { result: { first: await answer.next(), rest: { answer, end } } };
   } catch (error) {
     upstream.abort();

@@ -3,6 +3,7 @@ import {
   thinkingEvents,
   type AttemptEnd,
   type GenerateEvent,
+  type GenerateResult,
   type ToolCallPart,
   type Usage,
 } from '../language-model.ts';
@@ -10,6 +11,7 @@ import { argumentsOf } from '../transport/tool-arguments.ts';
 import type { AnswerContent, GrowingThinking } from './parts.ts';
 import { toStreamFailure, type FailureContext } from './classify.ts';
 import { incompleteAnswer, tooLarge, type Failure } from './failures.ts';
+import type { Turn } from './retries.ts';
 import { toFinishReason, type MentionedUsage } from './usage.ts';
 
 /** The longest answer, in bytes of text, reasoning and arguments; like that of a whole answer. */
@@ -41,7 +43,7 @@ export class StreamedAnswer {
   readonly #content: AnswerContent;
   readonly #usage: MentionedUsage;
   readonly #upstream: AbortController;
-  readonly #leave: () => void;
+  readonly #turn: Pick<Turn, 'leave' | 'check'>;
   readonly #context: () => FailureContext;
   readonly #showsThinking: boolean;
   #ready: GenerateEvent[] = [];
@@ -67,7 +69,7 @@ export class StreamedAnswer {
     content: AnswerContent,
     usage: MentionedUsage,
     upstream: AbortController,
-    leave: () => void,
+    turn: Pick<Turn, 'leave' | 'check'>,
     context: () => FailureContext,
     showsThinking: boolean,
   ) {
@@ -75,7 +77,7 @@ export class StreamedAnswer {
     this.#content = content;
     this.#usage = usage;
     this.#upstream = upstream;
-    this.#leave = leave;
+    this.#turn = turn;
     this.#context = context;
     this.#showsThinking = showsThinking;
   }
@@ -99,6 +101,7 @@ export class StreamedAnswer {
   async next(): Promise<GenerateEvent> {
     for (;;) {
       const event = this.#ready.shift();
+      if (event?.type === 'finish') return { ...event, result: await this.#checked(event.result) };
       if (event !== undefined) return event;
       if (this.#reason) throw this.#error(this.#reason);
       const part = await this.#read();
@@ -122,7 +125,13 @@ export class StreamedAnswer {
     }
     this.#upstream.abort();
     this.#reader.cancel().catch(() => {});
-    this.#leave();
+    this.#turn.leave();
+  }
+
+  async #checked(said: GenerateResult): Promise<GenerateResult> {
+    const checked = await this.#turn.check(said);
+    if ('failure' in checked) throw new AnswerError(checked.failure);
+    return checked.result;
   }
 
   /** Lets the connection be used again: the response usually ends right after the format's own end. */
@@ -136,7 +145,7 @@ export class StreamedAnswer {
       // The answer was complete before.
     } finally {
       clearTimeout(timer);
-      this.#leave();
+      this.#turn.leave();
     }
   }
 

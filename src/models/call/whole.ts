@@ -1,5 +1,5 @@
 import type { LanguageModelV4GenerateResult } from '@ai-sdk/provider';
-import { textOf, type GenerateRequest, type GenerateResult } from '../language-model.ts';
+import { textOf, type AttemptEnd, type GenerateRequest, type GenerateResult } from '../language-model.ts';
 import { argumentsOf } from '../transport/tool-arguments.ts';
 import { AnswerContent } from './parts.ts';
 import type { Begun } from './stream.ts';
@@ -13,9 +13,10 @@ import { MentionedUsage, toFinishReason, type Plausible } from './usage.ts';
 export async function beginWhole(
   provider: CalledProvider,
   request: GenerateRequest,
-  { signal, leave, traceFields, plausible, end }: Turn,
+  { signal, leave, traceFields, plausible, check, end }: Turn,
 ): Promise<AttemptResult<Begun>> {
   let failure: Failure;
+  let named: AttemptEnd['answer'];
   try {
     const { model, options } = await prepareSdkCall(provider, request, signal);
     const answer = await model.doGenerate({
@@ -25,18 +26,22 @@ export async function beginWhole(
     });
     // Some packages return an empty answer for a body that they do not understand.
     if (answer.content.length > 0 || answer.finishReason.raw !== undefined) {
-      const result = toResult(provider, answer, plausible);
-      const receivedBytes = Buffer.byteLength(textOf(result));
-      end({ outcome: 'ok', usage: result.usage, answer: answer.response, receivedBytes });
-      return { result: { first: { type: 'finish', result } } };
-    }
-    failure = badAnswer();
+      leave();
+      named = answer.response;
+      const checked = await check(toResult(provider, answer, plausible));
+      if ('result' in checked) {
+        const { result } = checked;
+        end({ outcome: 'ok', usage: result.usage, answer: named, receivedBytes: Buffer.byteLength(textOf(result)) });
+        return { result: { first: { type: 'finish', result } } };
+      }
+      ({ failure } = checked);
+    } else failure = badAnswer();
   } catch (error) {
     failure = signal.aborted ? timeout('provider') : toFailure(error, failureContext(provider, request));
   } finally {
     leave();
   }
-  end(failedEnd(failure, signal));
+  end({ ...failedEnd(failure, signal), answer: named });
   return { failure };
 }
 

@@ -1,14 +1,8 @@
 import { noCost } from '../../base/runtime/money.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
-import { finishOf, type CallOptions, type FailedAttempt } from '../../models/language-model.ts';
+import { finishOf, type CallOptions, type FailedAttempt, type GenerateResult } from '../../models/language-model.ts';
 import type { CallObserver } from './call-observer.ts';
-import {
-  callTarget,
-  type CallTargetDependencies,
-  type CheckedAnswer,
-  type TargetAnswer,
-  type TargetForm,
-} from './call-target.ts';
+import { callTarget, type CallTargetDependencies, type TargetAnswer, type TargetForm } from './call-target.ts';
 import type { Target } from './plan.ts';
 import { cacheKey, type ResponseCache } from './response-cache.ts';
 import { createSharedCalls, type Caller } from './shared-calls.ts';
@@ -47,7 +41,7 @@ export interface Answers {
   /** An answer in the cache. @throws {ProblemError} not-cached if the policy accepts nothing else */
   find(target: Target, policy: CachePolicy): Answer | undefined;
   /** Keeps an answer, if the policy allows it and another call would not give a better one. */
-  keep(target: Target, answer: CheckedAnswer, policy: CachePolicy): void;
+  keep(target: Target, result: GenerateResult, policy: CachePolicy): void;
 }
 
 export interface AnswersDependencies extends CallTargetDependencies {
@@ -86,8 +80,8 @@ export function createAnswers(dependencies: AnswersDependencies): Answers {
     throw new ProblemError('not-cached', { detail: 'There is no cached answer that is fresh enough.' });
   };
 
-  const keep: Answers['keep'] = (target, answer, policy) => {
-    if (policy.store && mayBeKept(answer)) cache.set(keyOf(target), answer.result);
+  const keep: Answers['keep'] = (target, result, policy) => {
+    if (policy.store && mayBeKept(result)) cache.set(keyOf(target), result);
   };
 
   const callShared = async (target: Target, call: CallOptions, policy: CachePolicy): Promise<TargetAnswer> => {
@@ -155,7 +149,7 @@ export function createAnswers(dependencies: AnswersDependencies): Answers {
           }
         },
         keep({ outcome }) {
-          if ('answer' in outcome) keep(target, outcome.answer, policy);
+          if ('answer' in outcome) keep(target, outcome.answer.result, policy);
         },
       }));
     for (const attempt of ended.attempts) onFailedAttempt?.(attempt);
@@ -184,7 +178,7 @@ function whole(isChecked: boolean): TargetForm {
 }
 
 /** Whether another call would probably end in the same way. */
-function mayBeKept({ result: { finishReason }, isUnverified }: CheckedAnswer): boolean {
+function mayBeKept({ finishReason, isUnverified }: GenerateResult): boolean {
   return !isUnverified && (finishReason === 'stop' || finishReason === 'length' || finishReason === 'tool-calls');
 }
 

@@ -1,26 +1,21 @@
 import type { CallCost, NanoDollars } from '../../base/runtime/money.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { AnswerChecker, AnswerMistake } from '../../base/json-schema/answer-checker.ts';
+import { defined } from '../../base/runtime/objects.ts';
 import {
   textOf,
   type AnswerForm,
   type CallOptions,
   type GenerateEvent,
   type GenerateResult,
-  type Usage,
 } from '../../models/language-model.ts';
 import type { CallObserver } from './call-observer.ts';
 import type { Target } from './plan.ts';
 
-/** An answer with the value of its JSON. */
-export interface CheckedAnswer {
-  readonly result: GenerateResult;
-  /** The answer could not be checked in time. It has an object if it is JSON that may not match its schema. */
-  readonly isUnverified?: true;
-}
-
 /** What a target answered, and how long it took. */
-export interface TargetAnswer extends CheckedAnswer {
+export interface TargetAnswer {
+  /** If it was checked, with the value of its JSON. */
+  readonly result: GenerateResult;
   /** From the first attempt to the end of the last one, in whole milliseconds. */
   readonly latencyMs: number;
   /** Undefined if it is unknown. */
@@ -56,68 +51,45 @@ export async function* callTarget(
   form: TargetForm,
   dependencies: CallTargetDependencies,
 ): AsyncGenerator<TargetEvent, void, void> {
+  const { signal } = call;
   const measured = measure(target, dependencies);
-  let usage: Usage | undefined;
+  const check = form.isChecked ? checkOf(target, call, dependencies.checker) : undefined;
   let outcome = 'canceled';
-  const watched = measured.watching(call, (spent) => {
-    usage = spent;
-  });
   try {
-    for await (const event of target.provider.answer(target.request, watched, form)) {
+    for await (const event of target.provider.answer(target.request, measured.watching(call, check), form)) {
       if (event.type !== 'finish') {
         yield event;
         continue;
       }
-      ({ usage } = event.result);
-      const checked = await checkedAnswer(target, event.result, call, form.isChecked, dependencies.checker);
       outcome = 'ok';
-      yield { type: 'finish', answer: { ...checked, ...measured.answered() } };
+      yield { type: 'finish', answer: { result: event.result, ...measured.answered() } };
     }
   } catch (error) {
-    outcome = outcomeOf(error, call.signal);
-    usage = usageOf(error) ?? usage;
+    outcome = error instanceof ProblemError ? error.type : signal.aborted ? 'canceled' : 'internal-error';
     throw error;
   } finally {
-    measured.ended(outcome, usage);
+    measured.ended(outcome);
   }
 }
 
-/** The provider's answer is not JSON, or does not match its schema. Another one to the same request may be right. */
-export class UnfitAnswerError extends ProblemError {}
-
 /**
- * Reads an answer that has to be JSON, and checks it. Answers that ended early, or with calls of tools, are returned as
- * they are.
+ * The check of an answer that has to be JSON; undefined for others. Answers that ended early, or with calls of tools,
+ * are taken as they are.
  */
-async function checkedAnswer(
-  { provider, request, answerFormat = request.responseFormat }: Target,
-  result: GenerateResult,
-  call: CallOptions,
-  checkJson: boolean,
+function checkOf(
+  { request, answerFormat = request.responseFormat }: Target,
+  { principal }: CallOptions,
   checker: Pick<AnswerChecker, 'check'>,
-): Promise<CheckedAnswer> {
-  if (!checkJson || answerFormat?.type !== 'json' || result.finishReason !== 'stop') return { result };
-  const checked = await checker.check({ schema: answerFormat.schema, text: textOf(result) }, call.principal.family);
-  if (checked.status === 'valid') return { result: { ...result, object: checked.object } };
-  if (checked.status === 'unverified') {
-    const { object } = checked;
-    return { result: { ...result, ...(object !== undefined && { object }) }, isUnverified: true };
-  }
-  const { usage } = result;
-  const { model } = request;
-  call.onFailedAttempt?.({
-    provider: provider.id,
-    model,
-    usage,
-    problem: 'provider-bad-answer',
-    may_be_billed: true,
-  });
-  const unfit = new UnfitAnswerError('provider-bad-answer', {
-    detail: `The provider's answer ${inWords(checked.mistake)}.`,
-    extensions: { provider: provider.id, model, retryable: false, usage: { ...usage } },
-  });
-  call.attemptLog?.refuse(unfit, result);
-  throw unfit;
+): CallOptions['check'] {
+  if (answerFormat?.type !== 'json') return undefined;
+  const { schema } = answerFormat;
+  return async (result) => {
+    if (result.finishReason !== 'stop') return { result };
+    const checked = await checker.check({ schema, text: textOf(result) }, principal.family);
+    if (checked.status === 'invalid') return { mistake: `The provider's answer ${inWords(checked.mistake)}.` };
+    const { object, status } = checked;
+    return { result: { ...result, ...defined({ object }), ...(status === 'unverified' && { isUnverified: true }) } };
+  };
 }
 
 /** Without any text of the answer. */
@@ -145,10 +117,10 @@ function measure(
   { provider, request }: Target,
   { metrics }: CallTargetDependencies,
 ): {
-  /** The call, with its costs noted. @param onLeft called with the usage of a call that its caller leaves */
-  watching(call: CallOptions, onLeft: (usage: Usage) => void): CallOptions;
+  /** The call, with its attempts noted. */
+  watching(call: CallOptions, check: CallOptions['check']): CallOptions;
   answered(): Pick<TargetAnswer, 'latencyMs' | 'cost'>;
-  ended(outcome: string, usage: Usage | undefined): void;
+  ended(outcome: string): void;
 } {
   const started = performance.now();
   let attempts = 0;
@@ -156,36 +128,32 @@ function measure(
   let cost: CallCost | undefined;
   /** Of all attempts; undefined after one whose cost is unknown. */
   let total: NanoDollars | undefined = 0n;
-  const onCost = (one: CallCost | undefined): void => {
+  const tokens: { inputTokens?: number; outputTokens?: number } = {};
+  const onEnd: CallOptions['onEnd'] = ({ usage = {} }, one) => {
     attempts += 1;
     cost = one;
     total = one === undefined || total === undefined ? undefined : total + one.amount;
+    for (const name of ['inputTokens', 'outputTokens'] as const) {
+      const count = usage[name];
+      if (count !== undefined) tokens[name] = (tokens[name] ?? 0) + count;
+    }
   };
   return {
-    watching: (call, onLeft) => ({
+    watching: (call, check) => ({
       ...call,
-      onCost,
-      onLeft,
+      ...(check && { check }),
+      onEnd,
       // That of a shared call changes.
       get deadline() {
         return call.deadline;
       },
     }),
     answered: () => ({ latencyMs: Math.round(performance.now() - started), cost }),
-    ended(outcome, usage) {
+    ended(outcome) {
       const { model } = request;
       const label = provider.models.includes(model) ? model : 'other';
-      const spent = attempts === 0 ? undefined : { ...usage, model: label, cost: total };
+      const spent = attempts === 0 ? undefined : { ...tokens, model: label, cost: total };
       metrics.observeProviderCall(provider.id, outcome, (performance.now() - started) / 1000, spent);
     },
   };
-}
-
-function outcomeOf(error: unknown, signal: AbortSignal): string {
-  if (error instanceof ProblemError) return error.type;
-  return signal.aborted ? 'canceled' : 'internal-error';
-}
-
-function usageOf(error: unknown): Usage | undefined {
-  return error instanceof ProblemError ? error.extensions.usage : undefined;
 }

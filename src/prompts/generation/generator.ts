@@ -16,7 +16,7 @@ import type { MemoryBudget } from '../../base/limits/memory-budget.ts';
 import { createAnswers, noCache, type Answer, type CachePolicy } from './answers.ts';
 import { withAttempts } from './attempts.ts';
 import type { CallObserver } from './call-observer.ts';
-import { callTarget, UnfitAnswerError, type TargetEvent } from './call-target.ts';
+import { callTarget, type TargetEvent } from './call-target.ts';
 import { createGatheredMemory } from './gathered-memory.ts';
 import type { Plan, Target } from './plan.ts';
 import type { ResponseCache } from './response-cache.ts';
@@ -101,7 +101,7 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
         },
       };
       try {
-        return { target, ...(await repeatBadAnswers(targetCall, attempts, (one) => use(target, one))) };
+        return { target, began: now, result: await use(target, targetCall) };
       } catch (error) {
         call.signal.throwIfAborted();
         if (!(error instanceof ProblemError)) throw error;
@@ -142,7 +142,7 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
             yield event;
             continue;
           }
-          if (isStreamed && age === undefined) answers.keep(target, event.answer, policy);
+          if (isStreamed && age === undefined) answers.keep(target, event.answer.result, policy);
           const generated = toGenerated(target, { ...event.answer, age }, attempts, began - started);
           yield { type: 'finish', generated };
         }
@@ -154,42 +154,6 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
       }
     },
   };
-}
-
-/**
- * Calls a target again after an answer that breaks its schema, within the limits of the call. The providers themselves
- * repeat everything else.
- *
- * @param attempts gets the failed attempts of the call
- */
-async function repeatBadAnswers<Result>(
-  call: CallOptions & Required<Pick<CallOptions, 'maxAttempts' | 'retries'>>,
-  attempts: readonly FailedAttempt[],
-  use: (call: CallOptions) => Promise<Result>,
-): Promise<{ began: number; result: Result }> {
-  const earlier = attempts.length;
-  let before = 0;
-  let last: UnfitAnswerError | undefined;
-  let terms = call;
-  for (;;) {
-    const began = performance.now();
-    try {
-      return { began, result: await use(terms) };
-    } catch (error) {
-      if (last !== undefined && isRefusal(error)) throw last;
-      const failed = attempts.slice(earlier);
-      const billed = countBilled(failed);
-      const mayRepeat = failed.length > before && failed.length < call.maxAttempts && billed <= call.retries;
-      if (!(error instanceof UnfitAnswerError) || !mayRepeat || performance.now() >= call.deadline) throw error;
-      before = failed.length;
-      last = error;
-      terms = { ...call, maxAttempts: call.maxAttempts - before, retries: call.retries - billed };
-    }
-  }
-}
-
-function countBilled(attempts: readonly FailedAttempt[]): number {
-  return attempts.filter((attempt) => attempt.may_be_billed).length;
 }
 
 function lengthOf(event: Exclude<TargetEvent, { type: 'finish' }>): number {

@@ -13,7 +13,7 @@ type InvocationResult = components['schemas']['InvocationResult'];
 
 export function toWarnings(
   { unknownVariables, assumedOutputTokens }: Pick<Plan, 'unknownVariables' | 'assumedOutputTokens'>,
-  { isUnverified, result: { object } }: Pick<Generated, 'isUnverified' | 'result'>,
+  { result: { isUnverified, object } }: Pick<Generated, 'result'>,
 ): Pick<InvocationResult, 'warnings'> {
   // Most answers have none.
   const isAsPlanned = unknownVariables.length === 0 && assumedOutputTokens === undefined;

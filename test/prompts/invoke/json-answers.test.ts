@@ -228,8 +228,9 @@ describe('an answer that could not be read in time', () => {
     const provider = {
       id: 'fake',
       models: [],
-      async *answer() {
-        yield { type: 'finish', result };
+      async *answer(_request, { check }) {
+        const checked = await check?.(result);
+        if (checked && 'result' in checked) yield { type: 'finish', result: checked.result };
       },
     } as Partial<Provider> as Provider;
     const request = { model: 'any', messages: [], responseFormat: { type: 'json' } } as const;
@@ -241,7 +242,7 @@ describe('an answer that could not be read in time', () => {
         checker: { check: async () => ({ status: 'unverified' }) },
       }),
     );
-    expect(answer).toEqual({ result, isUnverified: true, latencyMs: expect.any(Number) });
+    expect(answer).toEqual({ result: { ...result, isUnverified: true }, latencyMs: expect.any(Number) });
     expect(toWarnings({ unknownVariables: [] }, answer).warnings).toEqual([
       { code: 'unverified-object', detail: 'reading the answer took too long; it may not be JSON' },
     ]);
