@@ -287,7 +287,7 @@ describe('prompts', () => {
     await page.getByRole('option', { name: 'OpenAI', exact: true }).click();
     await page.getByLabel('Model', { exact: true }).first().fill('mock-404');
     await page.keyboard.press('ControlOrMeta+Enter');
-    await page.getByRole('alert').getByText('The provider says: “Refused with').waitFor();
+    await page.getByRole('alert').getByText('The provider says: Refused with').waitFor();
     await page.getByLabel('Model', { exact: true }).first().fill('mock-hang');
     await page.keyboard.press('ControlOrMeta+Enter');
     await page.getByRole('button', { name: 'Stop' }).click();

@@ -124,6 +124,10 @@ describe('an operator', () => {
     await line.getByText('does not accept the configured credentials (status 401)').waitFor();
     await line.getByText('4 invocations').waitFor();
     await look(page, 'key-overview');
+    const german = await browser.open(service.url, '/dashboard/overview', { locale: 'de-AT' });
+    await signIn(german, service.adminKey);
+    await german.getByText('Der Anbieter hat die Zugangsdaten abgelehnt (Status 401).').first().waitFor();
+    await german.close();
     const steps = countSteps();
     const { press } = steps;
     await press(line.getByRole('link'));

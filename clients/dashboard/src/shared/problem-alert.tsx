@@ -93,7 +93,7 @@ export function ProviderWords({
   if (words === undefined || detail.includes(words)) return null;
   return (
     <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-      {problem.providerSays} “{words}”
+      {problem.providerSays} <q>{words}</q>
     </Text>
   );
 }
@@ -101,6 +101,22 @@ export function ProviderWords({
 /** Title and detail of a problem in the chosen language, if it has them. Otherwise the service's own words are shown. */
 export function knownProblem(type: string, { problem }: Texts['shared']): { title?: string; detail?: string } {
   return problem.known[type.replace('urn:prompt-gateway:problem:', '')] ?? {};
+}
+
+/** Problems whose exact cause only the service's own words have. */
+const explained = new Set(['provider-failed', 'provider-bad-answer']);
+
+/** Why a call to a provider failed: in the chosen language, if it has words for the problem. */
+export function failureWords(
+  failure: { problem?: string | undefined; detail?: string | undefined; provider_status?: number | undefined },
+  shared: Texts['shared'],
+): string | undefined {
+  const { problem = '', detail, provider_status: code } = failure;
+  const known = knownProblem(problem, shared);
+  if (known.title === undefined || detail === undefined) return detail;
+  const status = code === undefined ? '' : ` (${shared.problem.status(code)})`;
+  const isExplained = explained.has(problem.replace('urn:prompt-gateway:problem:', ''));
+  return `${known.title}${status}. ${isExplained ? detail : (known.detail ?? '')}`.trim();
 }
 
 /** Title and detail of an error, for people. */

@@ -2,6 +2,7 @@ import { Group, Text } from '@mantine/core';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { CopyableId } from '../../shared/copy.tsx';
+import { failureWords } from '../../shared/problem-alert.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import classes from './call-list.module.css';
 import { InvocationStatus } from './invocation-status.tsx';
@@ -43,7 +44,7 @@ export function CallList({ invocation }: { invocation: Schemas['Invocation'] }):
 }
 
 function CallFacts({ call, offset }: { call: Call; offset: number }): ReactNode {
-  const { invocations, prompts } = useTexts();
+  const { invocations, prompts, shared } = useTexts();
   const { call: texts } = invocations;
   const format = useFormat();
   const { problem, provider_code: code, latency_ms: latency, usage, usage_source: source, answer_id: answerId } = call;
@@ -62,7 +63,7 @@ function CallFacts({ call, offset }: { call: Call; offset: number }): ReactNode 
     <Text size="xs" c="dimmed" component="div" style={{ overflowWrap: 'anywhere' }}>
       {call.detail !== undefined && (
         <Text size="sm" c="var(--mantine-color-text)">
-          {call.detail}{' '}
+          {failureWords(call, shared)}{' '}
           {call.provider_status !== undefined && call.provider_message !== undefined && <q>{call.provider_message}</q>}
         </Text>
       )}

@@ -4,12 +4,14 @@ import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { serviceUrl } from '../../app/gateway.ts';
 import { TextLink } from '../../shared/links.tsx';
+import { failureWords } from '../../shared/problem-alert.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { problemName } from './queries.ts';
 
 /** Why an invocation failed: in a sentence, in the provider's words, and what to do. Each call that failed says why. */
 export function FailureAlert({ invocation }: { invocation: Schemas['Invocation'] }): ReactNode {
-  const { failure: texts } = useTexts().invocations;
+  const { invocations, shared } = useTexts();
+  const { failure: texts } = invocations;
   const { problem, refused_by: budget, attempts } = invocation;
   if (invocation.status !== 'failed' || problem === undefined) return null;
   const name = problemName(problem);
@@ -32,7 +34,7 @@ export function FailureAlert({ invocation }: { invocation: Schemas['Invocation']
               {alike.length > 0 && `, ${texts.calls(1 + alike.length)}`}:{' '}
             </b>
           )}
-          {attempt?.detail}
+          {attempt && failureWords(attempt, shared)}
           {attempt?.provider_message !== undefined && attempt.provider_status !== undefined && (
             <>
               <br />

@@ -3,6 +3,7 @@ import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import type { Texts } from '../../texts/en.ts';
 import type { Format } from '../../shared/format.ts';
+import { failureWords } from '../../shared/problem-alert.tsx';
 import { StatusBadge } from '../../shared/status-badge.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import { useOutcomeText } from '../deliveries/outcome-words.tsx';
@@ -17,7 +18,8 @@ const mostShown = 8;
 
 /** What fails now, the most serious first: what it is, why, since when, how often, with a link to exactly these. */
 export function Attention(): ReactNode {
-  const { attention: texts } = useTexts().overview;
+  const { overview, shared } = useTexts();
+  const { attention: texts } = overview;
   const outcomeText = useOutcomeText();
   const format = useFormat();
   const attention = useAttention();
@@ -39,7 +41,7 @@ export function Attention(): ReactNode {
               key={`${item.kind} ${item.id} ${item.version ?? ''}`}
               name={item.version === undefined ? item.name : `${item.name} · v${item.version}`}
               target={targetOf(item)}
-              text={[...reasonOf(item, texts, outcomeText), texts.since(format.moment(item.since))].join(' · ')}
+              text={[...reasonOf(item, texts, shared, outcomeText), texts.since(format.moment(item.since))].join(' · ')}
             >
               <StatusBadge tone="danger">{texts.states[`${item.kind}-${item.state}`] ?? item.state}</StatusBadge>
               {countOf(item, promptsOf(item), texts, format)}
@@ -60,8 +62,13 @@ function targetOf({ kind, id, invocations }: Item): Pick<LinkProps, 'to' | 'para
   return { to: '/providers', search: { provider: id } };
 }
 
-function reasonOf(item: Item, texts: Words, outcomeText: (outcome: string) => string): string[] {
-  const { kind, state, detail, problem, provider_message: words, disabled_reason, last_error: error } = item;
+function reasonOf(
+  item: Item,
+  texts: Words,
+  shared: Texts['shared'],
+  outcomeText: (outcome: string) => string,
+): string[] {
+  const { kind, state, problem, provider_message: words, disabled_reason, last_error: error } = item;
   if (kind === 'budget') return [texts.refuses];
   if (state === 'disabled') return [texts.disabled[disabled_reason ?? ''] ?? texts.disabledOtherwise];
   if (kind === 'integration') {
@@ -69,8 +76,8 @@ function reasonOf(item: Item, texts: Words, outcomeText: (outcome: string) => st
     if (error?.error !== undefined) return [outcomeText(error.error)];
     return [status === undefined ? [] : texts.status(String(status))].flat();
   }
-  const why = detail ?? (problem && problemName(problem));
-  return [...(why === undefined ? [] : [why]), ...(words === undefined ? [] : [`“${words}”`])];
+  const why = failureWords(item, shared) ?? (problem && problemName(problem));
+  return [...(why === undefined ? [] : [why]), ...(words === undefined ? [] : [texts.quoted(words)])];
 }
 
 function countOf(

@@ -9,7 +9,7 @@ import { CountLink } from '../../shared/count-link.tsx';
 import { FactTable } from '../../shared/fact-table.tsx';
 import { TextLink } from '../../shared/links.tsx';
 import { useNow } from '../../shared/now.tsx';
-import { ProblemAlert } from '../../shared/problem-alert.tsx';
+import { failureWords, ProblemAlert } from '../../shared/problem-alert.tsx';
 import { Time } from '../../shared/time.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import { providersKey } from './queries.ts';
@@ -72,12 +72,14 @@ function FailingAlert({
   health: NonNullable<Provider['health']>;
   canSeeCalls: boolean;
 }): ReactNode {
-  const { health: texts } = useTexts().providers;
+  const { providers, shared } = useTexts();
+  const { health: texts } = providers;
   const format = useFormat();
   return (
     <Alert color="red" icon={<IconAlertTriangle />} title={texts.since(format.moment(since))}>
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {failure?.detail} {failure?.provider_message !== undefined && <q>{failure.provider_message}</q>}
+        {failure && failureWords(failure, shared)}{' '}
+        {failure?.provider_message !== undefined && <q>{failure.provider_message}</q>}
       </Text>
       {canSeeCalls && (
         <TextLink to="/invocations" search={{ attempt_provider: id, since }} size="sm" underline="always">

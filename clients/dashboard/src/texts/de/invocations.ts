@@ -59,7 +59,7 @@ export const invocations: Texts['invocations'] = {
     tags: 'Tags',
     trace: 'Trace-ID',
     samePrompt: 'Alle Aufrufe dieses Prompts',
-    playground: 'Prompt im Playground öffnen',
+    playground: 'Mit diesem Prompt ausprobieren',
     withFirst: (all, first) => `${all}, erster Inhalt nach ${first}`,
   },
   feedback: {
@@ -97,7 +97,7 @@ export const invocations: Texts['invocations'] = {
       'missing-variables': 'Erforderliche Variablen hatten keinen Wert.',
       'unknown-variables': 'Es gab Variablen, die der Prompt nicht hat.',
     },
-    calls: (count) => `${count} Aufrufe`,
+    calls: (count) => `${count} Anfragen`,
     words: (provider) => `${provider} sagt:`,
     budget: (name) => `Das Budget ${name} ändern`,
     remedy: 'Was das bedeutet, und was zu tun ist',

@@ -46,6 +46,7 @@ export const overview: Texts['overview'] = {
     output: 'Ausgabe',
   },
   attention: {
+    quoted: (words) => `„${words}“`,
     title: 'Braucht Aufmerksamkeit',
     none: 'Nichts braucht Aufmerksamkeit.',
     more: (count) =>

@@ -254,7 +254,7 @@ export const prompts: Texts['prompts'] = {
     required: 'erforderlich',
     default: 'Standardwert',
     purpose: 'Beschreibung',
-    none: 'keiner',
+    none: 'keine Angabe',
     yes: 'ja',
     no: 'nein',
     image: 'Bild',

@@ -72,6 +72,7 @@ export const shared: Texts['shared'] = {
       'test-run-not-found': { title: 'Testlauf nicht gefunden', detail: 'Kein Testlauf hat diese ID.' },
       'internal-error': { title: 'Interner Fehler', detail: 'Im Dienst ist ein Fehler aufgetreten.' },
     },
+    status: (code) => `Status ${code}`,
     providerSays: 'Der Anbieter sagt:',
     mayHaveBeenBilled: 'Der Anbieter hat die Anfrage vielleicht berechnet.',
     mayHaveBeenCalled:

@@ -79,7 +79,7 @@ export const shell: Texts['shell'] = {
       next: 'Nächste Zeile einer Liste; Enter öffnet sie',
       previous: 'Vorige Zeile einer Liste',
       save: 'Den Prompt speichern',
-      run: 'Den Prompt im Playground ausführen',
+      run: 'Den Prompt unter „Ausprobieren“ ausführen',
       close: 'Einen Dialog schließen',
     },
   },

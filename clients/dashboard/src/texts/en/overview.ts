@@ -43,6 +43,7 @@ export const overview = {
     output: 'Output',
   },
   attention: {
+    quoted: (words: string) => `“${words}”`,
     title: 'Needs attention',
     none: 'Nothing needs attention.',
     more: (count: string) => (count === '1' ? '1 more needs attention.' : `${count} more need attention.`),

@@ -25,6 +25,7 @@ export const shared = {
     fields: 'Mistakes',
     /** By type, without its prefix. In English the service says it itself. */
     known: {} as Readonly<Record<string, { readonly title: string; readonly detail?: string }>>,
+    status: (code: number) => `status ${code}`,
     providerSays: 'The provider says:',
     mayHaveBeenApplied: 'The change may have been applied. Check before you try again.',
     mayHaveBeenBilled: 'The provider may have billed the call.',

@@ -67,7 +67,11 @@ export function FailedAttempts({ attempts }: { attempts: readonly Schemas['Faile
           <List.Item key={index} style={{ overflowWrap: 'anywhere' }}>
             {provider} / {model}: {problem.replace('urn:prompt-gateway:problem:', '')}
             {may_be_billed && `, ${texts.mayBeBilled}`}
-            {words !== undefined && `: “${words}”`}
+            {words !== undefined && (
+              <>
+                : <q>{words}</q>
+              </>
+            )}
           </List.Item>
         ))}
       </List>
