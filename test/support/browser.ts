@@ -127,12 +127,32 @@ export async function expectAccessible(page: Page): Promise<void> {
 const screenshots = path.join(import.meta.dirname, '../../clients/dashboard/screenshots');
 
 /**
- * With `SCREENSHOTS=on`, saves a picture of the page in both widths and both colour schemes; otherwise does nothing.
+ * With `SCREENSHOTS=on`, saves a picture of the page in both widths and both colour schemes; with `SCREENSHOTS=de` of the
+ * same address in German, opened anew; otherwise does nothing.
  *
  * @param name of the files, before width and scheme
  */
 export async function takeScreenshots(page: Page, name: string): Promise<void> {
-  if (process.env['SCREENSHOTS'] !== 'on') return;
+  const wanted = process.env['SCREENSHOTS'];
+  if (wanted === 'de') {
+    const german = await openInGerman(page);
+    await savePictures(german, `${name}-de`);
+    await german.close();
+  }
+  if (wanted === 'on') await savePictures(page, name);
+}
+
+async function openInGerman(page: Page): Promise<Page> {
+  const german = await page.context().newPage();
+  const key = "'prompt-gateway-language'";
+  await german.addInitScript(`localStorage.setItem(${key}, 'de')`);
+  await german.goto(page.url());
+  await german.waitForLoadState('networkidle');
+  await page.evaluate(`localStorage.setItem(${key}, 'en')`);
+  return german;
+}
+
+async function savePictures(page: Page, name: string): Promise<void> {
   const before = page.viewportSize();
   for (const [width, height] of [
     [1280, 800],
