@@ -138,9 +138,9 @@ export const costs: Texts['costs'] = {
       unpriced: 'Anfragen, deren höchste Kosten unbekannt sind',
       unpricedDescription: 'Weil ihr Modell keinen Preis hat oder nichts ihre Ausgabe-Tokens begrenzt.',
       unpricedChoices: { refuse: 'Ablehnen', allow: 'Erlauben: Mehr als das Limit kann ausgegeben werden' },
-      thresholds: 'Ereignisse',
+      thresholds: 'Events',
       thresholdsDescription:
-        'Prozent des Limits, zum Beispiel 80. Wenn so viel ausgegeben ist, wird ein Ereignis BUDGET_THRESHOLD_REACHED gesendet.',
+        'Prozent des Limits, zum Beispiel 80. Wenn so viel ausgegeben ist, wird ein Event BUDGET_THRESHOLD_REACHED gesendet.',
       thresholdWrong: 'Geben Sie ganze Zahlen von 1 bis 100 ein.',
       beginsAnew: 'Mit dieser Änderung beginnt das Budget neu: Nichts davon ist ausgegeben.',
       created: (name) => `Das Budget ${name} ist erstellt.`,
