@@ -20,6 +20,8 @@ export interface OperationRow {
   readonly bodyLimit: number;
   /** The member of the body whose elements an export writes as JSON Lines. */
   readonly linesAs?: string;
+  /** The body is JSON Lines, of at most so many bytes each. */
+  readonly lineLimit?: number;
   /** Declared statuses and the (first) media type of each; `null` without a body. */
   readonly responses: Readonly<Record<string, string | null>>;
   /** Media types of successful answers besides these. */
@@ -2188,6 +2190,499 @@ export const operationTable = {
       "provider-rate-limited",
       "provider-bad-answer",
       "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "listDatasets": {
+    "method": "GET",
+    "path": "/api/v1/datasets",
+    "scope": "datasets:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "after",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "offset",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "beyond-limits",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "getDataset": {
+    "method": "GET",
+    "path": "/api/v1/datasets/{name}",
+    "scope": "datasets:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "name",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-None-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "304": null,
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "beyond-limits",
+      "dataset-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "setDataset": {
+    "method": "PUT",
+    "path": "/api/v1/datasets/{name}",
+    "scope": "datasets:write",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "name",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "If-None-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "bodyLimit": 16777216,
+    "lineLimit": 262144,
+    "responses": {
+      "200": "application/json",
+      "201": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "409": "application/problem+json",
+      "412": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "422": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "read-only",
+      "beyond-limits",
+      "dataset-not-found",
+      "not-acceptable",
+      "request-timeout",
+      "too-many-datasets",
+      "edit-conflict",
+      "precondition-failed",
+      "content-too-large",
+      "unsupported-media-type",
+      "dataset-refused",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "deleteDataset": {
+    "method": "DELETE",
+    "path": "/api/v1/datasets/{name}",
+    "scope": "datasets:write",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "name",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "409": "application/problem+json",
+      "412": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "read-only",
+      "beyond-limits",
+      "dataset-not-found",
+      "not-acceptable",
+      "edit-conflict",
+      "precondition-failed",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "addDatasetCases": {
+    "method": "POST",
+    "path": "/api/v1/datasets/{name}/cases",
+    "scope": "datasets:write",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "name",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "bodyLimit": 1048576,
+    "responses": {
+      "200": "application/json",
+      "201": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "409": "application/problem+json",
+      "412": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "422": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "read-only",
+      "beyond-limits",
+      "dataset-not-found",
+      "not-acceptable",
+      "request-timeout",
+      "edit-conflict",
+      "precondition-failed",
+      "content-too-large",
+      "unsupported-media-type",
+      "dataset-refused",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "listDatasetVersions": {
+    "method": "GET",
+    "path": "/api/v1/datasets/{name}/versions",
+    "scope": "datasets:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "name",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "after",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "offset",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "beyond-limits",
+      "dataset-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "listDatasetCases": {
+    "method": "GET",
+    "path": "/api/v1/datasets/{name}/versions/{version}/cases",
+    "scope": "datasets:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "name",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "version",
+        "in": "path",
+        "type": "integer",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "after",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "offset",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "beyond-limits",
+      "dataset-not-found",
+      "version-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "exportDatasetCases": {
+    "method": "GET",
+    "path": "/api/v1/datasets/{name}/versions/{version}/export",
+    "scope": "datasets:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "name",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "version",
+        "in": "path",
+        "type": "integer",
+        "required": true
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/jsonl",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "beyond-limits",
+      "dataset-not-found",
+      "version-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-unavailable",
       "storage-full",
       "shutting-down",
       "interrupted",
@@ -6059,4 +6554,4 @@ export const operationTable = {
 export type OperationId = keyof typeof operationTable;
 
 /** What an API key may be allowed to do. */
-export type Scope = 'prompts:read' | 'prompts:write' | 'prompts:release' | 'prompts:invoke' | 'providers:invoke' | 'orders:read' | 'orders:write' | 'catalog:read' | 'catalog:write' | 'integrations:read' | 'integrations:manage' | 'invocations:read' | 'invocations:content' | 'audit:read' | 'keys:manage' | 'metrics:read' | 'prices:read' | 'prices:write' | 'budgets:read' | 'budgets:write';
+export type Scope = 'prompts:read' | 'prompts:write' | 'prompts:release' | 'prompts:invoke' | 'providers:invoke' | 'orders:read' | 'orders:write' | 'catalog:read' | 'catalog:write' | 'integrations:read' | 'integrations:manage' | 'datasets:read' | 'datasets:write' | 'invocations:read' | 'invocations:content' | 'audit:read' | 'keys:manage' | 'metrics:read' | 'prices:read' | 'prices:write' | 'budgets:read' | 'budgets:write';

@@ -174,6 +174,18 @@ export const problems = {
     "status": 404,
     "title": "Budget not found"
   },
+  "dataset-not-found": {
+    "status": 404,
+    "title": "Data set not found"
+  },
+  "too-many-datasets": {
+    "status": 409,
+    "title": "Too many data sets"
+  },
+  "dataset-refused": {
+    "status": 422,
+    "title": "Data set refused"
+  },
   "price-not-found": {
     "status": 404,
     "title": "Price not found"

@@ -98,6 +98,7 @@ const commonAnswers = [
     answer: `${name}NotFound`,
     when: (operation) => takes(operation, `Path${name}Id`),
   })),
+  { status: 404, answer: 'DatasetNotFound', when: (operation) => takes(operation, 'PathDatasetName') },
   { status: 404, answer: 'PromptNotFound', when: (operation) => takes(operation, 'PathSlugOrId') },
   { status: 406, answer: 'NotAcceptable', when: needsKey },
   { status: 406, answer: 'PublicNotAcceptable', when: isPublic },

@@ -284,10 +284,16 @@ const statedRepetition = () => ({
   },
 });
 
-/** `x-event-schema` is the schema of the events of a stream. Redocly bundles and checks it like other schemas. */
+/**
+ * `x-event-schema` is the schema of the events of a stream, `x-line-schema` that of each line of JSON Lines. Redocly
+ * bundles and checks them like other schemas.
+ */
 const eventSchemas = (types) => ({
   ...types,
-  MediaType: { ...types.MediaType, properties: { ...types.MediaType.properties, 'x-event-schema': 'Schema' } },
+  MediaType: {
+    ...types.MediaType,
+    properties: { ...types.MediaType.properties, 'x-event-schema': 'Schema', 'x-line-schema': 'Schema' },
+  },
 });
 
 /** Redocly reads a plugin from its default export. */

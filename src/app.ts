@@ -74,6 +74,9 @@ import { statisticsOperations } from './accounting/statistics/statistics-operati
 import { createProviderHealthStore, providerHealthIndexes } from './accounting/statistics/provider-health-store.ts';
 import { createStatisticsStore, statisticsIndexes } from './accounting/statistics/statistics-store.ts';
 import { createStatistics } from './accounting/statistics/statistics.ts';
+import { datasetIndexes } from './prompts/evaluations/datasets/dataset-store.ts';
+import { createDatasetFeature } from './prompts/evaluations/datasets/feature.ts';
+import { versionIndexes } from './prompts/evaluations/datasets/version-store.ts';
 import { createTestRunDeletion, createTestRunFeature } from './prompts/test-runs/feature.ts';
 import { testRunIndexes } from './prompts/test-runs/test-run-store.ts';
 import type { Telemetry } from './observability/telemetry/telemetry.ts';
@@ -145,6 +148,8 @@ export const indexes: readonly CollectionIndexes[] = [
   idempotencyIndexes,
   promptsIndexes,
   testRunIndexes,
+  datasetIndexes,
+  versionIndexes,
   catalogIndexes,
   ordersIndexes,
   integrationIndexes,
@@ -266,6 +271,7 @@ export function createApp(dependencies: AppDependencies): App {
     retentionMs: config.limits.testRunRetentionMs,
   });
   const { testRuns } = testRunFeature;
+  const datasetFeature = createDatasetFeature(basis, blobs);
   const audit = createAuditFeature(database, indexes, isReadOnly, () => dependencies.data.progress() !== undefined);
   const { records, flush } = invocationFeature;
   const spending = createSpendingFeature({ ...basis, records, prompts, flush, timeoutMs });
@@ -306,6 +312,7 @@ export function createApp(dependencies: AppDependencies): App {
       promptFeature,
       invocationFeature,
       testRunFeature,
+      datasetFeature,
       orders,
       integrationFeature,
       costs,
@@ -334,6 +341,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...invokeOperations({ planner, prepare, budgets: budgets.budgets, ...config.invoke }),
     ...providerTestOperations({ planner, providers, prepare, timeoutMs }),
     ...testRunFeature.operations,
+    ...datasetFeature.operations,
     ...invocationFeature.operations(prompts),
     ...providerOperations(providers, statistics),
     ...costs.operations,
@@ -385,6 +393,8 @@ export function createApp(dependencies: AppDependencies): App {
       { on: /^(PUT|DELETE) \/api\/v1\/prices\//, cannot: 'change prices' },
       { on: /^GET \/api\/v1\/budgets/, cannot: 'read budgets' },
       { on: /^(PUT|DELETE) \/api\/v1\/budgets/, cannot: 'change budgets' },
+      { on: /^GET \/api\/v1\/datasets/, cannot: 'read data sets' },
+      { on: / \/api\/v1\/datasets/, cannot: 'change data sets' },
       { on: / \/api\/v1\/audit-log$/, cannot: 'read who changed others' },
       // The planner decides for these, together with what else a key may reach.
       { on: /\{slugOrId\}\/(invoke|render|test)$/, isKept: true },
@@ -409,7 +419,10 @@ export function createApp(dependencies: AppDependencies): App {
       { on: / \/v1\/(locations|categories|products|orders)$/, isKept: true },
       { on: / \/api\/v1\/(integrations|deliveries|replays)/, isKept: true },
       // What no location has.
-      { on: / \/api\/v1\/(prompts|test-runs|invocations|providers|prices|budgets|costs|event-types)/, isKept: true },
+      {
+        on: / \/api\/v1\/(prompts|test-runs|datasets|invocations|providers|prices|budgets|costs|event-types)/,
+        isKept: true,
+      },
       { on: / \/v1\/(chat|responses|models)/, isKept: true },
       { on: / \/api\/v1\/(whoami|session|api-keys)/, isKept: true },
     ],

@@ -38,7 +38,14 @@ function keyIn(text: string): string {
 /** The guides whose commands need nothing but a running service. Those of the others are run below. */
 describe.each([
   ...['3-upgrade.md', '61-limits-of-keys.md', '62-keys-for-partners.md', '8-stream-answers.md'],
-  ...['90-invocation-log.md', '92-costs.md', '921-budgets.md', '93-audit-log.md', '94-openai-hosted-prompts.md'],
+  ...[
+    '90-invocation-log.md',
+    '92-costs.md',
+    '921-budgets.md',
+    '93-audit-log.md',
+    '94-openai-hosted-prompts.md',
+    '951-data-sets.md',
+  ],
 ])('the guide %s', (name) => {
   it('runs by itself, from its first command to its last', async () => {
     const service = await startTestService();

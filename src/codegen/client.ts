@@ -32,6 +32,8 @@ interface ClientOperation {
   repeatable: boolean;
   /** It can be answered with a stream. So the service stops its work when the caller leaves, unless there is a key. */
   stops: boolean;
+  /** Its body is JSON Lines. */
+  takesLines: boolean;
   /** The component of the body. */
   bodyComponent: string | undefined;
   /** The components or types of the successful answers. */
@@ -102,6 +104,7 @@ function describe(document: OpenApiDocument, entry: OperationEntry): ClientOpera
     isText: successes.every(({ 0: media }) => media === 'text/plain' || media === 'application/jsonl'),
     repeatable: method !== 'post' || operation['x-repeatable'] === true,
     stops: answersWithEvents(document, entry),
+    takesLines: requestBody?.content['application/x-ndjson'] !== undefined,
     bodyComponent: component(requestBody?.content['application/json']?.schema),
     answers: successes.map(({ status, 0: media, 1: content }) => {
       const name = component(content?.schema);
@@ -152,11 +155,12 @@ function byResource(operations: readonly ClientOperation[]): [string, ClientOper
  */
 function renderOperations(operations: readonly ClientOperation[]): string {
   const row = (operation: ClientOperation): string => {
-    const { method, path, input, isPage, isText, isStream, headers, repeatable, stops } = operation;
+    const { method, path, input, takesLines, isPage, isText, isStream, headers, repeatable, stops } = operation;
     const members = [
       `method: '${method}'`,
       `path: '${path}'`,
       ...(input === undefined ? [] : [`input: '${input}'`]),
+      ...(takesLines ? ['lines: true'] : []),
       ...(isPage ? ['page: true'] : []),
       ...(isText ? ['text: true'] : []),
       ...(isStream ? ['events: true'] : []),
@@ -177,6 +181,8 @@ export interface OperationRow {
   readonly path: string;
   /** The argument after the path parameters. */
   readonly input?: 'body' | 'query';
+  /** The body is JSON Lines, as text. */
+  readonly lines?: true;
   /** It answers with a page of a list. */
   readonly page?: true;
   /** It answers with text instead of JSON. */
@@ -239,8 +245,19 @@ function tagDescription(document: OpenApiDocument, resource: string): string {
 const usual = ['default', '400', '401', '403', '406', '408', '413', '415', '429', '500', '503'];
 
 function signature(operation: ClientOperation): string {
-  const { id, resource, name, summary, description, pathParameters, input, inputRequired, bodyComponent, answers } =
-    operation;
+  const {
+    id,
+    resource,
+    name,
+    summary,
+    description,
+    pathParameters,
+    input,
+    inputRequired,
+    takesLines,
+    bodyComponent,
+    answers,
+  } = operation;
   const problems = Object.entries(operation.problems)
     .filter(([status]) => !usual.includes(status))
     .flatMap(([status, types]) => types.map((type) => `\`${type}\` (${status})`));
@@ -260,7 +277,7 @@ function signature(operation: ClientOperation): string {
     ...(input === undefined
       ? []
       : [
-          `${input}${inputRequired ? '' : '?'}: ${input === 'body' ? `Schemas['${bodyComponent ?? ''}']` : `Query<'${id}'>`}`,
+          `${input}${inputRequired ? '' : '?'}: ${input === 'query' ? `Query<'${id}'>` : takesLines ? 'string' : `Schemas['${bodyComponent ?? ''}']`}`,
         ]),
   ];
   const answer = [...new Set(answers)].join(' | ');

@@ -60,7 +60,9 @@ function exampleRequests(
         .map((parameter) => [parameter.name, exampleOf(parameter, document)]),
     );
   const values = { path: valuesIn('path'), query: valuesIn('query') };
-  const examples = Object.values(operation.requestBody?.content['application/json']?.examples ?? {});
+  const examples = Object.values(operation.requestBody?.content ?? {}).flatMap(({ examples: own = {} }) =>
+    Object.values(own),
+  );
   if (examples.length === 0) return [{ comment: undefined, ...values, body: undefined }];
   return examples.map((reference) => {
     const { summary, value } = resolve(document, reference);
@@ -88,6 +90,7 @@ async function curlSample(entry: OperationEntry, requests: readonly ExampleReque
     // curl sends no header field if the variable is not set.
     ...(entry.parameters.some(({ name }) => name === 'Idempotency-Key') ? [`"Idempotency-Key: $IDEMPOTENCY_KEY"`] : []),
   ];
+  const [mediaType] = Object.keys(entry.operation.requestBody?.content ?? {});
   const commands = requests.map(async ({ comment, path, query, body }) => {
     const usual = body === undefined ? 'get' : 'post';
     const target = entry.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])));
@@ -98,7 +101,7 @@ async function curlSample(entry: OperationEntry, requests: readonly ExampleReque
     const lines = [
       `curl ${entry.method === usual ? '' : `-X ${entry.method.toUpperCase()} `}${address}`,
       ...fields.map((field) => `-H ${field}`),
-      ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${quote(await formatJson(body))}`]),
+      ...(body === undefined ? [] : [`-H 'Content-Type: ${mediaType}'`, `-d ${quote(await formatBody(body))}`]),
     ];
     return `${comment === undefined ? '' : `# ${comment}\n`}${lines.join(' \\\n  ')}\n`;
   });
@@ -157,7 +160,9 @@ function answerName({ operation }: OperationEntry, document: OpenApiDocument): s
   return name.charAt(0).toLowerCase() + name.slice(1);
 }
 
-async function formatJson(value: unknown): Promise<string> {
+/** @param value a text is sent as it is */
+async function formatBody(value: unknown): Promise<string> {
+  if (typeof value === 'string') return value;
   return (await formatted('sample.json', JSON.stringify(value))).trimEnd();
 }
 

@@ -18,6 +18,8 @@ export interface MediaType {
   example?: unknown;
   /** JSON Schema of the data of the events of a `text/event-stream`. */
   'x-event-schema'?: Schema;
+  /** Of each line of JSON Lines. */
+  'x-line-schema'?: Schema;
 }
 
 export interface ResponseObject {
@@ -42,6 +44,8 @@ export interface Operation {
   'x-body-limit'?: number;
   /** The member of the body whose elements an export writes as JSON Lines. The refusal of such lines names it. */
   'x-json-lines'?: string;
+  /** The most bytes of a line, if the body is JSON Lines. */
+  'x-line-limit'?: number;
   /** The method of OpenAI's SDKs for an operation of that API. Its errors have the form of that API too. */
   'x-openai-compatible'?: string;
 }

@@ -11,6 +11,7 @@ interface Row {
   body: 'none' | 'optional' | 'required';
   bodyLimit: number;
   linesAs?: string;
+  lineLimit?: number;
   /** Declared statuses and the media type of each, `null` without a body. */
   responses: Record<string, string | null>;
   /** Other media types of successful answers. */
@@ -61,6 +62,7 @@ export function renderOperationTable(document: OpenApiDocument, problems: Record
             : 'optional',
       bodyLimit: bodyLimitOf(operation),
       ...(operation['x-json-lines'] !== undefined && { linesAs: operation['x-json-lines'] }),
+      ...(operation['x-line-limit'] !== undefined && { lineLimit: operation['x-line-limit'] }),
       responses,
       otherMedia,
       problems: types,
@@ -85,6 +87,8 @@ export interface OperationRow {
   readonly bodyLimit: number;
   /** The member of the body whose elements an export writes as JSON Lines. */
   readonly linesAs?: string;
+  /** The body is JSON Lines, of at most so many bytes each. */
+  readonly lineLimit?: number;
   /** Declared statuses and the (first) media type of each; \`null\` without a body. */
   readonly responses: Readonly<Record<string, string | null>>;
   /** Media types of successful answers besides these. */

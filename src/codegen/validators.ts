@@ -17,7 +17,8 @@ export interface ValidatorSources {
 
 /**
  * Compiles ajv functions ahead of time: for each operation one for its parameters
- * (`<operationId>Parameters`, an object of `path`, `query` and `headers`) and one for its JSON body (`<operationId>Body`).
+ * (`<operationId>Parameters`, an object of `path`, `query` and `headers`) and one for its JSON body, or for each line of it
+ * (`<operationId>Body`).
  */
 export function renderValidators(document: OpenApiDocument): ValidatorSources {
   const schemas = requestSchemas(document);
@@ -65,8 +66,9 @@ function requestSchemas(document: OpenApiDocument): Record<string, Schema> {
       type: 'object',
       properties: { path: group('path', true), query: group('query', true), headers: group('header', false) },
     };
-    const body = resolve(document, operation.requestBody)?.content['application/json'];
-    if (body !== undefined) schemas[`${operation.operationId}Body`] = body.schema;
+    const { 'application/json': json, 'application/x-ndjson': lines } = operation.requestBody?.content ?? {};
+    const body = lines?.['x-line-schema'] ?? json?.schema;
+    if (body !== undefined) schemas[`${operation.operationId}Body`] = body;
   }
   return schemas;
 }

@@ -30,6 +30,8 @@ const checkMs = 1_000;
 
 const jsonTypes = new Set(['application/json', 'application/json; charset=utf-8', 'application/json;charset=utf-8']);
 
+const linesType = 'application/x-ndjson';
+
 /** Refusals of a body in another form than JSON. */
 const isOfForm: ReadonlySet<string> = new Set(['unsupported-media-type', 'malformed-body']);
 
@@ -90,6 +92,41 @@ export async function readJsonBody(
     const { type, message, headers, errors = [] } = error;
     const detail = `${message} JSON Lines are sent as {"${linesAs}": [<line>, <line>]}.`;
     throw new ProblemError(type, { detail, headers, ...(errors.length > 0 && { errors: [...errors] }) });
+  }
+}
+
+/**
+ * Opens a body of JSON Lines.
+ *
+ * @returns it in pieces as they arrive; undefined for an empty body. Reading throws {ProblemError} content-too-large and
+ *   {CallerGoneError}
+ * @throws {ProblemError} content-too-large, unsupported-media-type
+ */
+export async function openLinesBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { bodyLimit: limit }: Pick<OperationRow, 'bodyLimit'>,
+): Promise<AsyncIterable<Buffer> | undefined> {
+  if (!hasBody(request)) return undefined;
+  if (Number(request.headers['content-length'] ?? 0) > limit) {
+    await linger(request);
+    throw tooLarge(limit);
+  }
+  requireJson(request.headers['content-type'], request.headers['content-encoding'], linesType);
+  return chunksOf(request, response, limit);
+}
+
+async function* chunksOf(request: IncomingMessage, response: ServerResponse, limit: number): AsyncGenerator<Buffer> {
+  try {
+    if (request.headers.expect !== undefined) response.writeContinue();
+    let length = 0;
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length > limit) throw tooLarge(limit);
+      yield chunk;
+    }
+  } catch (error) {
+    throw error instanceof ProblemError ? error : new CallerGoneError();
   }
 }
 
@@ -247,14 +284,18 @@ function receive(
 }
 
 /** @throws {ProblemError} unsupported-media-type unless the fields announce plain UTF-8 JSON. */
-function requireJson(contentType: string | undefined, contentEncoding: string | undefined): void {
+function requireJson(
+  contentType: string | undefined,
+  contentEncoding: string | undefined,
+  expected = 'application/json',
+): void {
   if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
     throw new ProblemError('unsupported-media-type', { detail: 'Send the body without a content encoding.' });
   }
-  if (contentType !== undefined && jsonTypes.has(contentType)) return;
+  if (contentType !== undefined && expected === 'application/json' && jsonTypes.has(contentType)) return;
   const parsed = contentType === undefined ? undefined : parseContentType(contentType);
-  if (parsed?.type !== 'application/json') {
-    throw new ProblemError('unsupported-media-type', { detail: 'Send the body as Content-Type: application/json.' });
+  if (parsed?.type !== expected) {
+    throw new ProblemError('unsupported-media-type', { detail: `Send the body as Content-Type: ${expected}.` });
   }
   if ((parsed.parameters['charset'] ?? 'utf-8').toLowerCase() !== 'utf-8') {
     throw new ProblemError('unsupported-media-type', {
@@ -264,7 +305,7 @@ function requireJson(contentType: string | undefined, contentEncoding: string | 
 }
 
 /** Discards the rest of a refused body, if some is left. @throws the refusal */
-async function lingered(request: IncomingMessage, error: unknown): Promise<never> {
+export async function lingered(request: IncomingMessage, error: unknown): Promise<never> {
   if (error instanceof ProblemError && !request.complete) await linger(request);
   throw error;
 }

@@ -52,8 +52,10 @@ function bodyOf(operationId: OperationId): Schema[] {
   for (const item of Object.values(document.paths)) {
     for (const operation of Object.values(item) as { operationId?: string; requestBody?: object }[]) {
       if (operation.operationId !== operationId) continue;
-      const { content } = (operation.requestBody ?? {}) as { content?: { 'application/json'?: { schema?: Schema } } };
-      const schema = content?.['application/json']?.schema;
+      const { content = {} } = (operation.requestBody ?? {}) as {
+        content?: Partial<Record<string, { schema?: Schema; 'x-line-schema'?: Schema }>>;
+      };
+      const schema = content['application/x-ndjson']?.['x-line-schema'] ?? content['application/json']?.schema;
       return schema === undefined ? [] : [schema];
     }
   }

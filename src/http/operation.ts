@@ -3,6 +3,7 @@ import type { ValidateFunction } from 'ajv';
 import type { OperationId, OperationRow, Scope } from '../../generated/operations.ts';
 import type { operations } from '../../generated/types.ts';
 import type { JsonText } from '../base/runtime/json-text.ts';
+import type { ProblemDetail } from '../base/errors/problem-error.ts';
 import type { RequestMemory } from '../base/limits/memory-budget.ts';
 import type { Principal } from '../base/limits/principal.ts';
 import type { AnswerStream, EventStream, eventStreamType } from './answer-stream.ts';
@@ -89,12 +90,26 @@ type Parameters<
   ? NonNullable<Members>
   : Record<string, never>;
 type RequestBody<Id extends OperationId> = operations[Id] extends {
+  requestBody: { content: { 'application/x-ndjson': string } };
+}
+  ? BodyLines
+  : JsonBody<Id>;
+type JsonBody<Id extends OperationId> = operations[Id] extends {
   requestBody: { content: { 'application/json': infer Body } };
 }
   ? Body
   : operations[Id] extends { requestBody?: { content: { 'application/json': infer Body } } }
     ? Body | undefined
     : undefined;
+
+/** A line of a body that is not blank: its value, which follows the contract, or what is wrong with it. */
+export type BodyLine = { readonly number: number } & (
+  | { readonly value: unknown; readonly errors?: never }
+  | { readonly errors: readonly ProblemDetail[]; readonly value?: never }
+);
+
+/** The lines of a body, read as they are asked for. */
+export type BodyLines = AsyncIterable<BodyLine>;
 
 /** The contract's input of the operation, parsed and validated. */
 export interface OperationInput<Id extends OperationId> {

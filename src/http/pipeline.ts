@@ -11,12 +11,13 @@ import type { Turns } from '../base/runtime/turns.ts';
 import type { SecretBox } from '../base/secrets/secret-box.ts';
 import { notModified, prepared, sendAnswer, serialise, streamed, withBasePath, type HandlerResult } from './answer.ts';
 import { bytesInFlight, discardStream, sendStream, type StreamedAnswer } from './answer-stream.ts';
-import { readJsonBody } from './body.ts';
+import { lingered, openLinesBody, readJsonBody, type ReadBody } from './body.ts';
 import { CallerGoneError, callerGoneStatus, hangUpSignal } from './caller-gone.ts';
 import type { EventStreams } from './event-streams.ts';
 import type { Exchange } from './exchange.ts';
 import { idempotencyKey } from './idempotency-key.ts';
 import { keyedAnswer } from './keyed-answer.ts';
+import { coverLines, linesOf } from './lines-body.ts';
 import type { ListQueue } from './list-queue.ts';
 import type { Caller, OperationRoute, AuthenticatedPrincipal, RequestNotes } from './operation.ts';
 import { parseParameters } from './parameters.ts';
@@ -222,7 +223,7 @@ function createSteps(
 ) => Promise<RawAnswer | StreamedAnswer> {
   const { operationId, row } = route;
   const { authenticate, rateLimiter, memory: budget, turns, streams, lists, idempotency } = dependencies;
-  const isRefused = dependencies.isReadOnly === true && row.problems.includes('read-only');
+  const isClosed = dependencies.isReadOnly === true && row.problems.includes('read-only');
   const { isSelfIdempotent, answerBox, idempotencyTermMs, isListedFromMemory } =
     dependencies.traits?.[operationId] ?? {};
   const isQueued = isList(row) && isListedFromMemory !== true;
@@ -241,21 +242,28 @@ function createSteps(
       progress.headers = rateLimiter.count(id, principal.reach?.rates);
       // No answer of an operation that needs a key is cached.
       if (principal.renewedCookie !== undefined) progress.headers['set-cookie'] = principal.renewedCookie;
-      if (isRefused) throw readOnly();
+      if (isClosed) throw readOnly();
     }
     requireAcceptable(request, mediaTypes);
     const memory = (): RequestMemory => (progress.memory ??= budget.forRequest(family));
-    const read =
-      row.body === 'none'
-        ? undefined
-        : await readJsonBody(request, response, row, { family, budget, own: memory, turns });
+    const { lineLimit } = row;
+    let read: ReadBody | undefined;
+    if (lineLimit !== undefined) {
+      const chunks = await openLinesBody(request, response, row);
+      if (chunks !== undefined) read = { value: linesOf(chunks, route, turns) };
+    } else if (row.body !== 'none') {
+      read = await readJsonBody(request, response, row, { family, budget, own: memory, turns });
+    }
     const body = read?.value;
-    progress.body = body;
+    // Lines are gone when they were read.
+    progress.body = lineLimit === undefined ? body : undefined;
     const parameters = parseParameters(row, request.params, searchOf(request.url), request.headers);
     if (parameters.mistakes.length > 0 || !route.parameters(parameters)) {
       throw await refusedParameters(route, parameters);
     }
-    if (body === undefined ? row.body === 'required' : route.body?.(body) === false) {
+    const isRefused =
+      body === undefined ? row.body === 'required' : lineLimit === undefined && route.body?.(body) === false;
+    if (isRefused) {
       throw await refusedBody(route, body, read);
     }
 
@@ -295,7 +303,10 @@ function createSteps(
       const asked = locations === undefined ? body : { body, locations: [...locations].sort() };
       return keyedAnswer({ family, key, scope, body: asked, termMs, box: answerBox }, row, idempotency, handle);
     }
-    const result = await handle();
+    if (lineLimit !== undefined) await coverLines(memory(), hangUpSignal(response));
+    const result = await (lineLimit === undefined
+      ? handle()
+      : handle().catch((error: unknown) => lingered(request, error)));
     if (result.prepared !== undefined) return prepared(request, result.prepared);
     if (result.stream === undefined) return notModified(request, serialise(row, result));
     return notModified(request, streamed(result, result.stream));

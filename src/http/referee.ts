@@ -77,7 +77,12 @@ const slots = new WeakMap<IncomingMessage, Slot>();
 
 /** Judges requests. The validator gets the contract without answers, because it works through all of them first. */
 function requestJudge(document: Contract): Express {
-  const paths = mapOperations(document, (operation) => ({ ...operation, responses: { default: { description: '' } } }));
+  const paths = mapOperations(document, ({ requestBody, ...operation }) => ({
+    ...operation,
+    // The validator reads no JSON Lines.
+    ...(requestBody?.content['application/json'] !== undefined && { requestBody }),
+    responses: { default: { description: '' } },
+  }));
   return createValidator(contractOf(paths, document), { validateRequests: true, validateResponses: false });
 }
 
@@ -131,6 +136,7 @@ function parametersIn(path: string): number {
 }
 
 interface Operation {
+  readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> };
   readonly responses: Readonly<Record<string, unknown>>;
 }
 

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { eventTypes } from '../../generated/events.ts';
-import { operationTable, type OperationId } from '../../generated/operations.ts';
+import { operationTable, type OperationId, type OperationRow } from '../../generated/operations.ts';
 import { problems, type ProblemType } from '../../generated/problems.ts';
 import { pageAddress } from '../../src/http/pages/page-files.ts';
 import { createPages } from '../../src/http/pages/reference.ts';
@@ -138,15 +138,14 @@ function readCommand(text: string): Command {
 /** The examples of an operation's body; one `undefined` if it has no body. */
 function exampleBodies(operationId: OperationId): unknown[] {
   const { method, path: route } = operationTable[operationId];
-  const item = (document.paths as Record<string, Record<string, { requestBody?: RequestBody }>>)[route];
-  const examples = Object.values(item?.[method.toLowerCase()]?.requestBody?.content['application/json'].examples ?? {});
+  const item = (document.paths as unknown as Record<string, Record<string, { requestBody?: RequestBody }>>)[route];
+  const content = Object.values(item?.[method.toLowerCase()]?.requestBody?.content ?? {});
+  const examples = content.flatMap((media) => Object.values(media.examples));
   return examples.length === 0 ? [undefined] : examples.map(({ value }) => value);
 }
 
 interface RequestBody {
-  readonly content: {
-    readonly 'application/json': { readonly examples: Readonly<Record<string, { value: unknown }>> };
-  };
+  readonly content: Readonly<Record<string, { readonly examples: Readonly<Record<string, { value: unknown }>> }>>;
 }
 
 function takes(operationId: OperationId, header: string): boolean {
@@ -356,13 +355,15 @@ describe('the reference of the API', () => {
     const commandsOfEach = await commandsOf(samples);
     for (const [index, { operationId }] of operations.entries()) {
       const commands = commandsOfEach[index] ?? [];
-      const bodies = commands.map(({ body }) => (body === undefined ? undefined : (JSON.parse(body) as unknown)));
+      const { lineLimit }: OperationRow = operationTable[operationId];
+      const isJson = lineLimit === undefined;
+      const bodies = commands.map(({ body }) => (body === undefined || !isJson ? body : (JSON.parse(body) as unknown)));
       expect([operationId, bodies]).toEqual([operationId, exampleBodies(operationId)]);
       for (const { method, target, headers, body } of commands) {
         expect(headers).toEqual({
           ...(operationTable[operationId].needsKey && { Authorization: `Bearer ${service.adminKey}` }),
           ...(takes(operationId, 'Idempotency-Key') && { 'Idempotency-Key': 'some-key' }),
-          ...(body !== undefined && { 'Content-Type': 'application/json' }),
+          ...(body !== undefined && { 'Content-Type': isJson ? 'application/json' : 'application/x-ndjson' }),
         });
         // Each has its own key, so no command is a repetition of another one.
         const key = { ...(takes(operationId, 'Idempotency-Key') && { 'Idempotency-Key': randomUUID() }) };

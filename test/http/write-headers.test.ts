@@ -30,6 +30,9 @@ const changing: readonly OperationId[] = [
   'deletePrice',
   'setBudget',
   'deleteBudget',
+  'setDataset',
+  'deleteDataset',
+  'addDatasetCases',
 ];
 /** Operations that create something, or can cost money. */
 const creating: readonly OperationId[] = [
@@ -66,7 +69,7 @@ const withChosenId: readonly OperationId[] = ['closeFiscalDay'];
 /** Creates a resource with a secret, and cannot show the secret again. */
 const unrepeatable: readonly OperationId[] = ['createApiKey'];
 /** A repetition finds what the first request stored, and changes nothing. */
-const comparing: readonly OperationId[] = ['importPrompts'];
+const comparing: readonly OperationId[] = ['importPrompts', 'addDatasetCases'];
 /** Erases what has no ETag. */
 const withoutTag: readonly OperationId[] = ['deleteInvocationContent'];
 /** Changes nothing. */
@@ -87,7 +90,9 @@ afterAll(() => service.close());
 const send = (id: OperationId, header: string, value: string, isTaken: boolean): Promise<Answer> => {
   const { method, path, ...options } = calls[id];
   const differs = isTaken ? {} : { differs: 'header-not-taken' };
-  return service.call(method, path, { ...options, ...differs, headers: { [header]: value } });
+  const { 'Content-Type': mediaType } = options.headers ?? {};
+  const headers = { ...(mediaType !== undefined && { 'Content-Type': mediaType }), [header]: value };
+  return service.call(method, path, { ...options, ...differs, headers });
 };
 
 function expectRefusal({ status, body }: Answer, header: string): void {

@@ -30,7 +30,9 @@ describe('a service with a bucket that cannot be used', () => {
     ],
   ])('says at start that %s, and so does readiness', async (_what, endpoint, message) => {
     const service = await processes.start({ ...storage.environment, S3_ENDPOINT: await endpoint() });
-    await until(() => service.messages.some((line) => line.startsWith('Warning: Test-run results cannot be stored.')));
+    await until(() =>
+      service.messages.some((line) => line.startsWith('Warning: Test results and data sets cannot be stored.')),
+    );
     expect(service.messages.join('\n')).toMatch(message);
     expect(await storageState(service)).toBe('unavailable');
   });

@@ -36,6 +36,7 @@ interface Fixture {
   readonly replay: string;
 }
 
+const caseLines = { headers: { 'Content-Type': 'application/x-ndjson' } };
 const plenty = { scope: { tag: 'team=none' }, limit: { amount: '1000', currency: 'USD' }, period: 'month' };
 
 async function createFixture(service: TestService): Promise<Fixture> {
@@ -58,6 +59,7 @@ async function createFixture(service: TestService): Promise<Fixture> {
   await service.call('PUT', '/api/v1/prices/echo/retired', { body: { rates } });
   for (const name of ['kept', 'retired']) {
     await service.call('PUT', `/api/v1/budgets/${name}`, { body: plenty });
+    await service.call('PUT', `/api/v1/datasets/${name}`, { ...caseLines, body: '{"id":"first"}' });
   }
   const place = { name: 'Harbour', currency: 'EUR', time_zone: 'UTC', fiscal_day_end: '00:00' };
   await create('/api/v1/prompts', { ...body, name: 'Imported' });
@@ -157,6 +159,14 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     getBudget: { method: 'GET', path: '/api/v1/budgets/kept' },
     setBudget: { method: 'PUT', path: '/api/v1/budgets/kept', body: { ...plenty, thresholds: [90] } },
     deleteBudget: { method: 'DELETE', path: '/api/v1/budgets/retired' },
+    listDatasets: { method: 'GET', path: '/api/v1/datasets' },
+    getDataset: { method: 'GET', path: '/api/v1/datasets/kept' },
+    setDataset: { method: 'PUT', path: '/api/v1/datasets/kept', ...caseLines, body: '{"id":"other"}\n' },
+    deleteDataset: { method: 'DELETE', path: '/api/v1/datasets/retired' },
+    addDatasetCases: { method: 'POST', path: '/api/v1/datasets/kept/cases', body: { cases: [{ id: 'another' }] } },
+    listDatasetVersions: { method: 'GET', path: '/api/v1/datasets/kept/versions' },
+    listDatasetCases: { method: 'GET', path: '/api/v1/datasets/kept/versions/1/cases' },
+    exportDatasetCases: { method: 'GET', path: '/api/v1/datasets/kept/versions/1/export' },
     createTestRun: { method: 'POST', path: `${prompts}/${prompt}/test`, body: { providers: [{ provider: 'echo' }] } },
     listTestRuns: { method: 'GET', path: `${prompts}/${prompt}/test-runs` },
     getTestRun: { method: 'GET', path: `/api/v1/test-runs/${run}` },

@@ -5,6 +5,7 @@ import { productFields } from '../../src/orders/catalog/products/product.ts';
 import { integrationFields } from '../../src/webhooks/integrations/integration.ts';
 import { orderFields } from '../../src/orders/order.ts';
 import { contentFields, promptFields } from '../../src/prompts/prompt.ts';
+import { datasetFields, versionFields } from '../../src/prompts/evaluations/datasets/dataset.ts';
 import { testRunFields } from '../../src/prompts/test-runs/test-run.ts';
 import type { PagedDatabase } from '../../src/storage/db/pages.ts';
 import { openDatabase } from './database.ts';
@@ -35,6 +36,8 @@ const fields: Readonly<Record<string, readonly string[]>> = {
     ...['announced', 'refused', 'outbox', 'expires_at'],
   ],
   model_prices: [...audited, 'provider', 'model', 'rates', 'set_at', 'author'],
+  datasets: [...audited, ...datasetFields.storedNames],
+  dataset_versions: [...versionFields.storedNames, 'pending'],
   test_runs: [...stamps, ...testRunFields.storedNames, 'heartbeat', 'buried_at'],
   api_keys: [
     ...[

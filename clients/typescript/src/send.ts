@@ -114,6 +114,7 @@ export function createSend(options: GatewayOptions, timing: Timing): { raw: Clie
       'Idempotency-Key': idempotencyKey,
       'If-Match': callOptions.ifMatch,
       'If-None-Match': callOptions.ifNoneMatch,
+      ...(row.lines === true && { 'Content-Type': 'application/x-ndjson' }),
     };
     const end = timing.monotonic() + totalTimeout;
     let isUncertain = false;
@@ -138,6 +139,7 @@ export function createSend(options: GatewayOptions, timing: Timing): { raw: Clie
             params: { path: parameters.path, query: parameters.query },
             body: parameters.body,
             headers,
+            ...(row.lines === true && { bodySerializer: String }),
             signal: attemptSignal,
             parseAs: row.events === true ? 'stream' : 'text',
             fetch: (toSend: globalThis.Request) => {

@@ -20,6 +20,7 @@ export interface AuditedKind<Thing> {
     | 'api-key'
     | 'budget'
     | 'category'
+    | 'dataset'
     | 'integration'
     | 'invocation'
     | 'location'

@@ -4,9 +4,14 @@ import { messageOf } from '../runtime/system-error.ts';
 import { defined } from '../runtime/objects.ts';
 
 /**
- * One mistake in a request and its place: a JSON pointer into the body (`#/messages/0/role`), a parameter or a header.
+ * One mistake in a request and its place: a JSON pointer into the body (`#/messages/0/role`) or into a line of it, a
+ * parameter or a header.
  */
-export type ProblemDetail = { detail: string } & ({ pointer: string } | { parameter: string } | { header: string });
+export type ProblemDetail = { detail: string; line?: number } & (
+  | { pointer: string }
+  | { parameter: string }
+  | { header: string }
+);
 
 /** Members that a problem can have in addition to those of RFC 9457. */
 export interface ProblemExtensions {

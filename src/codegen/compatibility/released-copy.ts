@@ -3,7 +3,7 @@ const maps = new Set(['properties', 'headers', 'parameters', 'responses', 'schem
 /** Keywords whose values are data. */
 const data = new Set(['const', 'default', 'enum', 'required']);
 /** Extensions that the guard compares. */
-const facts = new Set(['x-event-schema', 'x-extensible-enum']);
+const facts = new Set(['x-event-schema', 'x-line-schema', 'x-extensible-enum']);
 /** Texts and examples. A title distinguishes the kinds of a union, so it stays. */
 const texts = new Set(['description', 'summary', 'example', 'examples', 'externalDocs', 'links']);
 

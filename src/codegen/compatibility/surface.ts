@@ -129,9 +129,13 @@ function readHeaders(api: OpenApiDocument, headers: object): Surface {
 }
 
 function readContent(api: OpenApiDocument, content: Record<string, Partial<MediaType>> = {}): Surface {
-  return keyed(Object.entries(content), ([media, { schema = {}, 'x-event-schema': events }]) => [
+  return keyed(Object.entries(content), ([media, { schema = {}, 'x-event-schema': events, 'x-line-schema': line }]) => [
     media,
-    { ...readSchema(api, schema), ...(events !== undefined && { events: readSchema(api, events) }) },
+    {
+      ...readSchema(api, schema),
+      ...(events !== undefined && { events: readSchema(api, events) }),
+      ...(line !== undefined && { line: readSchema(api, line) }),
+    },
   ]);
 }
 

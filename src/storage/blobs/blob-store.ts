@@ -72,7 +72,8 @@ export function storageUnavailable(cause: unknown): ProblemError {
 /** The 503 problem while the storage has no space left. */
 export function storageFull(cause: unknown): ProblemError {
   return new ProblemError('storage-full', {
-    detail: 'The storage for test-run results is full. Free some space; the service then recovers automatically.',
+    detail:
+      'The storage for test results and data sets is full. Free some space; the service then recovers automatically.',
     headers: { 'Retry-After': retryAfterSpace },
     cause,
   });

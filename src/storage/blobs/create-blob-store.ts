@@ -95,11 +95,11 @@ export function tellingChecks({ store, explain }: DescribedBlobStore, tell: (mes
       try {
         await store.check();
       } catch (error) {
-        if (works) tell(`Test-run results cannot be stored. ${explain(error)}`);
+        if (works) tell(`Test results and data sets cannot be stored. ${explain(error)}`);
         works = false;
         throw error;
       }
-      if (!works) tell('Test-run results can be stored again.');
+      if (!works) tell('Test results and data sets can be stored again.');
       works = true;
     },
   };

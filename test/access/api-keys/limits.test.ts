@@ -166,7 +166,10 @@ describe('a key that is limited to some prompts', () => {
 
   it('neither reads nor changes what holds for all prompts', async () => {
     const calls = await callEveryOperation(harness.service);
-    const whole = ['listBudgets', 'getBudget', 'setBudget', 'deleteBudget', 'setPrice', 'deletePrice', 'listAuditLog'];
+    const whole = [
+      ...['listBudgets', 'getBudget', 'setBudget', 'deleteBudget', 'setPrice', 'deletePrice', 'listAuditLog'],
+      ...Object.keys(operationTable).filter((id) => id.includes('Dataset')),
+    ];
     for (const id of whole as OperationId[]) {
       const { method, path, ...options } = calls[id];
       const { status, body } = await harness.service.call(method, path, { ...options, key });

@@ -12,6 +12,7 @@ import type { operations } from '../../../generated/types.ts';
 import { createCatalog, createProduct } from '../../orders/catalog/catalog-harness.ts';
 import { createIntegration, eventually, sendTest } from '../../webhooks/integrations/integrations-harness.ts';
 import { openShop, placeOrder } from '../../orders/orders-harness.ts';
+import { datasetsPath, setDataset } from '../../prompts/evaluations/datasets/datasets-harness.ts';
 import { create as createPrompt, promptsPath } from '../../prompts/prompts-harness.ts';
 import { problem, setUp } from '../../support/per-operation.ts';
 import { startReceiver } from '../../support/receiver.ts';
@@ -120,6 +121,40 @@ const lists: Record<ListId, () => Promise<Sample>> = {
       },
     };
     return { path, keyOf: ({ name }: { name: string }) => name, keys, change };
+  },
+  async listDatasets() {
+    const set = async (name: string): Promise<string> => {
+      await setDataset(setup.service, name, ['{}']);
+      return name;
+    };
+    const keys = ['a', 'b', 'c', 'e', 'f', 'g', 'h'];
+    for (const name of keys.toReversed()) await set(name);
+    const change = {
+      async remove(name: string): Promise<void> {
+        await setup.service.call('DELETE', `${datasetsPath}/${name}`);
+      },
+      async insert(behind: string): Promise<string> {
+        await set('a-0');
+        return set(`${behind}-1`);
+      },
+    };
+    return { path: datasetsPath, keyOf: ({ name }: { name: string }) => name, keys, change };
+  },
+  async listDatasetVersions() {
+    for (let version = 1; version <= size; version += 1) {
+      await setDataset(setup.service, 'versions', [`{"id":"${version}"}`]);
+    }
+    const keyOf = ({ version }: { version: number }): string => String(version);
+    return { path: `${datasetsPath}/versions/versions`, keyOf, keys: ['7', '6', '5', '4', '3', '2', '1'] };
+  },
+  async listDatasetCases() {
+    const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+    await setDataset(
+      setup.service,
+      'cases',
+      keys.map((id) => JSON.stringify({ id })),
+    );
+    return { path: `${datasetsPath}/cases/versions/1/cases`, keys };
   },
   async listBudgets() {
     const set = async (name: string): Promise<string> => {

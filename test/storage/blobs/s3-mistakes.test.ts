@@ -17,7 +17,7 @@ async function toldAbout(options: S3BlobStoreOptions): Promise<string[]> {
   return told;
 }
 
-const cannot = 'Test-run results cannot be stored. ';
+const cannot = 'Test results and data sets cannot be stored. ';
 
 let storage: ObjectStorage;
 beforeAll(async () => {
@@ -56,7 +56,7 @@ describe('the messages for the operator about a bucket', () => {
     await once(server, 'listening');
     const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     expect((await toldAbout({ ...storage.options, endpoint }))[0]).toMatch(
-      /^Test-run results cannot be stored\. The server at http\S+ is not S3-compatible/,
+      /^Test results and data sets cannot be stored\. The server at http\S+ is not S3-compatible/,
     );
     server.close();
   });
@@ -71,7 +71,10 @@ describe('the messages for the operator about a bucket', () => {
     for (let look = 0; look < 3; look += 1) await expect(store.check()).rejects.toMatchObject({ status: 503 });
     await storage.restart();
     await store.check();
-    expect(told).toEqual([expect.stringMatching(/cannot be stored/), 'Test-run results can be stored again.']);
+    expect(told).toEqual([
+      expect.stringMatching(/cannot be stored/),
+      'Test results and data sets can be stored again.',
+    ]);
     await store.close();
   });
 });

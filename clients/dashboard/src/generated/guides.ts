@@ -22,4 +22,5 @@ export const guides: readonly { title: string; place: string }[] = [
   {"title":"See who changed what","place":"#/see-who-changed-what"},
   {"title":"Leave OpenAI's hosted prompts","place":"#/leave-openai-s-hosted-prompts"},
   {"title":"Read the numbers of the dashboard","place":"#/read-the-numbers-of-the-dashboard"},
+  {"title":"Data sets","place":"#/data-sets"},
 ];

@@ -8,6 +8,8 @@ export interface OperationRow {
   readonly path: string;
   /** The argument after the path parameters. */
   readonly input?: 'body' | 'query';
+  /** The body is JSON Lines, as text. */
+  readonly lines?: true;
   /** It answers with a page of a list. */
   readonly page?: true;
   /** It answers with text instead of JSON. */
@@ -79,6 +81,16 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
   providers: {
     list: { method: 'GET', path: '/api/v1/providers' },
     test: { method: 'POST', path: '/api/v1/providers/{id}/test', input: 'body', key: true },
+  },
+  datasets: {
+    list: { method: 'GET', path: '/api/v1/datasets', input: 'query', page: true },
+    get: { method: 'GET', path: '/api/v1/datasets/{name}' },
+    set: { method: 'PUT', path: '/api/v1/datasets/{name}', input: 'body', lines: true },
+    delete: { method: 'DELETE', path: '/api/v1/datasets/{name}' },
+    addCases: { method: 'POST', path: '/api/v1/datasets/{name}/cases', input: 'body', repeatable: true },
+    listVersions: { method: 'GET', path: '/api/v1/datasets/{name}/versions', input: 'query', page: true },
+    listCases: { method: 'GET', path: '/api/v1/datasets/{name}/versions/{version}/cases', input: 'query', page: true },
+    exportCases: { method: 'GET', path: '/api/v1/datasets/{name}/versions/{version}/export', text: true },
   },
   prices: {
     list: { method: 'GET', path: '/api/v1/prices', input: 'query', page: true },
@@ -203,6 +215,14 @@ export type OperationName =
   | 'service.getAttention'
   | 'providers.list'
   | 'providers.test'
+  | 'datasets.list'
+  | 'datasets.get'
+  | 'datasets.set'
+  | 'datasets.delete'
+  | 'datasets.addCases'
+  | 'datasets.listVersions'
+  | 'datasets.listCases'
+  | 'datasets.exportCases'
   | 'prices.list'
   | 'prices.get'
   | 'prices.set'

@@ -685,6 +685,108 @@ export interface ProvidersResource {
 }
 
 /**
+ * A data set has cases for a prompt: values of its variables, and what the answer should be. Each change makes a
+ * version, which never changes. See [Data sets](/docs#/data-sets).
+ */
+export interface DatasetsResource {
+  /**
+   * List data sets.
+   *
+   * Lists all data sets, ordered by name.
+   */
+  list(query?: Query<'listDatasets'>, options?: CallOptions<'listDatasets'>): ListCall<Schemas['DatasetPage']>;
+
+  /**
+   * Get a data set.
+   *
+   * Returns a data set, without its cases.
+   *
+   * @param name Name of the data set.
+   * @throws {ProblemError} `dataset-not-found` (404)
+   */
+  get(name: string, options?: CallOptions<'getDataset'> & { ifNoneMatch?: undefined }): Call<Schemas['Dataset']>;
+  /**
+   * Get a data set.
+   *
+   * Returns a data set, without its cases.
+   *
+   * @param name Name of the data set.
+   * @throws {ProblemError} `dataset-not-found` (404)
+   */
+  get(name: string, options: CallOptions<'getDataset'>): Call<Schemas['Dataset'] | undefined>;
+
+  /**
+   * Set a data set.
+   *
+   * Creates a data set, or makes a version with other cases. The body is JSON Lines: a case in each line, as JSON. Empty
+   * lines are ignored. Cases that are the same as those of the current version make no new version.
+   *
+   * A data set has at most 10,000 cases and 16 MiB, a line at most 256 KiB. The body is read as it arrives. If a line is
+   * not valid, or two cases have the same id, nothing changes, and `errors` of the problem names up to 20 of them with
+   * their lines.
+   *
+   * The newest 20 versions are kept.
+   *
+   * @param name Name of the data set.
+   * @throws {ProblemError} `dataset-not-found` (404), `too-many-datasets` (409), `edit-conflict` (409), `precondition-failed` (412), `dataset-refused` (422)
+   */
+  set(name: string, body: string, options?: CallOptions<'setDataset'>): Call<Schemas['Dataset']>;
+
+  /**
+   * Delete a data set.
+   *
+   * Deletes a data set with all of its versions.
+   *
+   * @param name Name of the data set.
+   * @throws {ProblemError} `dataset-not-found` (404), `edit-conflict` (409), `precondition-failed` (412)
+   */
+  delete(name: string, options?: CallOptions<'deleteDataset'>): Call<Schemas['Confirmation']>;
+
+  /**
+   * Add cases to a data set.
+   *
+   * Adds cases at the end of a data set, all of them in one new version. Cases that are there already, with the same id
+   * and content, are not added again, so the request can be repeated.
+   *
+   * @param name Name of the data set.
+   * @throws {ProblemError} `dataset-not-found` (404), `edit-conflict` (409), `precondition-failed` (412), `dataset-refused` (422)
+   */
+  addCases(name: string, body: Schemas['CasesToAdd'], options?: CallOptions<'addDatasetCases'>): Call<Schemas['Dataset']>;
+
+  /**
+   * List versions of a data set.
+   *
+   * Lists the versions of a data set that are kept, the newest first.
+   *
+   * @param name Name of the data set.
+   * @throws {ProblemError} `dataset-not-found` (404)
+   */
+  listVersions(name: string, query?: Query<'listDatasetVersions'>, options?: CallOptions<'listDatasetVersions'>): ListCall<Schemas['DatasetVersionPage']>;
+
+  /**
+   * List cases.
+   *
+   * Lists the cases of a version, in their order. A page ends early when its cases have 8 MiB.
+   *
+   * @param name Name of the data set.
+   * @param version Number of the version.
+   * @throws {ProblemError} `dataset-not-found` (404), `version-not-found` (404)
+   */
+  listCases(name: string, version: number, query?: Query<'listDatasetCases'>, options?: CallOptions<'listDatasetCases'>): ListCall<Schemas['DatasetCasePage']>;
+
+  /**
+   * Export cases.
+   *
+   * Returns all cases of a version as JSON Lines, which a PUT of a data set takes.
+   *
+   * @param name Name of the data set.
+   * @param version Number of the version.
+   * @throws {ProblemError} `dataset-not-found` (404), `version-not-found` (404)
+   */
+  exportCases(name: string, version: number, options?: CallOptions<'exportDatasetCases'>): Call<operations['exportDatasetCases']['responses'][200]['content']['application/jsonl']>;
+}
+
+/**
  * What the tokens of models cost. The service has a table with the prices of hosted models; you set those that it
  * does not have, and those of your contracts. Costs in answers and metrics follow from these prices. A cost that is
  * not known is `null`, which does not mean 0.
@@ -1654,6 +1756,11 @@ export interface Resources {
    * The language-model providers that the service can call.
    */
   readonly providers: ProvidersResource;
+  /**
+   * A data set has cases for a prompt: values of its variables, and what the answer should be. Each change makes a
+   * version, which never changes. See [Data sets](/docs#/data-sets).
+   */
+  readonly datasets: DatasetsResource;
   /**
    * What the tokens of models cost. The service has a table with the prices of hosted models; you set those that it
    * does not have, and those of your contracts. Costs in answers and metrics follow from these prices. A cost that is

@@ -715,6 +715,142 @@ export interface paths<Other = string & {}> {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/datasets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List data sets
+         * @description Lists all data sets, ordered by name.
+         */
+        get: operations<Other>["listDatasets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a data set
+         * @description Returns a data set, without its cases.
+         */
+        get: operations<Other>["getDataset"];
+        /**
+         * Set a data set
+         * @description Creates a data set, or makes a version with other cases. The body is JSON Lines: a case in each line, as JSON. Empty
+         *     lines are ignored. Cases that are the same as those of the current version make no new version.
+         *
+         *     A data set has at most 10,000 cases and 16 MiB, a line at most 256 KiB. The body is read as it arrives. If a line is
+         *     not valid, or two cases have the same id, nothing changes, and `errors` of the problem names up to 20 of them with
+         *     their lines.
+         *
+         *     The newest 20 versions are kept.
+         */
+        put: operations<Other>["setDataset"];
+        post?: never;
+        /**
+         * Delete a data set
+         * @description Deletes a data set with all of its versions.
+         */
+        delete: operations<Other>["deleteDataset"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{name}/cases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add cases to a data set
+         * @description Adds cases at the end of a data set, all of them in one new version. Cases that are there already, with the same id
+         *     and content, are not added again, so the request can be repeated.
+         */
+        post: operations<Other>["addDatasetCases"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{name}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List versions of a data set
+         * @description Lists the versions of a data set that are kept, the newest first.
+         */
+        get: operations<Other>["listDatasetVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{name}/versions/{version}/cases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List cases
+         * @description Lists the cases of a version, in their order. A page ends early when its cases have 8 MiB.
+         */
+        get: operations<Other>["listDatasetCases"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{name}/versions/{version}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export cases
+         * @description Returns all cases of a version as JSON Lines, which a PUT of a data set takes.
+         */
+        get: operations<Other>["exportDatasetCases"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/prices": {
         parameters: {
             query?: never;
@@ -3260,6 +3396,36 @@ export interface components<Other = string & {}> {
             [key: string]: unknown;
         };
         /**
+         * ConversationMessage
+         * @description A message of a conversation.
+         * @example {
+         *       "role": "user",
+         *       "content": "And since when?"
+         *     }
+         */
+        ConversationMessage: {
+            /**
+             * ConversationRole
+             * @description Role of the speaker. `tool` gives the result of a call.
+             * @example user
+             * @enum {string}
+             */
+            role: "system" | "developer" | "user" | "assistant" | "tool";
+            content?: components<Other>["schemas"]["ConversationContent"];
+            /** @description The calls that the assistant asked for. */
+            tool_calls?: components<Other>["schemas"]["ToolCallInput"][];
+            /**
+             * @description Of a `tool` message: id of a call in a message before.
+             * @example call_8fD2
+             */
+            tool_call_id?: string;
+            /**
+             * @description Of a `tool` message: whether the tool failed, and `content` says why. Anthropic gets it as such; other providers get the content alone.
+             * @example true
+             */
+            is_error?: boolean;
+        } & (unknown & unknown);
+        /**
          * InvokeRequest
          * @description Variables and options of an invocation. All fields are optional.
          * @example {
@@ -4022,6 +4188,214 @@ export interface components<Other = string & {}> {
              * @example timeout
              */
             error?: components<Other>["schemas"]["AttemptError"] | components<Other>["schemas"]["OtherValue"];
+        };
+        /**
+         * DatasetName
+         * @description Name of the data set. It is part of its path, and never changes.
+         * @example support-tickets
+         */
+        DatasetName: string;
+        /**
+         * CaseCount
+         * @description How many cases it has.
+         * @example 120
+         */
+        CaseCount: number;
+        /**
+         * DatasetBytes
+         * @description How many bytes its cases have as JSON Lines.
+         * @example 48213
+         */
+        DatasetBytes: number;
+        /**
+         * DatasetDigest
+         * @description SHA-256 of the cases. Equal contents have equal digests.
+         * @example 9f2c7a1be04d5836c1f7e2a90b4d8c653fe1a7029bd84c5e6f03a1d27b98c405
+         */
+        DatasetDigest: string;
+        /**
+         * Dataset
+         * @description A data set, and its current version.
+         * @example {
+         *       "id": "2f6d81c4-0b7a-4a53-9e1d-5c8f7b60a912",
+         *       "name": "support-tickets",
+         *       "version": 2,
+         *       "cases": 120,
+         *       "bytes": 48213,
+         *       "digest": "9f2c7a1be04d5836c1f7e2a90b4d8c653fe1a7029bd84c5e6f03a1d27b98c405",
+         *       "created_at": "2026-11-05T09:00:00.000Z",
+         *       "updated_at": "2026-11-06T09:00:00.000Z",
+         *       "author": {
+         *         "type": "key",
+         *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *         "name": "Support team"
+         *       }
+         *     }
+         */
+        Dataset: {
+            /**
+             * Format: uuid
+             * @description Id of the data set. Another one if it is deleted and created again.
+             * @example 2f6d81c4-0b7a-4a53-9e1d-5c8f7b60a912
+             */
+            id: string;
+            name: components<Other>["schemas"]["DatasetName"];
+            version: components<Other>["schemas"]["VersionNumber"];
+            cases: components<Other>["schemas"]["CaseCount"];
+            bytes: components<Other>["schemas"]["DatasetBytes"];
+            digest: components<Other>["schemas"]["DatasetDigest"];
+            created_at: components<Other>["schemas"]["Timestamp"];
+            updated_at: components<Other>["schemas"]["Timestamp"];
+            author: components<Other>["schemas"]["Author"];
+        };
+        /**
+         * CaseId
+         * @description Id of the case, unique in its data set. Without one, it is made of `variables` and `messages`.
+         * @example export-button
+         */
+        CaseId: string;
+        /**
+         * CaseExpected
+         * @description What the answer should be. Checks use it as `{{expected}}`.
+         * @example The export button is greyed out.
+         */
+        CaseExpected: string | number | boolean | unknown[] | {
+            [key: string]: unknown;
+        };
+        /**
+         * Check
+         * @description What an answer has to be. Names and members are those of promptfoo. `not-` before a type means the opposite. In `value`, `{{expected}}` is the expected answer of the case, and `{{name}}` the value of its variable.
+         * @example {
+         *       "type": "contains",
+         *       "value": "{{expected}}"
+         *     }
+         */
+        Check: {
+            /**
+             * CheckType
+             * @description - `equals`: the answer is `value`; JSON is compared as JSON.
+             *     - `contains`, `icontains` (upper and lower case are the same), `starts-with`: `value` is a text.
+             *     - `contains-all`, `contains-any`: `value` is a list of texts.
+             *     - `regex`: `value` is a regular expression of ECMAScript, which matches somewhere in the answer.
+             *     - `is-json`, `contains-json`: the answer is JSON, or has a JSON object or array in it; `value` is its schema, if there is one.
+             *     - `finish-reason`: `value` is why generation ended, for example `stop`.
+             *     - `is-valid-openai-tools-call`: the answer calls tools of the prompt, with arguments that match their schemas.
+             *     - `cost`, `latency`: the call costs at most `threshold` US dollars, or takes at most `threshold` milliseconds.
+             * @example contains
+             * @enum {string}
+             */
+            type: "equals" | "not-equals" | "contains" | "not-contains" | "icontains" | "not-icontains" | "contains-all" | "not-contains-all" | "contains-any" | "not-contains-any" | "starts-with" | "not-starts-with" | "regex" | "not-regex" | "is-json" | "not-is-json" | "contains-json" | "not-contains-json" | "finish-reason" | "not-finish-reason" | "is-valid-openai-tools-call" | "not-is-valid-openai-tools-call" | "cost" | "not-cost" | "latency" | "not-latency";
+            /**
+             * @description What `type` compares with. The types of the checks say what it has to be.
+             * @example Ada
+             */
+            value?: string | number | boolean | unknown[] | {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Of `cost` in US dollars, of `latency` in milliseconds. Required by these, and refused by others.
+             * @example 0.01
+             */
+            threshold?: number;
+            /**
+             * @description Its share in the score of the case. Default: 1.
+             * @example 2
+             */
+            weight?: number;
+            /**
+             * @description A name, under which results of checks are added up.
+             * @example tone
+             */
+            metric?: string;
+            /**
+             * @description JSON pointer to the part of a JSON answer that is checked. A part that is not there fails the check, also one with `not-`.
+             * @example /priority
+             */
+            at?: string;
+        };
+        /**
+         * CaseTag
+         * @description A word by which cases can be told apart.
+         * @example billing
+         */
+        CaseTag: string;
+        /**
+         * DatasetCaseInput
+         * @description A case of a data set, in a request.
+         * @example {
+         *       "id": "export-button",
+         *       "variables": {
+         *         "ticket": "The export button has been greyed out since this morning."
+         *       },
+         *       "expected": "The export button is greyed out.",
+         *       "checks": [
+         *         {
+         *           "type": "icontains",
+         *           "value": "export"
+         *         }
+         *       ],
+         *       "tags": [
+         *         "billing"
+         *       ]
+         *     }
+         */
+        DatasetCaseInput: {
+            id?: components<Other>["schemas"]["CaseId"];
+            variables?: components<Other>["schemas"]["VariableValues"];
+            messages?: components<Other>["schemas"]["CaseMessagesInput"];
+            expected?: components<Other>["schemas"]["CaseExpected"];
+            checks?: components<Other>["schemas"]["CaseChecksInput"];
+            tags?: components<Other>["schemas"]["CaseTagsInput"];
+            /**
+             * @description Cases of one group count together, for example those of one customer.
+             * @example customer-17
+             */
+            group?: string;
+            invocation_id?: components<Other>["schemas"]["InvocationId"];
+            /**
+             * @description Whether the content of its invocation was erased, and with it that of the case.
+             * @example false
+             */
+            erased?: boolean;
+        };
+        /**
+         * DatasetCase
+         * @description A case of a data set.
+         * @example {
+         *       "id": "export-button",
+         *       "variables": {
+         *         "ticket": "The export button has been greyed out since this morning."
+         *       },
+         *       "expected": "The export button is greyed out.",
+         *       "checks": [
+         *         {
+         *           "type": "icontains",
+         *           "value": "export"
+         *         }
+         *       ],
+         *       "tags": [
+         *         "billing"
+         *       ]
+         *     }
+         */
+        DatasetCase: {
+            id: components<Other>["schemas"]["CaseId"];
+            variables?: components<Other>["schemas"]["VariableValues"];
+            messages?: components<Other>["schemas"]["CaseMessages"];
+            expected?: components<Other>["schemas"]["CaseExpected"];
+            checks?: components<Other>["schemas"]["CaseChecks"];
+            tags?: components<Other>["schemas"]["CaseTags"];
+            /**
+             * @description Cases of one group count together.
+             * @example customer-17
+             */
+            group?: string;
+            invocation_id?: components<Other>["schemas"]["InvocationId"];
+            /**
+             * @description Whether the content of its invocation was erased. Then the case has only `id`, `invocation_id`, `tags` and `group`. Absent unless true.
+             * @example true
+             */
+            erased?: boolean;
         };
         /**
          * RateAmount
@@ -6296,7 +6670,7 @@ export interface components<Other = string & {}> {
          * @example prompts:invoke
          * @enum {string}
          */
-        Scope: "prompts:read" | "prompts:write" | "prompts:release" | "prompts:invoke" | "providers:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "invocations:read" | "invocations:content" | "audit:read" | "keys:manage" | "metrics:read" | "prices:read" | "prices:write" | "budgets:read" | "budgets:write";
+        Scope: "prompts:read" | "prompts:write" | "prompts:release" | "prompts:invoke" | "providers:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "datasets:read" | "datasets:write" | "invocations:read" | "invocations:content" | "audit:read" | "keys:manage" | "metrics:read" | "prices:read" | "prices:write" | "budgets:read" | "budgets:write";
         /**
          * GrantedScope
          * @description A scope of the API key.
@@ -6704,10 +7078,15 @@ export interface components<Other = string & {}> {
              */
             detail: string;
             /**
-             * @description JSON Pointer into the body, as a URI fragment (RFC 6901, section 6). `#` is the whole body.
+             * @description JSON Pointer into the body, or into `line` of it, as a URI fragment (RFC 6901, section 6). `#` is the whole body or line.
              * @example #/messages
              */
             pointer?: string;
+            /**
+             * @description With a body of JSON Lines: the number of the line, from 1.
+             * @example 3
+             */
+            line?: number;
             /**
              * @description Name of the path or query parameter.
              * @example limit
@@ -7017,43 +7396,6 @@ export interface components<Other = string & {}> {
             retries?: components<Other>["schemas"]["Retries"];
         };
         /**
-         * PromptDraft
-         * @description Changes of the version for this request only, as `updatePrompt` takes them: what runs is what would run if they were saved. Needs the scope `prompts:write`, too. The record of the invocation has no `prompt_version` then, and nothing is counted for the version.
-         * @example {
-         *       "messages": [
-         *         {
-         *           "role": "user",
-         *           "content": "Summarise this ticket in one sentence: {{ticket}}"
-         *         }
-         *       ]
-         *     }
-         */
-        PromptDraft: {
-            messages?: components<Other>["schemas"]["MessagesInput"];
-            /** @description Variables by name. Part of the content: a change creates a new version. `null` clears them. */
-            variables?: {
-                [key: string]: components<Other>["schemas"]["VariableDefinitionInput"];
-            } | null;
-            strict?: components<Other>["schemas"]["Strict"];
-            /**
-             * @description Id of the provider that invocations use. Part of the content: a change creates a new version. `null` clears it.
-             * @example openai
-             */
-            selected_provider?: string | null;
-            /**
-             * @description Id of the model that invocations use. Part of the content: a change creates a new version. `null` clears it.
-             * @example gpt-4.1-mini
-             */
-            selected_model?: string | null;
-            parameters?: components<Other>["schemas"]["GenerationParametersInput"];
-            response_format?: components<Other>["schemas"]["ResponseFormatInput"];
-            tools?: components<Other>["schemas"]["ToolsInput"];
-            tool_choice?: components<Other>["schemas"]["ToolChoiceInput"];
-            provider_options?: components<Other>["schemas"]["ProviderOptions"];
-            fallbacks?: components<Other>["schemas"]["FallbacksInput"];
-            retries?: components<Other>["schemas"]["Retries"];
-        };
-        /**
          * ConversationPart
          * @description A text (`text`), an image (`url`), thinking (`text`), or a call of a tool (`id`, `name`, `arguments`).
          * @example {
@@ -7146,35 +7488,42 @@ export interface components<Other = string & {}> {
             };
         };
         /**
-         * ConversationMessage
-         * @description A message of a conversation.
+         * PromptDraft
+         * @description Changes of the version for this request only, as `updatePrompt` takes them: what runs is what would run if they were saved. Needs the scope `prompts:write`, too. The record of the invocation has no `prompt_version` then, and nothing is counted for the version.
          * @example {
-         *       "role": "user",
-         *       "content": "And since when?"
+         *       "messages": [
+         *         {
+         *           "role": "user",
+         *           "content": "Summarise this ticket in one sentence: {{ticket}}"
+         *         }
+         *       ]
          *     }
          */
-        ConversationMessage: {
+        PromptDraft: {
+            messages?: components<Other>["schemas"]["MessagesInput"];
+            /** @description Variables by name. Part of the content: a change creates a new version. `null` clears them. */
+            variables?: {
+                [key: string]: components<Other>["schemas"]["VariableDefinitionInput"];
+            } | null;
+            strict?: components<Other>["schemas"]["Strict"];
             /**
-             * ConversationRole
-             * @description Role of the speaker. `tool` gives the result of a call.
-             * @example user
-             * @enum {string}
+             * @description Id of the provider that invocations use. Part of the content: a change creates a new version. `null` clears it.
+             * @example openai
              */
-            role: "system" | "developer" | "user" | "assistant" | "tool";
-            content?: components<Other>["schemas"]["ConversationContent"];
-            /** @description The calls that the assistant asked for. */
-            tool_calls?: components<Other>["schemas"]["ToolCallInput"][];
+            selected_provider?: string | null;
             /**
-             * @description Of a `tool` message: id of a call in a message before.
-             * @example call_8fD2
+             * @description Id of the model that invocations use. Part of the content: a change creates a new version. `null` clears it.
+             * @example gpt-4.1-mini
              */
-            tool_call_id?: string;
-            /**
-             * @description Of a `tool` message: whether the tool failed, and `content` says why. Anthropic gets it as such; other providers get the content alone.
-             * @example true
-             */
-            is_error?: boolean;
-        } & (unknown & unknown);
+            selected_model?: string | null;
+            parameters?: components<Other>["schemas"]["GenerationParametersInput"];
+            response_format?: components<Other>["schemas"]["ResponseFormatInput"];
+            tools?: components<Other>["schemas"]["ToolsInput"];
+            tool_choice?: components<Other>["schemas"]["ToolChoiceInput"];
+            provider_options?: components<Other>["schemas"]["ProviderOptions"];
+            fallbacks?: components<Other>["schemas"]["FallbacksInput"];
+            retries?: components<Other>["schemas"]["Retries"];
+        };
         /**
          * AnswerPart
          * @description A part of what a model said: a text (`text`), thinking (`text`, empty if the provider shows none of it), or a call of a tool (`id`, `name`, `arguments`). Send it back, as it is, in the `content` of the assistant's message.
@@ -7378,6 +7727,82 @@ export interface components<Other = string & {}> {
          *     ]
          */
         FeedbackOnInvocation: components<Other>["schemas"]["InvocationFeedback"][];
+        /**
+         * CaseMessagesInput
+         * @description A conversation that follows the messages of the prompt. Its messages are sent as they are.
+         * @example [
+         *       {
+         *         "role": "user",
+         *         "content": "And since when?"
+         *       }
+         *     ]
+         */
+        CaseMessagesInput: components<Other>["schemas"]["ConversationMessage"][];
+        /**
+         * CaseChecksInput
+         * @description What the answer to this case has to be, besides the checks of an evaluation.
+         * @example [
+         *       {
+         *         "type": "icontains",
+         *         "value": "export"
+         *       }
+         *     ]
+         */
+        CaseChecksInput: components<Other>["schemas"]["Check"][];
+        /**
+         * CaseTagsInput
+         * @description Words by which cases can be told apart.
+         * @example [
+         *       "billing"
+         *     ]
+         */
+        CaseTagsInput: components<Other>["schemas"]["CaseTag"][];
+        /**
+         * CaseMessage
+         * @description A message of the conversation, as it was sent.
+         * @example {}
+         */
+        CaseMessage: {
+            [key: string]: unknown;
+        };
+        /**
+         * CaseMessages
+         * @description A conversation that follows the messages of the prompt.
+         * @example [
+         *       {}
+         *     ]
+         */
+        CaseMessages: components<Other>["schemas"]["CaseMessage"][];
+        /**
+         * CaseCheck
+         * @description A check, as it was sent.
+         * @example {
+         *       "type": "icontains",
+         *       "value": "export"
+         *     }
+         */
+        CaseCheck: {
+            [key: string]: unknown;
+        };
+        /**
+         * CaseChecks
+         * @description What the answer to this case has to be, besides the checks of an evaluation.
+         * @example [
+         *       {
+         *         "type": "icontains",
+         *         "value": "export"
+         *       }
+         *     ]
+         */
+        CaseChecks: components<Other>["schemas"]["CaseCheck"][];
+        /**
+         * CaseTags
+         * @description Words by which cases can be told apart.
+         * @example [
+         *       "billing"
+         *     ]
+         */
+        CaseTags: components<Other>["schemas"]["CaseTag"][];
         /**
          * PriceHours
          * @description The hours of each day in which the rate holds, in UTC. If `end` is before `start`, it is on the next day.
@@ -9857,15 +10282,15 @@ export interface components<Other = string & {}> {
              * @description What was changed. A label is part of its prompt.
              * @example prompt
              */
-            resource_type: ("api-key" | "budget" | "category" | "integration" | "invocation" | "location" | "price" | "product" | "prompt" | "session") | components<Other>["schemas"]["OtherValue"];
+            resource_type: ("api-key" | "budget" | "category" | "dataset" | "integration" | "invocation" | "location" | "price" | "product" | "prompt" | "session") | components<Other>["schemas"]["OtherValue"];
             /**
-             * @description Id of what was changed; `<provider>/<model>` for a price, the name for a budget.
+             * @description Id of what was changed; `<provider>/<model>` for a price, the name for a budget or a data set.
              * @example 6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90
              */
             resource_id: string;
             /**
-             * @description Its name after the change, or before its deletion. Absent for what has no name, for prices and budgets, whose
-             *     id is a name, and in records of earlier releases.
+             * @description Its name after the change, or before its deletion. Absent for what has no name, for prices, budgets and data sets,
+             *     whose id is a name, and in records of earlier releases.
              * @example Summarise a ticket
              */
             resource_name?: string;
@@ -10287,6 +10712,151 @@ export interface components<Other = string & {}> {
             latency_ms: components<Other>["schemas"]["LatencyMs"];
             usage: components<Other>["schemas"]["Usage"];
             cost: components<Other>["schemas"]["CallCost"];
+        };
+        /**
+         * DatasetPage
+         * @description Data sets, ordered by name.
+         * @example {
+         *       "data": [
+         *         {
+         *           "id": "2f6d81c4-0b7a-4a53-9e1d-5c8f7b60a912",
+         *           "name": "support-tickets",
+         *           "version": 2,
+         *           "cases": 120,
+         *           "bytes": 48213,
+         *           "digest": "9f2c7a1be04d5836c1f7e2a90b4d8c653fe1a7029bd84c5e6f03a1d27b98c405",
+         *           "created_at": "2026-11-05T09:00:00.000Z",
+         *           "updated_at": "2026-11-06T09:00:00.000Z",
+         *           "author": {
+         *             "type": "key",
+         *             "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *             "name": "Support team"
+         *           }
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "total": 1,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        DatasetPage: {
+            /** @description The data sets of this page. */
+            data: components<Other>["schemas"]["Dataset"][];
+            pagination: components<Other>["schemas"]["Pagination"];
+        };
+        /**
+         * CasesToAdd
+         * @description Cases for a data set.
+         * @example {
+         *       "cases": [
+         *         {
+         *           "id": "invoice",
+         *           "variables": {
+         *             "ticket": "The invoice of October has the wrong address."
+         *           },
+         *           "tags": [
+         *             "billing"
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        CasesToAdd: {
+            /** @description The cases, in their order. */
+            cases: components<Other>["schemas"]["DatasetCaseInput"][];
+        };
+        /**
+         * DatasetVersion
+         * @description A version of a data set.
+         * @example {
+         *       "version": 2,
+         *       "cases": 120,
+         *       "bytes": 48213,
+         *       "digest": "9f2c7a1be04d5836c1f7e2a90b4d8c653fe1a7029bd84c5e6f03a1d27b98c405",
+         *       "created_at": "2026-11-05T14:30:12.480Z",
+         *       "author": {
+         *         "type": "key",
+         *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *         "name": "Release pipeline"
+         *       }
+         *     }
+         */
+        DatasetVersion: {
+            version: components<Other>["schemas"]["VersionNumber"];
+            cases: components<Other>["schemas"]["CaseCount"];
+            bytes: components<Other>["schemas"]["DatasetBytes"];
+            digest: components<Other>["schemas"]["DatasetDigest"];
+            created_at: components<Other>["schemas"]["Timestamp"];
+            author: components<Other>["schemas"]["Author"];
+        };
+        /**
+         * DatasetVersionPage
+         * @description Versions of a data set, the newest first.
+         * @example {
+         *       "data": [
+         *         {
+         *           "version": 2,
+         *           "cases": 120,
+         *           "bytes": 48213,
+         *           "digest": "9f2c7a1be04d5836c1f7e2a90b4d8c653fe1a7029bd84c5e6f03a1d27b98c405",
+         *           "created_at": "2026-11-05T14:30:12.480Z",
+         *           "author": {
+         *             "type": "key",
+         *             "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *             "name": "Release pipeline"
+         *           }
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "total": 1,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        DatasetVersionPage: {
+            /** @description The versions of this page. */
+            data: components<Other>["schemas"]["DatasetVersion"][];
+            pagination: components<Other>["schemas"]["Pagination"];
+        };
+        /**
+         * DatasetCasePage
+         * @description Cases of a version, in their order.
+         * @example {
+         *       "data": [
+         *         {
+         *           "id": "export-button",
+         *           "variables": {
+         *             "ticket": "The export button has been greyed out since this morning."
+         *           },
+         *           "expected": "The export button is greyed out.",
+         *           "checks": [
+         *             {
+         *               "type": "icontains",
+         *               "value": "export"
+         *             }
+         *           ],
+         *           "tags": [
+         *             "billing"
+         *           ]
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "total": 1,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        DatasetCasePage: {
+            /** @description The cases of this page. */
+            data: components<Other>["schemas"]["DatasetCase"][];
+            pagination: components<Other>["schemas"]["Pagination"];
         };
         /**
          * ModelPricePage
@@ -16003,6 +16573,199 @@ export interface components<Other = string & {}> {
             status: 422;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * DatasetsUnreadableProblem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        DatasetsUnreadableProblem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * DatasetNotFoundProblem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:dataset-not-found",
+         *       "title": "Data set not found",
+         *       "status": 404,
+         *       "detail": "No data set has the name \"support-tickets\".",
+         *       "instance": "/api/v1/datasets/support-tickets",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        DatasetNotFoundProblem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:dataset-not-found
+             */
+            type: "urn:prompt-gateway:problem:dataset-not-found" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * DatasetsUnchangeableProblem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        DatasetsUnchangeableProblem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:read-only" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * SetDataset409Problem
+         * @description Error details of an answer with status 409 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:too-many-datasets",
+         *       "title": "Too many data sets",
+         *       "status": 409,
+         *       "detail": "There are already 1000 data sets.",
+         *       "instance": "/api/v1/datasets/support-tickets",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        SetDataset409Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:too-many-datasets
+             */
+            type: ("urn:prompt-gateway:problem:too-many-datasets" | "urn:prompt-gateway:problem:edit-conflict") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 409
+             * @constant
+             */
+            status: 409;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * SetDataset422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:dataset-refused",
+         *       "title": "Data set refused",
+         *       "status": 422,
+         *       "detail": "The data set was not changed: 2 lines are not valid.",
+         *       "instance": "/api/v1/datasets/support-tickets",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "is required",
+         *           "line": 3,
+         *           "pointer": "#/checks/0/type"
+         *         },
+         *         {
+         *           "detail": "has the same id as line 2",
+         *           "line": 7,
+         *           "pointer": "#/id"
+         *         }
+         *       ]
+         *     }
+         */
+        SetDataset422Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:dataset-refused
+             */
+            type: "urn:prompt-gateway:problem:dataset-refused" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * AddDatasetCases422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:dataset-refused",
+         *       "title": "Data set refused",
+         *       "status": 422,
+         *       "detail": "The cases cannot be added.",
+         *       "instance": "/api/v1/datasets/support-tickets/cases",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "has the same id as another case of the data set",
+         *           "pointer": "#/cases/0/id"
+         *         }
+         *       ]
+         *     }
+         */
+        AddDatasetCases422Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:dataset-refused
+             */
+            type: "urn:prompt-gateway:problem:dataset-refused" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * DatasetVersionNotFoundProblem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:dataset-not-found",
+         *       "title": "Data set not found",
+         *       "status": 404,
+         *       "detail": "No data set has the name \"support-tickets\".",
+         *       "instance": "/api/v1/datasets/support-tickets",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        DatasetVersionNotFoundProblem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:dataset-not-found
+             */
+            type: ("urn:prompt-gateway:problem:dataset-not-found" | "urn:prompt-gateway:problem:version-not-found") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * PriceNotFoundProblem
          * @description Error details of an answer with status 404 (RFC 9457).
          * @example {
@@ -17610,6 +18373,19 @@ export interface components<Other = string & {}> {
                 "application/problem+json": components<Other>["schemas"]["ProductNotFoundProblem"];
             };
         };
+        /** @description No data set has this name. */
+        DatasetNotFound: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["DatasetNotFoundProblem"];
+            };
+        };
         /** @description No test run has this id. */
         TestRunNotFound: {
             headers: {
@@ -17917,6 +18693,47 @@ export interface components<Other = string & {}> {
             };
             content: {
                 "application/problem+json": components<Other>["schemas"]["InternalErrorOrSecretUnreadableProblem"];
+            };
+        };
+        /** @description The API key does not have the scope `datasets:read`, or it is limited to some prompts. */
+        DatasetsUnreadable: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["DatasetsUnreadableProblem"];
+            };
+        };
+        /** @description The API key does not have the scope `datasets:write`, or it is limited to some prompts. */
+        DatasetsUnchangeable: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["DatasetsUnchangeableProblem"];
+            };
+        };
+        /** @description There is no such data set, or no such version of it. */
+        DatasetVersionNotFound: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["DatasetVersionNotFoundProblem"];
             };
         };
         /** @description No provider has this id, or no price of your own is set for the model. */
@@ -18596,6 +19413,11 @@ export interface components<Other = string & {}> {
          * @example anthropic
          */
         PathProviderId: components<Other>["schemas"]["ProviderId"];
+        /**
+         * @description Name of the data set.
+         * @example support-tickets
+         */
+        PathDatasetName: components<Other>["schemas"]["DatasetName"];
         /**
          * @description Id of the provider.
          * @example azure
@@ -21057,6 +21879,495 @@ export interface operations<Other = string & {}> {
             500: components<Other>["responses"]["InternalError"];
             502: components<Other>["responses"]["ProviderFailed"];
             503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    listDatasets: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Maximum number of entries in a page.
+                 * @example 20
+                 */
+                limit?: components<Other>["parameters"]["Limit"];
+                /**
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components<Other>["parameters"]["After"];
+                /**
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @example 0
+                 */
+                offset?: components<Other>["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of data sets. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    Link: components<Other>["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["DatasetPage"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["DatasetsUnreadable"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    getDataset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-None-Match"?: components<Other>["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Name of the data set.
+                 * @example support-tickets
+                 */
+                name: components<Other>["parameters"]["PathDatasetName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The data set. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Dataset"];
+                };
+            };
+            304: components<Other>["responses"]["NotModified"];
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["DatasetsUnreadable"];
+            404: components<Other>["responses"]["DatasetNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    setDataset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components<Other>["parameters"]["IfMatch"];
+                /**
+                 * @description With `*`, the resource is only created. If it exists, the answer is 412.
+                 * @example *
+                 */
+                "If-None-Match"?: components<Other>["parameters"]["IfNew"];
+            };
+            path: {
+                /**
+                 * @description Name of the data set.
+                 * @example support-tickets
+                 */
+                name: components<Other>["parameters"]["PathDatasetName"];
+            };
+            cookie?: never;
+        };
+        /** @description The cases. */
+        requestBody: {
+            content: {
+                "application/x-ndjson": string;
+            };
+        };
+        responses: {
+            /** @description The data set, with a new version or with the one that it had. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Dataset"];
+                };
+            };
+            /** @description The new data set. */
+            201: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    Location: components<Other>["headers"]["LocationHeader"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Dataset"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidRequest"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["DatasetsUnchangeable"];
+            404: components<Other>["responses"]["DatasetNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            408: components<Other>["responses"]["RequestTimeout"];
+            /** @description There are 1,000 data sets, or other requests kept changing this one. This request changed nothing. */
+            409: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["SetDataset409Problem"];
+                };
+            };
+            412: components<Other>["responses"]["PreconditionFailed"];
+            413: components<Other>["responses"]["ContentTooLarge"];
+            415: components<Other>["responses"]["UnsupportedMediaType"];
+            /** @description The lines are not the cases of a data set. This request changed nothing. */
+            422: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["SetDataset422Problem"];
+                };
+            };
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceOrStorageUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    deleteDataset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components<Other>["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Name of the data set.
+                 * @example support-tickets
+                 */
+                name: components<Other>["parameters"]["PathDatasetName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The data set is deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Confirmation"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["DatasetsUnchangeable"];
+            404: components<Other>["responses"]["DatasetNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            409: components<Other>["responses"]["EditConflict"];
+            412: components<Other>["responses"]["PreconditionFailed"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceOrStorageUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    addDatasetCases: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components<Other>["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Name of the data set.
+                 * @example support-tickets
+                 */
+                name: components<Other>["parameters"]["PathDatasetName"];
+            };
+            cookie?: never;
+        };
+        /** @description The cases. */
+        requestBody: {
+            content: {
+                "application/json": components<Other>["schemas"]["CasesToAdd"];
+            };
+        };
+        responses: {
+            /** @description All of the cases are there already. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Dataset"];
+                };
+            };
+            /** @description The data set, with a new version. */
+            201: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    Location: components<Other>["headers"]["LocationHeader"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Dataset"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidRequest"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["DatasetsUnchangeable"];
+            404: components<Other>["responses"]["DatasetNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            408: components<Other>["responses"]["RequestTimeout"];
+            409: components<Other>["responses"]["EditConflict"];
+            412: components<Other>["responses"]["PreconditionFailed"];
+            413: components<Other>["responses"]["ContentTooLarge"];
+            415: components<Other>["responses"]["UnsupportedMediaType"];
+            /** @description The cases do not fit into the data set. This request changed nothing. */
+            422: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["AddDatasetCases422Problem"];
+                };
+            };
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceOrStorageUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    listDatasetVersions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Maximum number of entries in a page.
+                 * @example 20
+                 */
+                limit?: components<Other>["parameters"]["Limit"];
+                /**
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components<Other>["parameters"]["After"];
+                /**
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @example 0
+                 */
+                offset?: components<Other>["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the data set.
+                 * @example support-tickets
+                 */
+                name: components<Other>["parameters"]["PathDatasetName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of versions. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    Link: components<Other>["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["DatasetVersionPage"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["DatasetsUnreadable"];
+            404: components<Other>["responses"]["DatasetNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    listDatasetCases: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Maximum number of entries in a page.
+                 * @example 20
+                 */
+                limit?: components<Other>["parameters"]["Limit"];
+                /**
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components<Other>["parameters"]["After"];
+                /**
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @example 0
+                 */
+                offset?: components<Other>["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the data set.
+                 * @example support-tickets
+                 */
+                name: components<Other>["parameters"]["PathDatasetName"];
+                /**
+                 * @description Number of the version.
+                 * @example 1
+                 */
+                version: components<Other>["parameters"]["PathVersion"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of cases. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    Link: components<Other>["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["DatasetCasePage"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["DatasetsUnreadable"];
+            404: components<Other>["responses"]["DatasetVersionNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceOrStorageUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    exportDatasetCases: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the data set.
+                 * @example support-tickets
+                 */
+                name: components<Other>["parameters"]["PathDatasetName"];
+                /**
+                 * @description Number of the version.
+                 * @example 1
+                 */
+                version: components<Other>["parameters"]["PathVersion"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cases. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["DatasetsUnreadable"];
+            404: components<Other>["responses"]["DatasetVersionNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceOrStorageUnavailable"];
             default: components<Other>["responses"]["OtherProblem"];
         };
     };

@@ -1,6 +1,7 @@
 /** The kinds of resources whose changes are recorded. */
 export const resourceTypes = [
   'prompt',
+  'dataset',
   'integration',
   'invocation',
   'location',

@@ -124,6 +124,8 @@ export const apiKeys: Texts['apiKeys'] = {
     'catalog:write': 'Standorte, Kategorien und Produkte erstellen und ändern',
     'integrations:read': 'Integrationen und Zustellungen lesen, ohne Signaturschlüssel',
     'integrations:manage': 'Integrationen erstellen und ändern; erneut senden, Replays, Signaturschlüssel wechseln',
+    'datasets:read': 'Datensätze und ihre Fälle lesen',
+    'datasets:write': 'Datensätze festlegen, ergänzen und löschen',
     'invocations:read': 'Das Protokoll der Aufrufe und Kosten lesen',
     'invocations:content': 'Den Inhalt von Aufrufen lesen und löschen',
     'keys:manage': 'API-Schlüssel auflisten, erstellen, ändern und widerrufen',

@@ -115,6 +115,8 @@ export const apiKeys = {
     'catalog:write': 'Create and change locations, categories and products',
     'integrations:read': 'Read integrations and deliveries, without secrets',
     'integrations:manage': 'Create and change integrations; resend, replay, rotate secrets',
+    'datasets:read': 'Read data sets and their cases',
+    'datasets:write': 'Set, extend and delete data sets',
     'invocations:read': 'Read the invocation log and costs',
     'invocations:content': 'Read and erase the content of invocations',
     'keys:manage': 'List, create, change and revoke API keys',

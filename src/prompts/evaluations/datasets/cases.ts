@@ -1,0 +1,67 @@
+import { hash } from 'node:crypto';
+import type { ProblemDetail } from '../../../base/errors/problem-error.ts';
+import { mostCaseBytes, mostCases, type CaseInput } from './dataset.ts';
+
+/** Where a case comes from, for the sentences about it. */
+export interface Place {
+  /** Of JSON Lines. */
+  readonly line?: number;
+  /** Of the case, without `#`. */
+  readonly pointer: string;
+}
+
+/**
+ * The lines of a version that is being made: each case with an id, and none with that of another.
+ * @param refuse called for each case that does not fit
+ */
+export class CaseLines {
+  readonly #places = new Map<string, Place>();
+  readonly #refuse: (mistake: ProblemDetail) => void;
+
+  constructor(refuse: (mistake: ProblemDetail) => void) {
+    this.#refuse = refuse;
+  }
+
+  /** @returns its line; undefined if it was refused */
+  line(sent: CaseInput, place: Place): string | undefined {
+    const id = sent.id ?? idOf(sent);
+    const other = this.#places.get(id);
+    if (other !== undefined) {
+      const member = sent.id === undefined ? 'variables and messages' : 'id';
+      this.#say(place, sent.id === undefined ? '' : '/id', `has the same ${member} as ${named(other)}`);
+      return undefined;
+    }
+    if (this.#places.size >= mostCases) {
+      this.#say(place, '', `is one more than the ${mostCases} cases of a data set`);
+      return undefined;
+    }
+    this.#places.set(id, place);
+    const line = JSON.stringify({ id, ...sent });
+    // Sent as JSON Lines, it was measured as it came.
+    if (place.line !== undefined || Buffer.byteLength(line) <= mostCaseBytes) return line;
+    this.#say(place, '', `has more than ${mostCaseBytes} bytes`);
+    return undefined;
+  }
+
+  #say({ line, pointer }: Place, member: string, detail: string): void {
+    this.#refuse({ detail, ...(line !== undefined && { line }), pointer: `#${pointer}${member}` });
+  }
+}
+
+function named(place: Place): string {
+  return place.line === undefined ? `the case at #${place.pointer}` : `line ${place.line}`;
+}
+
+/** The same for cases with the same variables and messages. */
+function idOf({ variables = {}, messages = [] }: CaseInput): string {
+  return hash('sha256', canonical({ variables, messages }), 'hex').slice(0, 32);
+}
+
+/** JSON with the members of objects in the order of their names. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : member,
+  );
+}

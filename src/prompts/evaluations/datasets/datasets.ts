@@ -1,0 +1,317 @@
+import { isDeepStrictEqual } from 'node:util';
+import { auditEntry, type AuditedKind, type Author } from '../../../access/audit/author.ts';
+import { createEditQueue } from '../../../base/editing/edit-queue.ts';
+import type { ProblemDetail } from '../../../base/errors/problem-error.ts';
+import { authorOf } from '../../../base/limits/principal.ts';
+import { listingOf, type Listing } from '../../../base/lists/listing.ts';
+import type { Clock } from '../../../base/runtime/clock.ts';
+import type { Random } from '../../../base/runtime/random.ts';
+import { caseOf, mostParts, type CaseArchive, type CaseWriter } from './case-archive.ts';
+import { CaseLines } from './cases.ts';
+import { mostCases, type Case, type CaseInput, type Dataset, type DatasetVersion } from './dataset.ts';
+import type { DatasetStore } from './dataset-store.ts';
+import { datasetNotFound, datasetVersionNotFound, refused, tooManyDatasets } from './problems.ts';
+import type { VersionStore } from './version-store.ts';
+
+/** A line with a case, or with what is wrong with it. */
+export type SentLine = { readonly number: number } & (
+  | { readonly value: CaseInput; readonly errors?: never }
+  | { readonly errors: readonly ProblemDetail[] }
+);
+
+/** Checks whether a data set is as the caller expects. @throws {ProblemError} precondition-failed */
+export type Precondition = (present: Dataset | undefined) => void;
+
+/** A data set, and whether it is new. */
+export interface Committed {
+  readonly dataset: Dataset;
+  readonly isNew: boolean;
+}
+
+/**
+ * Data sets and their versions. Every method can throw `database-unavailable` and, where it reads or writes cases,
+ * `storage-unavailable`.
+ */
+export interface Datasets {
+  /** Ordered by name. */
+  list(): Promise<Listing<Dataset>>;
+  /** @throws {ProblemError} dataset-not-found */
+  get(name: string): Promise<Dataset>;
+  /**
+   * Creates a data set, or makes a version of the present one unless its cases are the same.
+   * @throws {ProblemError} dataset-refused, too-many-datasets, edit-conflict, and what lines and precondition throw
+   */
+  set(name: string, lines: AsyncIterable<SentLine>, precondition: Precondition, author: Author): Promise<Committed>;
+  /**
+   * Adds cases at the end, in one version. Those that are there already are not added again.
+   * @returns the data set, and whether it has a new version
+   * @throws {ProblemError} dataset-not-found, dataset-refused, edit-conflict, and what the precondition throws
+   */
+  add(name: string, cases: readonly CaseInput[], precondition: Precondition, author: Author): Promise<Committed>;
+  /** @throws {ProblemError} dataset-not-found, edit-conflict, and what the precondition throws */
+  remove(name: string, precondition: Precondition, author: Author): Promise<void>;
+  /** The newest first. @throws {ProblemError} dataset-not-found */
+  versions(name: string): Promise<Listing<DatasetVersion>>;
+  /** @param number the current version if left out @throws {ProblemError} dataset-not-found, version-not-found */
+  version(name: string, number?: number): Promise<DatasetVersion>;
+  /** The cases of a version, in their order. @param signal ends the wait for the storage */
+  cases(version: DatasetVersion, signal?: AbortSignal): Listing<Case>;
+  /** The cases of a version as JSON Lines, part by part. */
+  lines(version: DatasetVersion, signal?: AbortSignal): AsyncIterable<Buffer>;
+  /** Deletes what was left of versions that no data set names. Call it every few minutes. */
+  sweep(): Promise<void>;
+}
+
+export interface DatasetsOptions {
+  readonly store: DatasetStore;
+  readonly versions: VersionStore;
+  readonly archive: CaseArchive;
+  readonly clock: Clock;
+  readonly random: Pick<Random, 'uuid'>;
+}
+
+/** The contract has the same numbers. */
+const mostDatasets = 1_000;
+const keptVersions = 20;
+/** The most mistakes of an answer. */
+const mostErrors = 20;
+/** No request takes as long, in milliseconds. */
+const abandonedAfter = 24 * 3_600_000;
+
+const audited: AuditedKind<Omit<Dataset, 'revision'>> = {
+  type: 'dataset',
+  show: ({ version, cases, digest }) => ({ version, cases, digest }),
+};
+
+/** @returns what is stored, whether it is new; undefined if another writer was first */
+type Commit = (versionId: string, writer: CaseWriter) => Promise<Committed | undefined>;
+
+export function createDatasets({ store, versions, archive, clock, random }: DatasetsOptions): Datasets {
+  const editQueue = createEditQueue();
+
+  const discard = async (found: readonly { readonly id: string; readonly parts: number }[]): Promise<void> => {
+    for (const { id, parts } of found) await archive.delete(id, parts);
+    await versions.remove(found.map(({ id }) => id));
+  };
+  const discardVersions = (found: readonly DatasetVersion[]): Promise<void> =>
+    discard(found.map(({ id, parts }) => ({ id, parts: parts.length })));
+  const get = async (name: string): Promise<Dataset> => {
+    const found = await store.find(name);
+    if (found === undefined) throw datasetNotFound(name);
+    return found;
+  };
+
+  /** Makes a version of what is written; nothing of it stays if that fails or if no data set comes to name it. */
+  const withVersion = async (work: Commit): Promise<Committed | undefined> => {
+    const id = random.uuid();
+    await versions.begin(id, clock.now());
+    const writer = archive.write(id);
+    let committed: Committed | undefined;
+    try {
+      committed = await work(id, writer);
+    } catch (error) {
+      // What may be stored is left to the sweep.
+      if (!(error instanceof UncertainError)) await discard([{ id, parts: writer.stored }]).catch(() => undefined);
+      throw error instanceof UncertainError ? error.cause : error;
+    }
+    if (committed?.dataset.versionId !== id) {
+      await discard([{ id, parts: writer.stored }]);
+      return committed;
+    }
+    await versions.confirm(id);
+    await prune(committed.dataset);
+    return committed;
+  };
+
+  const prune = async ({ id, version }: Dataset): Promise<void> => {
+    await discardVersions((await versions.of(id)).filter(({ number }) => number <= version - keptVersions));
+  };
+
+  /** Lets the data set name a version. @returns undefined if another writer was first */
+  const name = async (
+    datasetName: string,
+    present: Dataset | undefined,
+    version: Pick<DatasetVersion, 'id' | 'cases' | 'bytes' | 'digest' | 'parts'>,
+    by: Author,
+  ): Promise<Committed | undefined> => {
+    const now = clock.now();
+    const createdBy = authorOf(by.principal);
+    const { id: versionId, ...written } = version;
+    const { cases, bytes, digest } = written;
+    const number = (present?.version ?? 0) + 1;
+    const id = present?.id ?? random.uuid();
+    if (present !== undefined) await versions.confirm(present.versionId);
+    await versions.complete({
+      ...{ ...written, id: versionId, datasetId: id, number },
+      ...{ createdAt: now, author: createdBy },
+    });
+    const next = {
+      ...{ id, name: datasetName, version: number, versionId, cases, bytes, digest },
+      ...{ createdAt: present?.createdAt ?? now, updatedAt: now, author: createdBy },
+    };
+    const entry = auditEntry(by, audited, { at: now, ...(present && { before: named(present) }), after: named(next) });
+    const stored = await store.put(next, present, entry).catch((cause: unknown) => {
+      throw new UncertainError(cause);
+    });
+    return stored && { dataset: stored, isNew: present === undefined };
+  };
+
+  const find = async (datasetName: string): Promise<{ dataset: Dataset; kept: DatasetVersion[] }> => {
+    const dataset = await get(datasetName);
+    const found = await versions.of(dataset.id);
+    const kept = found.filter(({ id, isPending }) => !isPending || id === dataset.versionId);
+    return { dataset, kept: kept.sort((one, other) => other.number - one.number) };
+  };
+  const version: Datasets['version'] = async (datasetName, number) => {
+    const { dataset, kept } = await find(datasetName);
+    const found = kept.find((one) => one.number === (number ?? dataset.version));
+    if (found === undefined) throw datasetVersionNotFound(datasetName, number ?? dataset.version);
+    return found;
+  };
+
+  return {
+    get,
+    version,
+    async list() {
+      const found = (await store.all(mostDatasets)).sort((one, other) => (one.name < other.name ? -1 : 1));
+      return listingOf(found, (dataset) => ({ at: 0, id: dataset.name }));
+    },
+    async set(datasetName, lines, precondition, author) {
+      precondition(await store.find(datasetName));
+      const committed = await withVersion(async (id, writer) => {
+        await writeLines(lines, writer);
+        const written = await writer.end();
+        if (written.cases === 0) throw refused('The body has no case.', []);
+        return await editQueue.contend(datasetName, async () => {
+          const present = await store.find(datasetName);
+          precondition(present);
+          if (present?.digest === written.digest) return { dataset: present, isNew: false };
+          if (present === undefined && (await store.all(mostDatasets)).length >= mostDatasets) {
+            throw tooManyDatasets(mostDatasets);
+          }
+          return await name(datasetName, present, { id, ...written }, author);
+        });
+      });
+      if (committed === undefined) throw new Error('contend ends with a result');
+      return committed;
+    },
+    async add(datasetName, cases, precondition, author) {
+      return await editQueue.contend(datasetName, async () => {
+        const { dataset: present } = await find(datasetName);
+        precondition(present);
+        const base = await version(datasetName, present.version);
+        return await withVersion(async (id, writer) => {
+          const { errors, lines } = newLines(cases);
+          let count = 0;
+          for await (const [, line] of archive.lines(base, 0)) {
+            await writer.add(line);
+            count += 1;
+            const stored = caseOf(line);
+            const sent = lines.get(stored.id);
+            if (sent === undefined) continue;
+            lines.delete(stored.id);
+            if (isDeepStrictEqual(caseOf(sent.line), stored)) continue;
+            errors.push({
+              detail: 'has the same id as another case of the data set',
+              pointer: `#/cases/${sent.index}/id`,
+            });
+          }
+          for (const { index, line } of lines.values()) {
+            count += 1;
+            if (count > mostCases) errors.push(tooMany(index));
+            else await writer.add(line);
+          }
+          if (errors.length > 0) throw refused('The cases cannot be added.', errors.slice(0, mostErrors));
+          if (lines.size === 0) return { dataset: present, isNew: false };
+          const committed = await name(datasetName, present, { id, ...(await writer.end()) }, author);
+          return committed && { ...committed, isNew: true };
+        });
+      });
+    },
+    async remove(datasetName, precondition, author) {
+      const removed = await editQueue.contend(datasetName, async () => {
+        const present = await get(datasetName);
+        precondition(present);
+        const entry = auditEntry(author, audited, { at: clock.now(), before: named(present) });
+        return (await store.remove(present, entry)) ? present : undefined;
+      });
+      await discardVersions(await versions.of(removed.id));
+    },
+    async versions(datasetName) {
+      const { kept } = await find(datasetName);
+      return listingOf(kept, ({ number }) => ({ at: -number, id: '' }));
+    },
+    cases: (of, signal) => ({
+      async *entries(start, most) {
+        let left = most;
+        const from = 'after' in start ? start.after.at + 1 : start.offset;
+        for await (const [index, line] of archive.lines(of, from, signal)) {
+          yield [{ at: index, id: '' }, caseOf(line)];
+          left -= 1;
+          if (left <= 0) return;
+        }
+      },
+      total: () => Promise.resolve(of.cases),
+    }),
+    lines: (of, signal) => archive.parts(of, signal),
+    async sweep() {
+      const pending = await versions.pendingBefore(new Date(clock.now().getTime() - abandonedAfter));
+      const having = await versions.datasetIds();
+      // Read last: a version that is not pending was named before.
+      const all = await store.all(mostDatasets);
+      const current = new Set(all.map(({ versionId }) => versionId));
+      for (const id of pending) await (current.has(id) ? versions.confirm(id) : discard([{ id, parts: mostParts }]));
+      const known = new Set(all.map(({ id }) => id));
+      for (const id of having.filter((one) => !known.has(one))) {
+        await discardVersions((await versions.of(id)).filter(({ isPending }) => !isPending));
+      }
+    },
+  };
+}
+
+/** The lines of cases to add, by id, each with the index of its case. */
+function newLines(cases: readonly CaseInput[]): {
+  errors: ProblemDetail[];
+  lines: Map<string, { readonly index: number; readonly line: string }>;
+} {
+  const errors: ProblemDetail[] = [];
+  const checked = new CaseLines((mistake) => errors.push(mistake));
+  const entries = cases.flatMap((one, index) => {
+    const line = checked.line(one, { pointer: `/cases/${index}` });
+    return line === undefined ? [] : [[caseOf(line).id, { index, line }] as const];
+  });
+  return { errors, lines: new Map(entries) };
+}
+
+function tooMany(index: number): ProblemDetail {
+  return { detail: `is one more than the ${mostCases} cases of a data set`, pointer: `#/cases/${index}` };
+}
+
+/** Writes the cases of lines. @throws {ProblemError} dataset-refused */
+async function writeLines(lines: AsyncIterable<SentLine>, writer: CaseWriter): Promise<void> {
+  const errors: ProblemDetail[] = [];
+  const checked = new CaseLines((mistake) => errors.push(mistake));
+  for await (const { number, ...sent } of lines) {
+    if (sent.errors !== undefined) errors.push(...sent.errors.map((error) => ({ ...error, line: number })));
+    else {
+      const line = checked.line(sent.value, { line: number, pointer: '' });
+      // After a mistake the rest is only checked.
+      if (line !== undefined && errors.length === 0) await writer.add(line);
+    }
+    if (errors.length >= mostErrors) break;
+  }
+  if (errors.length === 0) return;
+  throw refused('The lines are not the cases of a data set. Nothing was changed.', errors.slice(0, mostErrors));
+}
+
+/** The database may have stored the change or not. */
+class UncertainError extends Error {
+  constructor(cause: unknown) {
+    super('it is unknown whether the change was stored', { cause });
+  }
+}
+
+/** For the audit log, where the name of a data set is its id. */
+function named(dataset: Omit<Dataset, 'revision'>): Omit<Dataset, 'revision'> {
+  return { ...dataset, id: dataset.name };
+}
