@@ -158,8 +158,6 @@ export interface CallOptions {
   readonly onEnd?: (end: AttemptEnd, cost: CallCost | undefined) => void;
   /** Called for each failed call to the provider, also for one that is repeated. */
   readonly onFailedAttempt?: (attempt: FailedAttempt) => void;
-  /** Called when a stream is left before its end, with the tokens that the provider has mentioned. */
-  readonly onLeft?: (usage: Usage) => void;
 }
 
 /** An answer with what its check has found, or why it cannot be used. */

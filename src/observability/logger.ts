@@ -18,11 +18,11 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
 }
 
 /** ISO 8601 times, each formatted once. */
-function createTimestamp(now: () => number = Date.now): () => string {
+function createTimestamp(): () => string {
   let last = 0;
   let text = '';
   return () => {
-    const present = now();
+    const present = Date.now();
     if (present !== last) {
       last = present;
       text = `,"time":"${new Date(present).toISOString()}"`;

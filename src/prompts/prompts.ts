@@ -28,7 +28,7 @@ import type {
 } from './prompt.ts';
 import { freeSlug, isPromptAlias, isPromptId, isReserved, slugFromName, withSuffix } from './slug.ts';
 import type { PromptStore } from './prompt-store.ts';
-import { createVersionCache, type VersionCache } from './version-cache.ts';
+import { createVersionCache } from './version-cache.ts';
 import type { Clock } from '../base/runtime/clock.ts';
 import type { Random } from '../base/runtime/random.ts';
 
@@ -134,7 +134,6 @@ export interface PromptsOptions {
   readonly isKnownProvider: (id: string) => boolean;
   readonly clock: Clock;
   readonly random: Random;
-  readonly versionCache?: VersionCache;
   /** Shared with others that write to prompts. */
   readonly editQueue?: EditQueue;
 }
@@ -161,9 +160,9 @@ export function createPrompts({
   isKnownProvider,
   clock,
   random,
-  versionCache = createVersionCache(),
   editQueue = createEditQueue(),
 }: PromptsOptions): Prompts {
+  const versionCache = createVersionCache();
   const get = async (slugOrId: string, reach?: Reach): Promise<Prompt> => {
     const prompt = await store.find(slugOrId);
     return prompt === undefined || prompt.deleting || !mayReachPrompt(reach, prompt.id) ? notFound(slugOrId) : prompt;

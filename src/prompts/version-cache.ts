@@ -11,9 +11,11 @@ export interface VersionCache {
   ): Promise<PromptVersion | undefined>;
 }
 
-/** @param bytes about the memory that all versions together can take */
-export function createVersionCache(bytes: number = 16 * 1024 * 1024): VersionCache {
-  const versions = new LRUCache<string, PromptVersion>({ maxSize: bytes, sizeCalculation: memoryOf });
+/** About the memory that all versions together can take, in bytes. */
+const maxSize = 16 * 1024 * 1024;
+
+export function createVersionCache(): VersionCache {
+  const versions = new LRUCache<string, PromptVersion>({ maxSize, sizeCalculation: memoryOf });
   return {
     async get(promptId, version, find) {
       const key = `${promptId}:${version}`;

@@ -6,8 +6,10 @@
  */
 export type Turns = () => Promise<void> | undefined;
 
-/** @param turnMs how long all tasks work in one turn of the event loop, in milliseconds */
-export function createTurns(turnMs: number = 2): Turns {
+/** How long all tasks work in one turn of the event loop, in milliseconds. */
+const turnMs = 2;
+
+export function createTurns(): Turns {
   const waiting: (() => void)[] = [];
   let until = 0;
   const grant = (): void => {

@@ -1,12 +1,9 @@
 import type { Clock } from '../../base/runtime/clock.ts';
 
-export interface StreamWatchOptions {
-  readonly clock: Clock;
-  /** How long a provider may send nothing while its stream is read, in milliseconds. */
-  readonly silenceMs?: number;
-  /** How long a stream may last from its first content, in milliseconds. */
-  readonly totalMs?: number;
-}
+/** How long a provider may send nothing while its stream is read, in milliseconds. */
+const silenceMs = 60_000;
+/** How long a stream may last from its first content, in milliseconds. */
+const totalMs = 15 * 60_000;
 
 /** Ends streams that hang or never end, from their first content on. Before that, the deadline of the call applies. */
 export interface StreamWatch {
@@ -27,8 +24,7 @@ export interface WatchedStream {
 const checkEveryMs = 1_000;
 
 /** One timer for all streams, because each event would restart a timer of its own. */
-export function createStreamWatch(options: StreamWatchOptions): StreamWatch {
-  const { clock, silenceMs = 60_000, totalMs = 15 * 60_000 } = options;
+export function createStreamWatch({ clock }: { readonly clock: Clock }): StreamWatch {
   interface Entry {
     readonly beganAt: number;
     waitingSince: number | undefined;

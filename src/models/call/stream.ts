@@ -45,7 +45,6 @@ export async function* readStream(
   const watched = watch.begin((limit) => {
     answer.close(endlessStream(limit));
   });
-  let isLeft = true;
   let ended: AttemptEnd | undefined = { outcome: 'canceled' };
   const settle = (): void => {
     if (ended === undefined) return;
@@ -63,14 +62,12 @@ export async function* readStream(
       event = await answer.next();
       watched.rest();
     }
-    isLeft = false;
     ended = { outcome: 'ok', usage: event.result.usage };
     // Before the last event, which has the cost.
     settle();
     yield event;
   } catch (error) {
     signal.throwIfAborted();
-    isLeft = false;
     if (!(error instanceof AnswerError)) throw error;
     ended = failedEnd(error.failure, signal);
     call.onFailedAttempt?.(toAttempt(error.failure, id, model));
@@ -80,7 +77,6 @@ export async function* readStream(
     watched.end();
     signal.removeEventListener('abort', cancel);
     answer.close();
-    if (isLeft) call.onLeft?.(answer.usage ?? {});
   }
 }
 

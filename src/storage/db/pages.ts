@@ -116,8 +116,6 @@ export interface Pages {
   walk<T extends Stored>(source: Source<T>, options?: WalkOptions): AsyncIterable<T[]>;
   /** The number of documents of a source, or `most` if it has more. */
   count<T extends Stored>(source: Source<T>, most: number): Promise<number>;
-  /** Whether a source has a document. */
-  exists<T extends Stored>(source: UnrestrictedSource<T>): Promise<boolean>;
   /** Groups the documents of a source, and counts them. @param group accumulators of `$group` */
   groupByDue<T extends Stored, Group>(
     source: Omit<UnrestrictedSource<T>, 'span'>,

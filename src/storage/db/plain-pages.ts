@@ -69,9 +69,6 @@ export function withPlainPages(database: Database): PagedDatabase {
       listsAtOnce,
       indexes: (declared) =>
         declared.map(({ collection, indexes, inOrder = [] }) => ({ collection, indexes: [...indexes, ...inOrder] })),
-      async exists({ collection, ...source }) {
-        return (await read(() => collection.findOne(filterOf(source), { projection: { _id: 1 } }))) !== null;
-      },
       async groupByDue<T extends Stored, Group>(source: UnrestrictedSource<T>, now: Date, group: Document) {
         const counted = async (part: UnrestrictedSource<T>): Promise<(Group & { count: number }) | undefined> => {
           const total = await count(part);

@@ -94,7 +94,6 @@ export function withWindowedPages(
       listsOf,
       walk: (source, options) => walk(windows, source, options),
       count: async (source, most) => (await countUpTo(windows, source, most)).counted,
-      exists: (source) => exists(windows, source),
       groupByDue: (source, now, group) => groupByDue(windows, source, now, group),
       groupAllByDue: (divided, now, group) => groupAllByDue(windows, divided, now, group),
       firsts: (divided, span) => firsts(windows, divided, span),

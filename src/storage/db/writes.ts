@@ -135,7 +135,6 @@ export function compareAndSet<T extends StampedDocument>(
 export function upsertOnce<T extends Document & { _id: string }>(
   collection: Collection<T>,
   document: T,
-  retry: RetryOptions = {},
 ): Promise<InsertResult> {
   const { _id, ...content } = document;
   const filter = { _id } as unknown as Filter<T>;
@@ -150,7 +149,7 @@ export function upsertOnce<T extends Document & { _id: string }>(
       const found = await collection.findOne(filter, { projection: { _id: 1 } });
       return found === null ? { outcome: 'duplicate' } : { outcome: 'done' };
     }
-  }, retry);
+  });
 }
 
 /**

@@ -205,8 +205,6 @@ describe.each(servers)('on a server that %s', (_name, open) => {
 
   it('what is due is found, grouped and counted', async () => {
     const waiting = { collection, where: { lane: first }, time: 'next_attempt_at' } as const;
-    expect(await database.pages.exists({ ...waiting, span: { until: at(1) } })).toBe(false);
-    expect(await database.pages.exists({ ...waiting, span: { until: at(2) } })).toBe(true);
     const oldest = { oldest: { $min: '$created_at' } };
     const groups = await database.pages.groupByDue<Item, { oldest: Date }>(waiting, at(400), oldest);
     const { due, later, isEstimated } = groups;
