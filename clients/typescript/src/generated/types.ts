@@ -4259,9 +4259,7 @@ export interface components<Other = string & {}> {
          * @description What the answer should be. Checks use it as `{{expected}}`.
          * @example The export button is greyed out.
          */
-        CaseExpected: string | number | boolean | unknown[] | {
-            [key: string]: unknown;
-        };
+        CaseExpected: string | number | boolean | components<Other>["schemas"]["ExpectedList"] | components<Other>["schemas"]["ExpectedObject"];
         /**
          * Check
          * @description What an answer has to be. Names and members are those of promptfoo. `not-` before a type means the opposite. In `value`, `{{expected}}` is the expected answer of the case, and `{{name}}` the value of its variable.
@@ -4285,13 +4283,7 @@ export interface components<Other = string & {}> {
              * @enum {string}
              */
             type: "equals" | "not-equals" | "contains" | "not-contains" | "icontains" | "not-icontains" | "contains-all" | "not-contains-all" | "contains-any" | "not-contains-any" | "starts-with" | "not-starts-with" | "regex" | "not-regex" | "is-json" | "not-is-json" | "contains-json" | "not-contains-json" | "finish-reason" | "not-finish-reason" | "is-valid-openai-tools-call" | "not-is-valid-openai-tools-call" | "cost" | "not-cost" | "latency" | "not-latency";
-            /**
-             * @description What `type` compares with. The types of the checks say what it has to be.
-             * @example Ada
-             */
-            value?: string | number | boolean | unknown[] | {
-                [key: string]: unknown;
-            };
+            value?: components<Other>["schemas"]["CheckValue"];
             /**
              * @description Of `cost` in US dollars, of `latency` in milliseconds. Required by these, and refused by others.
              * @example 0.01
@@ -7727,6 +7719,39 @@ export interface components<Other = string & {}> {
          *     ]
          */
         FeedbackOnInvocation: components<Other>["schemas"]["InvocationFeedback"][];
+        /**
+         * ExpectedList
+         * @example []
+         */
+        ExpectedList: unknown[];
+        /**
+         * ExpectedObject
+         * @example {}
+         */
+        ExpectedObject: {
+            [key: string]: unknown;
+        };
+        /**
+         * CheckList
+         * @example [
+         *       "Ada",
+         *       "Grace"
+         *     ]
+         */
+        CheckList: unknown[];
+        /**
+         * CheckObject
+         * @example {}
+         */
+        CheckObject: {
+            [key: string]: unknown;
+        };
+        /**
+         * CheckValue
+         * @description What `type` compares with. The types of the checks say what it has to be.
+         * @example Ada
+         */
+        CheckValue: string | number | boolean | components<Other>["schemas"]["CheckList"] | components<Other>["schemas"]["CheckObject"];
         /**
          * CaseMessagesInput
          * @description A conversation that follows the messages of the prompt. Its messages are sent as they are.
