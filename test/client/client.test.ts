@@ -252,6 +252,17 @@ describe('the methods', () => {
     expect(await gateway.budgets.delete('of-tests')).toEqual({ ok: true });
   });
 
+  it('cover data sets', async () => {
+    const lines = '{"id":"a"}\n{"id":"b"}\n';
+    expect(await gateway.datasets.set('of-tests', lines)).toMatchObject({ version: 1, cases: 2 });
+    expect(await gateway.datasets.exportCases('of-tests', 1)).toBe(lines);
+    expect(await gateway.datasets.addCases('of-tests', { cases: [{ id: 'c' }] })).toMatchObject({ version: 2 });
+    expect((await gateway.datasets.listCases('of-tests', 2)).data).toHaveLength(3);
+    expect((await gateway.datasets.listVersions('of-tests')).data).toHaveLength(2);
+    expect((await gateway.datasets.list()).data).toEqual([await gateway.datasets.get('of-tests')]);
+    expect(await gateway.datasets.delete('of-tests')).toEqual({ ok: true });
+  });
+
   it('cover prices', async () => {
     const rates = [{ input: '2.5', output: '10' }];
     expect(await gateway.prices.set('openai', 'my-model', { rates })).toMatchObject({

@@ -37,8 +37,9 @@ async function receive(socket: Socket): Promise<WireAnswer> {
   return { status: Number(statusLine.split(' ')[1]), headers: Object.fromEntries(headers) as never, text };
 }
 
-function headOf({ method, path }: OperationRow): string {
-  const fields = ['Host: test', `Authorization: Bearer ${service.adminKey}`, 'Content-Type: application/json'];
+function headOf({ method, path, lineLimit }: OperationRow): string {
+  const mediaType = lineLimit === undefined ? 'application/json' : 'application/x-ndjson';
+  const fields = ['Host: test', `Authorization: Bearer ${service.adminKey}`, `Content-Type: ${mediaType}`];
   return `${method} ${path.replaceAll(/\{\w+\}/g, 'x')} HTTP/1.1\r\n${fields.join('\r\n')}\r\nContent-Length: 100\r\n`;
 }
 

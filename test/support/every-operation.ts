@@ -346,8 +346,12 @@ export async function sendTimed(
       const started = performance.now();
       const answer = await fetch(service.url + path, {
         method,
-        headers: { authorization: `Bearer ${service.adminKey}`, 'content-type': 'application/json', ...headers },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        headers: {
+          authorization: `Bearer ${service.adminKey}`,
+          ...(headers?.['Content-Type'] === undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       });
       const text = await answer.text();
       const milliseconds = performance.now() - started;

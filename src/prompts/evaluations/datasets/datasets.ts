@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { auditEntry, type AuditedKind, type Author } from '../../../access/audit/author.ts';
 import { createEditQueue } from '../../../base/editing/edit-queue.ts';
-import type { ProblemDetail } from '../../../base/errors/problem-error.ts';
+import { ProblemError, type ProblemDetail } from '../../../base/errors/problem-error.ts';
 import { authorOf } from '../../../base/limits/principal.ts';
 import { listingOf, type Listing } from '../../../base/lists/listing.ts';
 import type { Clock } from '../../../base/runtime/clock.ts';
@@ -110,8 +110,9 @@ export function createDatasets({ store, versions, archive, clock, random }: Data
     try {
       committed = await work(id, writer);
     } catch (error) {
-      // What may be stored is left to the sweep.
-      if (!(error instanceof UncertainError)) await discard([{ id, parts: writer.stored }]).catch(() => undefined);
+      // What may have a name, or cannot be deleted now, is left to the sweep.
+      const isLeft = error instanceof UncertainError || isAway(error);
+      if (!isLeft) await discard([{ id, parts: writer.stored }]).catch(() => undefined);
       throw error instanceof UncertainError ? error.cause : error;
     }
     if (committed?.dataset.versionId !== id) {
@@ -302,6 +303,10 @@ async function writeLines(lines: AsyncIterable<SentLine>, writer: CaseWriter): P
   }
   if (errors.length === 0) return;
   throw refused('The lines are not the cases of a data set. Nothing was changed.', errors.slice(0, mostErrors));
+}
+
+function isAway(error: unknown): boolean {
+  return error instanceof ProblemError && error.status === 503;
 }
 
 /** The database may have stored the change or not. */
