@@ -2,8 +2,6 @@
 export interface Batcher<Item> {
   /** Resolves when the batch that the item went into is done. */
   add(item: Item): Promise<void>;
-  /** Items that are not done. */
-  readonly size: number;
   /** Resolves when no items remain. */
   idle(): Promise<void>;
 }
@@ -53,9 +51,6 @@ export function createBatcher<Item>(
           if (active < atOnce) void run();
         });
       });
-    },
-    get size() {
-      return size;
     },
     async idle() {
       if (size > 0) await (idle ??= Promise.withResolvers()).promise;

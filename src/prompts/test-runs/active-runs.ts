@@ -3,7 +3,6 @@ import type { TestRunStore } from './test-run-store.ts';
 
 /** The test runs that this process works on. */
 export interface ActiveRuns {
-  readonly size: number;
   /**
    * Sends heartbeats of a run until its work has ended. The signal is aborted when another process or request ended or
    * removed the run, and at the end of `drain`; its reason is a `RunCutOffError`.
@@ -65,9 +64,6 @@ export function createActiveRuns({ store, metrics, log, heartbeatMs }: ActiveRun
   };
 
   return {
-    get size() {
-      return runs.size;
-    },
     add(id, work) {
       const controller = new AbortController();
       if (isCutOff) controller.abort(new RunCutOffError('stopping'));

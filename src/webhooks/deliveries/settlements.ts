@@ -17,11 +17,7 @@ export interface Settlement {
 export interface Settlements {
   /** Resolves when the result is written, even after a long outage of the database, or when it is abandoned. */
   add(settlement: Settlement): Promise<void>;
-  /**
-   * Waits for writes in progress. After `abandon` no write is repeated: other processes repeat the attempts whose
-   * results were not written.
-   */
-  idle(): Promise<void>;
+  /** No write is repeated after it: other processes repeat the attempts whose results were not written. */
   abandon(): void;
 }
 
@@ -70,7 +66,6 @@ export function createSettlements(
 
   return {
     add: (settlement) => batcher.add(settlement),
-    idle: () => batcher.idle(),
     abandon() {
       abandoned = true;
     },
