@@ -85,7 +85,7 @@ export const costs: Texts['costs'] = {
     held: (held) => `${held} reserviert`,
     heldExplained: 'Was laufende Anfragen höchstens kosten können, und etwas für die nächsten',
     left: (left) => `${left} übrig`,
-    events: (shares) => `Ereignis bei ${shares}`,
+    events: (shares) => `Event bei ${shares}`,
     resets: 'Beginnt neu',
     neverResets: 'Beginnt nicht neu',
     refusing: (count, since) =>
