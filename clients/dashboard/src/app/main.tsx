@@ -1,3 +1,4 @@
+import { opening } from './opening.ts';
 import '@mantine/core/styles.css';
 import '@mantine/notifications/styles.css';
 import './global.css';
@@ -9,9 +10,8 @@ import { StrictMode, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { NowProvider } from '../shared/now.tsx';
 import { LanguageProvider } from '../shared/texts.tsx';
-import { createQueryClient } from './query-client.ts';
+import { queryClient } from './query-client.ts';
 import { router } from './router.tsx';
-import { openSession, takeSignInToken } from './session.ts';
 import { SessionGate, SessionPending } from './session-gate.tsx';
 import { cssVariablesResolver, theme } from './theme.ts';
 
@@ -19,7 +19,6 @@ const element = document.getElementById('root');
 if (element === null) throw new Error('The page has no element for the application.');
 const root = createRoot(element);
 
-const queryClient = createQueryClient();
 const nonce = document.querySelector('meta[name="style-nonce"]')?.getAttribute('content') ?? '';
 
 // Where the library that locks scrolling below a dialog looks for the nonce of its style element.
@@ -27,7 +26,7 @@ Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 // Without Suspense: React would keep its placeholder for 0.3 seconds.
 render(<SessionPending />);
-void Promise.all([openSession(takeSignInToken()), router.load()]).then(([opened]) => {
+void Promise.all([opening, router.load()]).then(([opened]) => {
   render(
     <SessionGate opened={opened}>
       <RouterProvider router={router} />

@@ -2,8 +2,8 @@ import { QueryClient } from '@tanstack/react-query';
 import { AnswerError } from 'prompt-gateway-client';
 import { pace } from './pace.ts';
 
-/** Makes the cache of what was read. Calls are repeated by the client, so they are not repeated here. */
-export function createQueryClient(): QueryClient {
+/** Calls are repeated by the client, so they are not repeated here. */
+function createQueryClient(): QueryClient {
   const client = new QueryClient({
     defaultOptions: {
       // The service may be on this computer, without any network.
@@ -20,6 +20,9 @@ export function createQueryClient(): QueryClient {
   });
   return client;
 }
+
+/** The cache of what was read. */
+export const queryClient: QueryClient = createQueryClient();
 
 interface Polling {
   refetchInterval: (query: { state: { error: unknown } }) => number | false;

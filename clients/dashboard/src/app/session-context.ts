@@ -19,7 +19,10 @@ export function useSession(): Session {
 
 /** Whether the key reaches every prompt, model and location. */
 export function useReachesAll(): boolean {
-  const { limits } = useSession().key;
+  return reachesAll(useSession().key);
+}
+
+export function reachesAll({ limits }: CurrentKey): boolean {
   return limits?.prompts === undefined && limits?.models === undefined && limits?.locations === undefined;
 }
 

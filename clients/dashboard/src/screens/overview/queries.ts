@@ -1,4 +1,4 @@
-import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { queryOptions, useQuery, type FetchQueryOptions, type UseQueryResult } from '@tanstack/react-query';
 import type { Schemas } from 'prompt-gateway-client';
 import { gateway } from '../../app/gateway.ts';
 import { liveStatistics } from '../../app/query-client.ts';
@@ -16,39 +16,41 @@ const overviewKey = ['overview'] as const;
 const mostFailures = 5;
 
 export function useStatistics(span: Span, isEnabled = true): UseQueryResult<Statistics, unknown> {
-  return useQuery({
+  return useQuery({ ...statisticsQuery(span), enabled: isEnabled, ...liveStatistics });
+}
+
+export function statisticsQuery(span: Span): FetchQueryOptions<Statistics> {
+  return {
     queryKey: [...overviewKey, 'statistics', span],
     queryFn: ({ signal }) => gateway.service.getStatistics({ span }, { signal }),
-    enabled: isEnabled,
-    ...liveStatistics,
-  });
+  };
 }
 
 /** What fails now; nothing is read for a key with limits. */
 export function useAttention(): UseQueryResult<Schemas['Attention'], unknown> {
-  return useQuery({
-    queryKey: [...overviewKey, 'attention'],
-    queryFn: ({ signal }) => gateway.service.getAttention({ signal }),
-    enabled: useReachesAll(),
-    ...liveStatistics,
-  });
+  return useQuery({ ...attentionQuery, enabled: useReachesAll(), ...liveStatistics });
 }
+
+export const attentionQuery = queryOptions({
+  queryKey: [...overviewKey, 'attention'],
+  queryFn: ({ signal }) => gateway.service.getAttention({ signal }),
+});
 
 /** The last deliveries that have failed, for good or up to now; none is read for a key that may not. */
 export function useFailedDeliveries(): UseQueryResult<Schemas['DeliveryListItem'][], unknown> {
-  return useQuery({
-    queryKey: [...overviewKey, 'failed-deliveries'],
-    queryFn: async ({ signal }) => {
-      const lists = (['retrying', 'failed'] as const).map((status) =>
-        gateway.deliveries.list({ status, limit: mostFailures }, { signal }),
-      );
-      const found = (await Promise.all(lists)).flatMap(({ data }) => data);
-      return found.sort((a, b) => b.created_at.localeCompare(a.created_at)).slice(0, mostFailures);
-    },
-    enabled: useScope('integrations:read'),
-    ...liveStatistics,
-  });
+  return useQuery({ ...failedDeliveriesQuery, enabled: useScope('integrations:read'), ...liveStatistics });
 }
+
+export const failedDeliveriesQuery = queryOptions({
+  queryKey: [...overviewKey, 'failed-deliveries'],
+  queryFn: async ({ signal }) => {
+    const lists = (['retrying', 'failed'] as const).map((status) =>
+      gateway.deliveries.list({ status, limit: mostFailures }, { signal }),
+    );
+    const found = (await Promise.all(lists)).flatMap(({ data }) => data);
+    return found.sort((a, b) => b.created_at.localeCompare(a.created_at)).slice(0, mostFailures);
+  },
+});
 
 /**
  * Whether there is something of a kind. Keys that may not read it do not ask.

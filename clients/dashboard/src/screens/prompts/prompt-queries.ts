@@ -1,4 +1,4 @@
-import { queryOptions, useQueries, useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { queryOptions, useQueries, useQuery, type FetchQueryOptions, type UseQueryResult } from '@tanstack/react-query';
 import { NotFoundError, type Schemas } from 'prompt-gateway-client';
 import { gateway } from '../../app/gateway.ts';
 import { every, liveStatistics } from '../../app/query-client.ts';
@@ -56,11 +56,14 @@ export function usePromptUsage(): Schemas['Costs'] | undefined {
 
 /** One prompt by id or slug. */
 export function usePrompt(id: string, isEnabled = true): UseQueryResult<StoredPrompt> {
-  return useQuery({
+  return useQuery({ ...promptQuery(id), enabled: isEnabled });
+}
+
+export function promptQuery(id: string): FetchQueryOptions<StoredPrompt> {
+  return {
     queryKey: promptKeys.prompt(id),
     queryFn: ({ signal }) => versioned(gateway.prompts.get(id, { signal })),
-    enabled: isEnabled,
-  });
+  };
 }
 
 /** The versions of a prompt, the newest first. */

@@ -1,11 +1,18 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { readAhead } from '../../app/read-ahead.ts';
 import { rootRoute } from '../../app/root-route.tsx';
 import { searchOf } from '../../shared/search.ts';
+import { promptQuery } from './prompt-queries.ts';
 
 /** One prompt; its tabs are the routes within. */
 const promptRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/prompts/$promptId',
+  beforeLoad: ({ cause, params }) => {
+    readAhead(cause, ({ queryClient }) => {
+      void queryClient.prefetchQuery(promptQuery(params.promptId));
+    });
+  },
   component: lazyRouteComponent(() => import('./workspace/prompt-screen.tsx'), 'PromptScreen'),
 });
 

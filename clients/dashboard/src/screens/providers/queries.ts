@@ -1,4 +1,4 @@
-import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { queryOptions, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { Schemas } from 'prompt-gateway-client';
 import { gateway } from '../../app/gateway.ts';
 import { liveStatistics } from '../../app/query-client.ts';
@@ -7,10 +7,10 @@ export const providersKey = ['providers'] as const;
 
 /** Reads all providers, with their health. */
 export function useProviders(isEnabled = true): UseQueryResult<Schemas['Provider'][], unknown> {
-  return useQuery({
-    queryKey: providersKey,
-    queryFn: ({ signal }) => gateway.providers.list({ signal }),
-    enabled: isEnabled,
-    ...liveStatistics,
-  });
+  return useQuery({ ...providersQuery, enabled: isEnabled, ...liveStatistics });
 }
+
+export const providersQuery = queryOptions({
+  queryKey: providersKey,
+  queryFn: ({ signal }) => gateway.providers.list({ signal }),
+});
