@@ -53,6 +53,7 @@ const needsKey = ({ security = [] }) => security.length > 0;
 const isPublic = (operation) => !needsKey(operation);
 const needsScope = ({ security = [] }) => security.some(({ bearerAuth = [] }) => bearerAuth.length > 0);
 const hasBody = ({ requestBody }) => requestBody !== undefined;
+const hasLines = (operation) => operation['x-line-limit'] !== undefined;
 const takes = ({ parameters = [] }, name) =>
   parameters.some(({ $ref }) => $ref?.endsWith(`/parameters/${name}.yaml`) === true);
 
@@ -83,7 +84,8 @@ const resources = [
 /** The answers of an operation, from `openapi.yaml`. For a status, the first that applies counts. */
 const commonAnswers = [
   { status: 304, answer: 'NotModified', when: (operation) => needsKey(operation) && takes(operation, 'IfNoneMatch') },
-  { status: 400, answer: 'InvalidRequest', when: hasBody },
+  // Mistakes in JSON Lines are named line by line (422).
+  { status: 400, answer: 'InvalidRequest', when: (operation) => hasBody(operation) && !hasLines(operation) },
   { status: 400, answer: 'InvalidParameters', when: needsKey },
   { status: 400, answer: 'InvalidPublicRequest', when: isPublic },
   { status: 401, answer: 'Unauthenticated', when: needsKey },

@@ -728,7 +728,7 @@ export interface DatasetsResource {
    * The newest 20 versions are kept.
    *
    * @param name Name of the data set.
-   * @throws {ProblemError} `dataset-not-found` (404), `too-many-datasets` (409), `edit-conflict` (409), `precondition-failed` (412), `dataset-refused` (422)
+   * @throws {ProblemError} `too-many-datasets` (409), `edit-conflict` (409), `precondition-failed` (412), `dataset-refused` (422)
    */
   set(name: string, body: string, options?: CallOptions<'setDataset'>): Call<Schemas['Dataset']>;
 

@@ -4343,12 +4343,6 @@ export interface components<Other = string & {}> {
              * @example customer-17
              */
             group?: string;
-            invocation_id?: components<Other>["schemas"]["InvocationId"];
-            /**
-             * @description Whether the content of its invocation was erased, and with it that of the case.
-             * @example false
-             */
-            erased?: boolean;
         };
         /**
          * DatasetCase
@@ -4382,12 +4376,6 @@ export interface components<Other = string & {}> {
              * @example customer-17
              */
             group?: string;
-            invocation_id?: components<Other>["schemas"]["InvocationId"];
-            /**
-             * @description Whether the content of its invocation was erased. Then the case has only `id`, `invocation_id`, `tags` and `group`. Absent unless true.
-             * @example true
-             */
-            erased?: boolean;
         };
         /**
          * RateAmount
@@ -22063,10 +22051,9 @@ export interface operations<Other = string & {}> {
                     "application/json": components<Other>["schemas"]["Dataset"];
                 };
             };
-            400: components<Other>["responses"]["InvalidRequest"];
+            400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
             403: components<Other>["responses"]["DatasetsUnchangeable"];
-            404: components<Other>["responses"]["DatasetNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
             /** @description There are 1,000 data sets, or other requests kept changing this one. This request changed nothing. */
@@ -22147,7 +22134,7 @@ export interface operations<Other = string & {}> {
             412: components<Other>["responses"]["PreconditionFailed"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
-            503: components<Other>["responses"]["ServiceOrStorageUnavailable"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
             default: components<Other>["responses"]["OtherProblem"];
         };
     };

@@ -33,8 +33,6 @@ export interface CaseArchive {
   lines(version: DatasetVersion, from: number, signal?: AbortSignal): AsyncGenerator<readonly [number, string]>;
   /** The parts of a version, as they are stored. */
   parts(version: DatasetVersion, signal?: AbortSignal): AsyncGenerator<Buffer>;
-  /** Writes the cases of a version again. @param change returns the line itself if it stays as it is */
-  rewrite(version: DatasetVersion, change: (line: string) => string): Promise<void>;
   /** Deletes what is stored of a version. @param parts how many there can be at most */
   delete(id: string, parts: number): Promise<void>;
 }
@@ -62,7 +60,7 @@ export function createCaseArchive(blobs: BlobStore, turns: Turns): CaseArchive {
       found.content.destroy();
     }
   };
-  const archive: CaseArchive = {
+  return {
     write(id) {
       const hash = createHash('sha256');
       const parts: number[] = [];
@@ -115,21 +113,10 @@ export function createCaseArchive(blobs: BlobStore, turns: Turns): CaseArchive {
     async *parts({ id, parts }, signal) {
       for (const part of parts.keys()) yield await readPart(id, part, signal);
     },
-    async rewrite({ id, parts }, change) {
-      for (const part of parts.keys()) {
-        const before = (await readPart(id, part)).toString('utf8');
-        const after = before
-          .split('\n')
-          .map((line) => (line === '' ? line : change(line)))
-          .join('\n');
-        if (after !== before) await blobs.put(keyOf(id, part), Buffer.from(after), mediaType);
-      }
-    },
     async delete(id, parts) {
       await Promise.all(Array.from({ length: parts }, (_, part) => blobs.delete(keyOf(id, part))));
     },
   };
-  return archive;
 }
 
 /** A stored line, which was checked when it was sent. */
