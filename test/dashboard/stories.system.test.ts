@@ -13,6 +13,7 @@ import { startMockProvider, type Behaviour, type MockProvider } from '../support
 import { startReceiver } from '../support/receiver.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createIntegration } from '../webhooks/integrations/integrations-harness.ts';
+import { until } from '../support/until.ts';
 import { signIn } from './support/sign-in.ts';
 
 /** Failed deliveries are due again immediately. */
@@ -270,7 +271,11 @@ describe('an operator', () => {
     await press(page.getByRole('link', { name: 'Open the prompt in the playground' }));
     const value = (name: string): Promise<string> => page.getByRole('textbox', { name, exact: true }).inputValue();
     await page.getByRole('textbox', { name: 'language' }).waitFor();
-    expect([await value('customer'), await value('language')]).toEqual(['Grace', 'French']);
+    // The fields are there before the values of the invocation.
+    await until(
+      () => Promise.all([value('customer'), value('language')]),
+      ([customer, language]) => customer === 'Grace' && language === 'French',
+    );
     await look(page, 'complaint-playground');
     await press(page.getByRole('link', { name: 'Editor' }));
     await press(page.getByLabel('Text of message 1'));
