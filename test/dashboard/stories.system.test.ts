@@ -215,7 +215,7 @@ describe('an operator', () => {
     await press(line.getByRole('link'));
     await expectRows(page, 6);
     await press(page.getByRole('link', { name: 'reply-to-a-customer · v2' }).first());
-    await press(page.getByRole('main').getByRole('link', { name: /^reply-to-a-customer/ }));
+    await press(page.getByRole('main').getByRole('link', { name: 'reply-to-a-customer', exact: true }));
     await press(page.getByRole('link', { name: 'History' }));
     await press(page.getByRole('button', { name: 'Move production' }));
     const dialog = page.getByRole('dialog');
