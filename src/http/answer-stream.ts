@@ -47,7 +47,7 @@ export interface StreamEnd {
    * failed, and the last event of a stream of events says so. `closed`: the connection was closed before the end, by the
    * caller, because the caller took nothing for too long, or because the process stops.
    */
-  readonly outcome: 'complete' | 'failed' | 'error' | 'closed';
+  readonly outcome: 'succeeded' | 'failed' | 'error' | 'closed';
   /** Why it failed. */
   readonly error?: unknown;
   /** Milliseconds until the first event of a stream of events; undefined if there was none. */
@@ -110,7 +110,7 @@ async function sendBytes(response: ServerResponse, { content, length }: AnswerSt
   if (response.req.method === 'HEAD') {
     content.destroy();
     response.end();
-    return { bytes: 0, outcome: 'complete' };
+    return { bytes: 0, outcome: 'succeeded' };
   }
   let bytes = 0;
   let failure: { readonly error: unknown } | undefined;
@@ -149,7 +149,7 @@ async function sendBytes(response: ServerResponse, { content, length }: AnswerSt
   };
   try {
     await pipeline(content, checked, response);
-    return { bytes, outcome: 'complete' };
+    return { bytes, outcome: 'succeeded' };
   } catch {
     return failure === undefined ? { bytes, outcome: 'closed' } : { bytes, outcome: 'failed', ...failure };
   }

@@ -334,7 +334,7 @@ class OpenStream<Event> implements EventStream {
     const failure = this.#failure;
     if (failure !== undefined && this.#isCut) return { ...sent, outcome: 'failed', ...failure };
     if (!writableFinished) return { ...sent, outcome: 'closed' };
-    return failure === undefined ? { ...sent, outcome: 'complete' } : { ...sent, outcome: 'error', ...failure };
+    return failure === undefined ? { ...sent, outcome: 'succeeded' } : { ...sent, outcome: 'error', ...failure };
   }
 }
 

@@ -60,7 +60,7 @@ export async function* echo(
     attemptLog?.beginFree('echo', request, ceiling) ?? (await attemptLog?.begin('echo', request, ceiling, signal));
   const checked = result === undefined ? { failure: failureOf(model) } : await checkAnswer(call, result);
   const end: AttemptEnd =
-    'failure' in checked ? failedEnd(checked.failure, signal) : { outcome: 'ok', usage: checked.result.usage };
+    'failure' in checked ? failedEnd(checked.failure, signal) : { outcome: 'succeeded', usage: checked.result.usage };
   onAttempt?.('echo', end.outcome);
   onEnd?.(end, attempt?.end(end));
   if (isStreamed && result !== undefined) yield* inPieces(result, signal);

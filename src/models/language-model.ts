@@ -210,7 +210,7 @@ export interface OpenAttempt {
 
 /** How a call to a provider ended. */
 export interface AttemptEnd {
-  /** `ok`, `canceled`, or the type of the problem. */
+  /** `succeeded`, `canceled`, or the type of the problem. */
   readonly outcome: string;
   /** Why it failed, in a sentence. */
   readonly detail?: string | undefined;

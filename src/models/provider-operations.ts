@@ -57,7 +57,7 @@ function withoutDatabase(error: unknown): Map<string, never> {
 function showHealth({ succeeded, failed, ...health }: ProviderHealth & RecentCalls): Shown {
   const { lastSuccessAt, failingSince, lastFailure } = health;
   return {
-    status: failingSince === undefined ? 'working' : 'failing',
+    status: failingSince === undefined ? 'ok' : 'failing',
     succeeded,
     failed,
     ...(lastSuccessAt && { last_success_at: lastSuccessAt.toISOString() }),

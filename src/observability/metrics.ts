@@ -25,7 +25,7 @@ export interface Metrics extends CallObserver {
   countExcess(provider: string, model: string): void;
   /** Counts a call whose provider gave numbers of tokens that are not plausible. `model` as of {@link SpentTokens}. */
   countImplausible(provider: string, model: string): void;
-  /** One attempt to call a provider, retries included; `outcome` is `ok`, `canceled` or a problem type. */
+  /** One attempt to call a provider, retries included; `outcome` is `succeeded`, `canceled` or a problem type. */
   countProviderAttempt(provider: string, outcome: string): void;
   countRefereeDisagreement(operation: string): void;
   setTestRunsActive(count: number): void;
@@ -58,7 +58,7 @@ export interface MetricReaders {
 }
 
 /** The outcomes of a call of a provider. */
-const attemptOutcomes = ['ok', 'canceled', ...failureTypes];
+const attemptOutcomes = ['succeeded', 'canceled', ...failureTypes];
 const storageOperations: readonly BlobOperation[] = ['put', 'open', 'delete', 'check'];
 
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
@@ -84,7 +84,7 @@ export function createMetrics(): Metrics {
   );
   const streams = counter(
     'http_streamed_answers_total',
-    'Streamed answers that have ended: complete, error (the last event is a problem), failed (cut by the service), or closed (the connection was closed).',
+    'Streamed answers that have ended: succeeded, error (the last event is a problem), failed (cut by the service), or closed (the connection was closed).',
     'operation',
     'outcome',
   );
@@ -112,7 +112,7 @@ export function createMetrics(): Metrics {
   );
   const attempts = counter(
     'provider_attempts_total',
-    'Calls to providers, each retry and fallback counted, by outcome: ok, canceled, or the problem type.',
+    'Calls to providers, each retry and fallback counted, by outcome: succeeded, canceled, or the problem type.',
     'provider',
     'outcome',
   );

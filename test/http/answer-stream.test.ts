@@ -47,12 +47,12 @@ describe('a stream', () => {
   it('of unknown length ends when its source does', async () => {
     const { text, error, end } = await send({ content: Readable.from(['one ', '', 'twö']) });
     expect(text).toBe('4\r\none \r\n4\r\ntw\u00c3\u00b6\r\n0\r\n\r\n');
-    expect([error, end]).toEqual([undefined, { bytes: 8, outcome: 'complete' }]);
+    expect([error, end]).toEqual([undefined, { bytes: 8, outcome: 'succeeded' }]);
   });
 
   it('may be empty', async () => {
     const { text, end } = await send({ length: 0, content: Readable.from([]) });
-    expect([text, end]).toEqual(['', { bytes: 0, outcome: 'complete' }]);
+    expect([text, end]).toEqual(['', { bytes: 0, outcome: 'succeeded' }]);
   });
 
   it.each(['1.1', '1.0'])('of unknown length that fails does not end correctly in HTTP/%s', async (version) => {

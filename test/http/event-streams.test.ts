@@ -192,7 +192,7 @@ describe('before the first event', () => {
     source.send('end');
     await connected.closed;
     expect(connected.text().replaceAll(heartbeat, '')).toBe(event('one') + event('end'));
-    expect(await connected.end).toMatchObject({ outcome: 'complete' });
+    expect(await connected.end).toMatchObject({ outcome: 'succeeded' });
   });
 
   it('a failure after that time is the only event', async () => {
@@ -218,7 +218,7 @@ describe('a stream', () => {
     expect(connected.text()).toBe(event('one') + event('two') + event('end'));
     expect(connected.isWhole()).toBe(true);
     const bytes = Buffer.byteLength(connected.text());
-    expect(await connected.end).toEqual({ outcome: 'complete', bytes, firstMs: expect.any(Number) });
+    expect(await connected.end).toEqual({ outcome: 'succeeded', bytes, firstMs: expect.any(Number) });
   });
 
   it.each([

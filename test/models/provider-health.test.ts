@@ -36,8 +36,8 @@ async function after(calls: number, status: string, ...models: string[]): Promis
 
 it('is failing from the first call that fails until one succeeds', async () => {
   expect(await healthOf('mock')).toBeUndefined();
-  const working = await after(1, 'working', 'model-a');
-  expect(working).toEqual({ status: 'working', succeeded: 1, failed: 0, last_success_at: expect.any(String) });
+  const working = await after(1, 'ok', 'model-a');
+  expect(working).toEqual({ status: 'ok', succeeded: 1, failed: 0, last_success_at: expect.any(String) });
 
   const refused = await after(2, 'failing', 'mock-401');
   expect(refused).toEqual({
@@ -59,9 +59,9 @@ it('is failing from the first call that fails until one succeeds', async () => {
     provider_message: expect.any(String),
   });
 
-  const again = await after(7, 'working', 'model-b');
+  const again = await after(7, 'ok', 'model-b');
   expect(again).toMatchObject({
-    status: 'working',
+    status: 'ok',
     succeeded: 2,
     failed: 5,
     last_failure: { problem: still.last_failure?.['problem'] },
@@ -72,8 +72,8 @@ it('is failing from the first call that fails until one succeeds', async () => {
 
 it('does not follow from a request that the provider refuses', async () => {
   const { failed, succeeded } = (await healthOf('mock')) ?? { failed: 0, succeeded: 0 };
-  const health = await after(failed + succeeded + 1, 'working', 'mock-400');
-  expect(health).toMatchObject({ status: 'working', failed: failed + 1 });
+  const health = await after(failed + succeeded + 1, 'ok', 'mock-400');
+  expect(health).toMatchObject({ status: 'ok', failed: failed + 1 });
 });
 
 it('does not follow from an answer that breaks the schema of its prompt', async () => {
@@ -82,8 +82,8 @@ it('does not follow from an answer that breaks the schema of its prompt', async 
   const counter = 'provider_attempts_total{provider="mock",outcome="provider-bad-answer"}';
   const before = await harness.metric(counter);
   expect((await harness.invoke(prompt, { retries: 1 })).status).toBe(502);
-  const health = await after(failed + succeeded + 2, 'working');
-  expect(health).toMatchObject({ status: 'working', failed, succeeded: succeeded + 2 });
+  const health = await after(failed + succeeded + 2, 'ok');
+  expect(health).toMatchObject({ status: 'ok', failed, succeeded: succeeded + 2 });
   expect(await harness.metric(counter)).toBe(before + 2);
 });
 

@@ -341,8 +341,7 @@ function paidBy(claim: Claim | undefined, attempt: CallAttemptDocument, signal: 
 }
 
 function describe(attempt: CallAttemptDocument, { outcome, answer, ...end }: AttemptEnd): void {
-  const isOk = outcome === 'ok';
-  if (isOk || outcome === 'canceled') attempt.status = toStoredStatus(isOk ? 'succeeded' : 'canceled');
+  if (outcome === 'succeeded' || outcome === 'canceled') attempt.status = toStoredStatus(outcome);
   else Object.assign(attempt, { status: 'failed', problem: outcome });
   const { detail, status: provider_status, code: provider_code, message: provider_message } = end;
   Object.assign(attempt, defined({ detail, provider_status, provider_code, provider_message }));
@@ -354,7 +353,7 @@ function describe(attempt: CallAttemptDocument, { outcome, answer, ...end }: Att
 
 /** Whether the provider has done its part. */
 function hasAnswered({ outcome, refused }: AttemptEnd): boolean {
-  return outcome === 'ok' || refused !== undefined;
+  return outcome === 'succeeded' || refused !== undefined;
 }
 
 /**

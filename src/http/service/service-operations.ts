@@ -104,7 +104,7 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
       if (database.status === 'rejected') throw database.reason;
       // Only test runs need object storage, so the service is ready without it.
       const storageStatus = storage.status === 'fulfilled' ? 'ok' : 'unavailable';
-      const migration = data.progress()?.status ?? 'complete';
+      const migration = data.progress()?.status ?? 'ok';
       return {
         status: 200,
         body: {

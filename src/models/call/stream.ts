@@ -62,7 +62,7 @@ export async function* readStream(
       event = await answer.next();
       watched.rest();
     }
-    ended = { outcome: 'ok', usage: event.result.usage };
+    ended = { outcome: 'succeeded', usage: event.result.usage };
     // Before the last event, which has the cost.
     settle();
     yield event;

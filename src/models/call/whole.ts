@@ -31,7 +31,12 @@ export async function beginWhole(
       const checked = await check(toResult(provider, answer, plausible));
       if ('result' in checked) {
         const { result } = checked;
-        end({ outcome: 'ok', usage: result.usage, answer: named, receivedBytes: Buffer.byteLength(textOf(result)) });
+        end({
+          outcome: 'succeeded',
+          usage: result.usage,
+          answer: named,
+          receivedBytes: Buffer.byteLength(textOf(result)),
+        });
         return { result: { first: { type: 'finish', result } } };
       }
       ({ failure } = checked);

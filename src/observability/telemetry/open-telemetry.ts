@@ -147,7 +147,7 @@ export function createOpenTelemetry({
       return {
         context: contextToSend(span),
         end({ outcome, usage = {}, answer }, cost) {
-          const failure = outcome === 'ok' ? undefined : outcome;
+          const failure = outcome === 'succeeded' ? undefined : outcome;
           const error = failure !== undefined && { [names.error]: failure };
           const { inputTokens, outputTokens, cachedInputTokens } = usage;
           span.setAttributes({

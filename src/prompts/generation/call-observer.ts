@@ -10,7 +10,7 @@ export interface SpentTokens {
 
 /** What the calls of providers report for metrics. */
 export interface CallObserver {
-  /** One call of a provider; `outcome` is `ok` or a problem type. */
+  /** One call of a provider; `outcome` is `succeeded` or a problem type. */
   observeProviderCall(provider: string, outcome: string, seconds: number, spent?: SpentTokens): void;
   countCache(result: 'hit' | 'miss' | 'joined'): void;
 }

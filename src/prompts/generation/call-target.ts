@@ -61,7 +61,7 @@ export async function* callTarget(
         yield event;
         continue;
       }
-      outcome = 'ok';
+      outcome = 'succeeded';
       yield { type: 'finish', answer: { result: event.result, ...measured.answered() } };
     }
   } catch (error) {

@@ -133,7 +133,7 @@ describe('counters', () => {
   it('exist for each outcome of calls to configured providers', async () => {
     const { OPENAI_COMPATIBLE_PROVIDERS = '' } = harness.service.environment;
     const started = await startAnother(harness.service, { OPENAI_COMPATIBLE_PROVIDERS });
-    for (const outcome of ['ok', 'canceled', ...failureTypes]) {
+    for (const outcome of ['succeeded', 'canceled', ...failureTypes]) {
       const series = `provider_attempts_total{provider="spare",outcome="${outcome}"}`;
       expect([series, await valueOf(started, series)]).toEqual([series, 0]);
     }

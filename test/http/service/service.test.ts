@@ -49,7 +49,7 @@ describe('getReadiness', () => {
       status: 'ok',
       read_only: false,
       sends_webhooks: true,
-      checks: { database: 'ok', storage: 'ok', migration: 'complete' },
+      checks: { database: 'ok', storage: 'ok', migration: 'ok' },
     });
   });
 });

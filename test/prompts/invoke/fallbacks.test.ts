@@ -89,7 +89,7 @@ describe('a fallback', () => {
 
   it('does not hide who was asked', async () => {
     const first = 'provider_call_duration_seconds_count{provider="mock",outcome="provider-failed"}';
-    const second = 'provider_call_duration_seconds_count{provider="spare",outcome="ok"}';
+    const second = 'provider_call_duration_seconds_count{provider="spare",outcome="succeeded"}';
     const before = [await harness.metric(first), await harness.metric(second)];
     await harness.invoke(await promptOf('mock-500', { provider: 'spare' }));
     expect([await harness.metric(first), await harness.metric(second)]).toEqual(before.map((count) => count + 1));

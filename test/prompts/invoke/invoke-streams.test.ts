@@ -436,7 +436,7 @@ describe('what is recorded', () => {
 
   it('has each stream once', async () => {
     const slug = await harness.createPrompt();
-    const before = await harness.metric('http_streamed_answers_total{operation="invokePrompt",outcome="complete"}');
+    const before = await harness.metric('http_streamed_answers_total{operation="invokePrompt",outcome="succeeded"}');
     const { headers } = await harness.invoke(slug, { stream: true });
     const total = await until(
       () => counts(slug),
@@ -445,12 +445,12 @@ describe('what is recorded', () => {
     expect(total).toMatchObject({ errors: 0, input_tokens: mockUsage.input, output_tokens: mockUsage.output });
     expect(await lineOf(headers['x-request-id'] ?? '')).toMatchObject({
       status: 200,
-      outcome: 'complete',
+      outcome: 'succeeded',
       provider: 'mock',
       model: 'model-a',
       first_event_ms: expect.any(Number),
     });
-    expect(await harness.metric('http_streamed_answers_total{operation="invokePrompt",outcome="complete"}')).toBe(
+    expect(await harness.metric('http_streamed_answers_total{operation="invokePrompt",outcome="succeeded"}')).toBe(
       before + 1,
     );
     expect(await harness.metric('http_stream_first_event_seconds_count{operation="invokePrompt"}')).toBeGreaterThan(0);

@@ -132,7 +132,7 @@ describe('200', () => {
   });
 
   it('counts the calls of providers', async () => {
-    const series = 'provider_call_duration_seconds_count{provider="mock",outcome="ok"}';
+    const series = 'provider_call_duration_seconds_count{provider="mock",outcome="succeeded"}';
     const before = await harness.metric(series);
     await harness.invoke(await harness.createPrompt());
     expect(await harness.metric(series)).toBe(before + 1);

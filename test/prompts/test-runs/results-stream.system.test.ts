@@ -182,23 +182,23 @@ describe.each([
     const headers = { 'If-None-Match': `"${large}.results"` };
     expect((await service.call('GET', resultsPath(large), { headers })).status).toBe(304);
     await nobodyReads(large);
-    expect(await lineWritten('head')).toMatchObject({ status: 200, bytes: 0, outcome: 'complete' });
+    expect(await lineWritten('head')).toMatchObject({ status: 200, bytes: 0, outcome: 'succeeded' });
   });
 
   it('are logged and counted when their last byte is sent, not when the first one is', async () => {
-    const before = await counted(service, outcome('complete'));
+    const before = await counted(service, outcome('succeeded'));
     const response = await ask(service, large, 'slowly');
     await service.call('GET', '/health/live');
-    expect([lineOf('slowly'), await counted(service, outcome('complete'))]).toEqual([undefined, before]);
+    expect([lineOf('slowly'), await counted(service, outcome('succeeded'))]).toEqual([undefined, before]);
     const { length } = await buffer(response);
     expect(await lineWritten('slowly')).toMatchObject({
       msg: 'request',
       operation: 'getTestRunResults',
       status: 200,
       bytes: length,
-      outcome: 'complete',
+      outcome: 'succeeded',
     });
-    expect(await counted(service, outcome('complete'))).toBe(before + 1);
+    expect(await counted(service, outcome('succeeded'))).toBe(before + 1);
   });
 
   it('are not read further when the caller closes the connection', async () => {
@@ -307,7 +307,7 @@ describe('a stream of results', () => {
     expect([isStopped, lineOf('last')]).toEqual([false, undefined]);
     expect(await buffer(response)).toHaveLength(Number(response.headers['content-length']));
     await stopped;
-    expect(lineOf('last')).toMatchObject({ outcome: 'complete' });
+    expect(lineOf('last')).toMatchObject({ outcome: 'succeeded' });
   });
 
   it('is cut when the time to stop has passed', async () => {

@@ -10601,7 +10601,7 @@ export interface components<Other = string & {}> {
          *     refuses because of its request, such as one with an unknown model, counts as failed, but does not make
          *     the provider `failing`.
          * @example {
-         *       "status": "working",
+         *       "status": "ok",
          *       "succeeded": 412,
          *       "failed": 3
          *     }
@@ -10609,9 +10609,9 @@ export interface components<Other = string & {}> {
         ProviderHealth: {
             /**
              * @description `failing` if no call has succeeded since one failed.
-             * @example working
+             * @example ok
              */
-            status: ("working" | "failing") | components<Other>["schemas"]["OtherValue"];
+            status: ("ok" | "failing") | components<Other>["schemas"]["OtherValue"];
             /**
              * Format: int64
              * @description Calls of the last hour that succeeded.
@@ -14830,7 +14830,7 @@ export interface components<Other = string & {}> {
          * @example {
          *       "database": "ok",
          *       "storage": "ok",
-         *       "migration": "complete"
+         *       "migration": "ok"
          *     }
          */
         ReadinessChecks: {
@@ -14848,9 +14848,9 @@ export interface components<Other = string & {}> {
             /**
              * @description Whether the data has the form of this release. Until then the process serves requests, some of
              *     them slowly. `GET /` shows the progress.
-             * @example complete
+             * @example ok
              */
-            migration: ("complete" | "running" | "waiting" | "failing") | components<Other>["schemas"]["OtherValue"];
+            migration: ("ok" | "running" | "waiting" | "failing") | components<Other>["schemas"]["OtherValue"];
         };
         /**
          * Readiness
@@ -14862,7 +14862,7 @@ export interface components<Other = string & {}> {
          *       "checks": {
          *         "database": "ok",
          *         "storage": "ok",
-         *         "migration": "complete"
+         *         "migration": "ok"
          *       }
          *     }
          */

@@ -8,6 +8,6 @@ export function ProviderBadge({ provider: { configured, health } }: { provider: 
   const { providers: texts } = useTexts();
   if (!configured) return <StatusBadge tone="neutral">{texts.notConfigured}</StatusBadge>;
   if (health?.status === 'failing') return <StatusBadge tone="danger">{texts.health.failing}</StatusBadge>;
-  if (health?.status === 'working') return <StatusBadge tone="ok">{texts.health.working}</StatusBadge>;
+  if (health?.status === 'ok') return <StatusBadge tone="ok">{texts.health.ok}</StatusBadge>;
   return <StatusBadge tone="neutral">{texts.configured}</StatusBadge>;
 }

@@ -21,7 +21,7 @@ export const providers: Texts['providers'] = {
   optionalComment: (description) => `Optional. ${description}`,
   health: {
     title: 'Anfragen',
-    working: 'Antwortet',
+    ok: 'Antwortet',
     failing: 'Gestört',
     never: 'In den letzten 30 Tagen gab es keine Anfrage.',
     lastHour: 'Letzte Stunde',

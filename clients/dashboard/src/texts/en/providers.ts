@@ -19,7 +19,7 @@ export const providers = {
   optionalComment: (description: string) => `Optional. ${description}`,
   health: {
     title: 'Calls',
-    working: 'Working',
+    ok: 'Working',
     failing: 'Failing',
     never: 'It was not called in the last 30 days.',
     lastHour: 'Last hour',
