@@ -1,5 +1,6 @@
-// What follows from the rest of the contract, and so is not written in `openapi/`: common answers, their headers, the
-// examples of problems, the ways to authenticate, the pages of lists, the fields of prompts, the types of events. Redocly
+// What follows from the rest of the contract, and so is not written in `openapi/`: tags and scopes, common answers, their
+// headers, the examples of problems, the ways to authenticate, the pages of lists, the members of a PUT that cannot be
+// changed, the fields of prompts, the types of events. Redocly
 // applies these rules before it lints or bundles. What an operation or an answer states itself counts. An answer that is `null` is left out.
 
 import { readFileSync } from 'node:fs';
@@ -171,10 +172,13 @@ const otherWays = ['apiKeyHeader', 'sessionCookie'];
 
 /** The preprocessor of Redocly. */
 export function completeContract() {
+  /** What `openapi.yaml` says of paths: the tag, and the scopes. The longest path first. */
+  let table;
   /** Those of `openapi.yaml`, by name. */
   let answers;
 
   function completeOperation(operation, { method, route, find }) {
+    addTagAndScope(operation, { method, row: table.find(({ start }) => `${route}/`.startsWith(`${start}/`)) });
     fillInDescription(operation);
     for (const { status, answer, when } of commonAnswers) {
       if (!(status in operation.responses) && when(operation, method))
@@ -198,7 +202,11 @@ export function completeContract() {
   }
 
   return {
-    Root({ components }) {
+    Root({ components, tags }) {
+      table = tags
+        .flatMap((tag) => tag['x-paths'].map((start) => ({ start, tag: tag.name, scopes: tag['x-scopes'] })))
+        .toSorted((one, other) => other.start.length - one.start.length);
+      for (const tag of tags) for (const name of ['x-paths', 'x-scopes']) Reflect.deleteProperty(tag, name);
       const examples = Object.entries(problemTypes).filter(([, { example }]) => example !== undefined);
       components.examples = Object.fromEntries(
         examples.map(([type, { example }]) => [exampleName(type), problemExample({ type, ...example })]),
@@ -215,9 +223,24 @@ export function completeContract() {
       if (schema['x-page-of'] !== undefined) completePage(schema);
       if (schema['x-event-types'] !== undefined) completeEventTypes(schema);
       if (schema.properties?.['x-prompt-content'] !== undefined) completePrompt(schema);
+      if (schema.properties?.['x-unchangeable'] !== undefined) completeChange(schema);
       fillInDescription(schema);
     },
   };
+}
+
+/** Gives an operation the tag and the scope that `openapi.yaml` has for its path, unless it has its own. */
+function addTagAndScope(operation, { method, row: { tag, scopes } = {} }) {
+  const scope = scopes?.[method === 'get' ? 'read' : 'change'];
+  const {
+    operationId,
+    summary,
+    description,
+    tags = [tag],
+    security = scope === undefined ? undefined : [{ bearerAuth: [scope] }],
+    ...rest
+  } = operation;
+  replaceMembers(operation, { operationId, summary, description, tags, ...(security && { security }), ...rest });
 }
 
 /** Completes an answer in its place, also one that was completed for another operation. */
@@ -291,6 +314,39 @@ function completePrompt(schema) {
     name === 'x-prompt-content' ? structuredClone(promptFields[property]) : [[name, property]],
   );
   schema.properties = Object.fromEntries(properties);
+}
+
+/**
+ * `x-unchangeable` names a resource: a request that changes it can have the members of an answer that it does not list, so
+ * that what GET returned can be sent back.
+ */
+function completeChange(schema) {
+  const { 'x-unchangeable': name, ...own } = schema.properties;
+  const { properties } = readSchema(path.join(folder, 'components/schemas', `${name}.yaml`));
+  const others = Object.entries(properties).filter(([member]) => !member.startsWith('x-') && !(member in own));
+  schema.properties = { ...own, ...Object.fromEntries(others.map(([member, answer]) => [member, sentBack(answer)])) };
+}
+
+/** The schema of a value that an answer had, in a request: closed, but for objects, whose members nobody reads. */
+function sentBack(answer) {
+  const schema = answer.$ref === undefined ? answer : readSchema(answer.$ref);
+  if (schema.format === 'date-time') return component('schemas/DateTimeInput');
+  if (schema.properties !== undefined) return component('schemas/IgnoredObject');
+  const [known, other] = schema.anyOf ?? [];
+  if (other?.$ref?.endsWith('/OtherValue.yaml')) return known;
+  if (schema.items !== undefined) {
+    const { description, maxItems } = schema;
+    return { type: 'array', description, maxItems, items: sentBack(schema.items) };
+  }
+  // A name stands for one schema.
+  return Object.fromEntries(Object.entries(answer).filter(([member]) => member !== 'title'));
+}
+
+/** A schema in a file, with absolute references. */
+function readSchema(file) {
+  return parse(readFileSync(file, 'utf8'), (key, value) =>
+    key === '$ref' ? path.resolve(path.dirname(file), value) : value,
+  );
 }
 
 function fillInDescription(node) {

@@ -279,6 +279,7 @@ describe('200', () => {
   it.each([
     ['operation=createLocation', ({ operation }: Record_) => operation === 'createLocation'],
     ['resource_type=price', ({ resource_type }: Record_) => resource_type === 'price'],
+    ['resource_type=dataset', ({ resource_type }: Record_) => resource_type === 'dataset'],
     ['resource_type=api-key&author_id=administrator', ({ resource_type }: Record_) => resource_type === 'api-key'],
     ['resource_id=echo%2Fother&author_id=administrator', ({ resource_id }: Record_) => resource_id === 'echo/other'],
     ['request_id=revoke-both', ({ request_id }: Record_) => request_id === 'revoke-both'],

@@ -4133,6 +4133,13 @@ export interface components<Other = string & {}> {
             arguments?: string;
         };
         /**
+         * AuditedResourceType
+         * @description What was changed. A label is part of its prompt.
+         * @example prompt
+         * @enum {string}
+         */
+        AuditedResourceType: "api-key" | "budget" | "category" | "dataset" | "integration" | "invocation" | "location" | "price" | "product" | "prompt" | "session";
+        /**
          * DisabledReason
          * @description - `gone`: the receiver answered 410.
          *     - `failing`: every attempt failed for five days.
@@ -4378,6 +4385,27 @@ export interface components<Other = string & {}> {
             group?: string;
         };
         /**
+         * PriceSource
+         * @description `operator`: you have set rates for the model. `table`: all rates are from the table of the service. `none`: the price is unknown, and so are the costs of its calls.
+         * @example table
+         * @enum {string}
+         */
+        PriceSource: "operator" | "table" | "none";
+        /**
+         * PriceTableMatch
+         * @description `exact`: the table has this model. `prefix`: it has the family of this model.
+         * @example prefix
+         * @enum {string}
+         */
+        PriceTableMatch: "exact" | "prefix";
+        /**
+         * PriceRateSource
+         * @description Who set the rate. `operator` is you, which is the default.
+         * @example operator
+         * @enum {string}
+         */
+        PriceRateSource: "operator" | "table";
+        /**
          * RateAmount
          * @description Dollars for a million tokens, as decimal digits with up to nine decimals.
          * @example 2.5
@@ -4422,20 +4450,20 @@ export interface components<Other = string & {}> {
             provider: components<Other>["schemas"]["ProviderId"];
             model: components<Other>["schemas"]["ModelId"];
             /**
-             * @description `operator`: you have set rates for it. `table`: all rates are from the table of the service. `none`: the price is unknown, and so are the costs of its calls.
+             * @description Where the price is from.
              * @example table
              */
-            source: ("operator" | "table" | "none") | components<Other>["schemas"]["OtherValue"];
+            source: components<Other>["schemas"]["PriceSource"] | components<Other>["schemas"]["OtherValue"];
             /**
              * @description The model of the table whose rates these are. Absent if no rate is from the table.
              * @example claude-sonnet-4-5
              */
             table_model?: string;
             /**
-             * @description `exact`: the table has this model. `prefix`: it has the family of this model. Present with `table_model`.
+             * @description How the table has the model. Present with `table_model`.
              * @example prefix
              */
-            table_match?: ("exact" | "prefix") | components<Other>["schemas"]["OtherValue"];
+            table_match?: components<Other>["schemas"]["PriceTableMatch"] | components<Other>["schemas"]["OtherValue"];
             currency: components<Other>["schemas"]["PriceCurrency"];
             /** @description The rates. Of those whose conditions hold for a call, the last one counts, for all tokens of the call. If there is none, its cost is unknown. */
             rates: components<Other>["schemas"]["PriceRate"][];
@@ -4474,6 +4502,20 @@ export interface components<Other = string & {}> {
              */
             tag?: string;
         };
+        /**
+         * BudgetPeriod
+         * @description When the budget begins anew. `once` never does.
+         * @example month
+         * @enum {string}
+         */
+        BudgetPeriod: "day" | "week" | "month" | "once";
+        /**
+         * BudgetUnpriced
+         * @description What happens to calls whose most cost is unknown, because the model has no price or the provider gets no limit of output tokens: `refuse` (default), or `allow`. Allowed ones count afterwards, so that more than the limit can be spent.
+         * @example refuse
+         * @enum {string}
+         */
+        BudgetUnpriced: "refuse" | "allow";
         /**
          * AssumedOutputTokens
          * @description The limit of output tokens that a provider gets from a call that would give it none, or a larger one for a model whose own limit the table of prices does not have. Without a limit, the most that a call can cost is unknown.
@@ -4561,20 +4603,20 @@ export interface components<Other = string & {}> {
             scope: components<Other>["schemas"]["BudgetScope"];
             limit: components<Other>["schemas"]["Cost"];
             /**
-             * @description When it begins anew. `once` never does.
+             * @description The length of a period.
              * @example month
              */
-            period: ("day" | "week" | "month" | "once") | components<Other>["schemas"]["OtherValue"];
+            period: components<Other>["schemas"]["BudgetPeriod"] | components<Other>["schemas"]["OtherValue"];
             /**
              * @description The time zone in which days, weeks (from Monday) and months begin.
              * @example Europe/Amsterdam
              */
             time_zone: string;
             /**
-             * @description What happens to calls whose most cost is unknown: `refuse`, or `allow`. Allowed ones count afterwards.
+             * @description Whether calls are made whose cost cannot be known before.
              * @example refuse
              */
-            unpriced: ("refuse" | "allow") | components<Other>["schemas"]["OtherValue"];
+            unpriced: components<Other>["schemas"]["BudgetUnpriced"] | components<Other>["schemas"]["OtherValue"];
             assume_max_output_tokens?: components<Other>["schemas"]["AssumedOutputTokens"];
             thresholds: components<Other>["schemas"]["BudgetThresholds"];
             current: components<Other>["schemas"]["BudgetCurrent"];
@@ -5609,6 +5651,15 @@ export interface components<Other = string & {}> {
             fiscal_day?: string;
         };
         /**
+         * IntegrationStatus
+         * @description - `active`: events are sent.
+         *     - `paused`: someone paused it. Events are held for up to 30 days and sent when it is enabled.
+         *     - `disabled`: the service disabled it; `disabled_reason` is the reason. Events are held as when it is paused.
+         * @example active
+         * @enum {string}
+         */
+        IntegrationStatus: "active" | "paused" | "disabled";
+        /**
          * IntegrationId
          * @description Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.
          * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
@@ -5679,15 +5730,6 @@ export interface components<Other = string & {}> {
             id: components<Other>["schemas"]["SecretRotationId"];
             started_at: components<Other>["schemas"]["Timestamp"];
         };
-        /**
-         * IntegrationStatus
-         * @description - `active`: events are sent.
-         *     - `paused`: someone paused it. Events are held for up to 30 days and sent when it is enabled.
-         *     - `disabled`: the service disabled it; `disabled_reason` is the reason. Events are held as when it is paused.
-         * @example active
-         * @enum {string}
-         */
-        IntegrationStatus: "active" | "paused" | "disabled";
         /**
          * IntegrationWarning
          * @description A problem to solve before the integration stops working.
@@ -6532,6 +6574,13 @@ export interface components<Other = string & {}> {
             body: string;
         };
         /**
+         * ReplayStatus
+         * @description `running`: the service is still creating deliveries. `done`: all deliveries are created.
+         * @example done
+         * @enum {string}
+         */
+        ReplayStatus: "running" | "done";
+        /**
          * ReplayedEvents
          * @description `failed`: only events whose delivery failed or expired, and was not made up for since. All when left out.
          * @example failed
@@ -6575,10 +6624,10 @@ export interface components<Other = string & {}> {
              */
             only?: components<Other>["schemas"]["ReplayedEvents"] | components<Other>["schemas"]["OtherValue"];
             /**
-             * @description `running`: the service is still creating deliveries. `done`: all deliveries are created.
+             * @description Status of the replay.
              * @example done
              */
-            status: ("running" | "done") | components<Other>["schemas"]["OtherValue"];
+            status: components<Other>["schemas"]["ReplayStatus"] | components<Other>["schemas"]["OtherValue"];
             /**
              * Format: int64
              * @description Number of deliveries created so far.
@@ -6756,6 +6805,15 @@ export interface components<Other = string & {}> {
             service_version: components<Other>["schemas"]["ServiceVersion"];
         };
         /**
+         * ApiKeyStatus
+         * @description - `active`: the key can be used.
+         *     - `expired`: its `expires_at` has passed.
+         *     - `revoked`: someone revoked it, at `revoked_at`.
+         * @example active
+         * @enum {string}
+         */
+        ApiKeyStatus: "active" | "expired" | "revoked";
+        /**
          * ApiKeyId
          * @description The server sets it; it never changes. It is not the key itself, and it is not secret.
          * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
@@ -6767,15 +6825,6 @@ export interface components<Other = string & {}> {
          * @example pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34
          */
         ApiKeyPrefix: string;
-        /**
-         * ApiKeyStatus
-         * @description - `active`: the key can be used.
-         *     - `expired`: its `expires_at` has passed.
-         *     - `revoked`: someone revoked it, at `revoked_at`.
-         * @example active
-         * @enum {string}
-         */
-        ApiKeyStatus: "active" | "expired" | "revoked";
         /**
          * ApiKeyMaker
          * @description Id of the API key that created this one; `administrator` for the key that the operator configured. Absent for the key of the first start, and for keys that are older than this field.
@@ -7850,10 +7899,10 @@ export interface components<Other = string & {}> {
          */
         PriceRate: {
             /**
-             * @description Who set the rate.
+             * @description Where the rate is from.
              * @example table
              */
-            source: ("operator" | "table") | components<Other>["schemas"]["OtherValue"];
+            source: components<Other>["schemas"]["PriceRateSource"] | components<Other>["schemas"]["OtherValue"];
             from?: components<Other>["schemas"]["Timestamp"];
             daily?: components<Other>["schemas"]["PriceHours"];
             /**
@@ -8969,7 +9018,8 @@ export interface components<Other = string & {}> {
         /**
          * PromptUpdate
          * @description Any of the fields. `null` clears a field that can be `null`. `id`, `version`, `created_at`, `updated_at` and
-         *     `warnings` cannot be changed; you can send them with their current values.
+         *     `warnings` cannot be changed; you can send them with their current values. `labels` is ignored, because others can
+         *     move labels at any time; to move one, use `PUT …/labels/{label}`.
          * @example {
          *       "selected_provider": "openai",
          *       "selected_model": "gpt-4.1-mini"
@@ -9027,20 +9077,18 @@ export interface components<Other = string & {}> {
              */
             note?: string;
             id?: components<Other>["schemas"]["PromptId"];
-            version?: components<Other>["schemas"]["VersionNumber"];
             /**
-             * @description The versions that labels name. Any value is accepted and ignored, because others can move labels at any time. To move a label, use `PUT …/labels/{label}`.
-             * @example {
-             *       "production": 1,
-             *       "staging": 2
-             *     }
+             * @description Number of the latest version. An invocation without `version` and `label` runs this version.
+             * @example 2
              */
+            version?: number;
+            /** @description The versions that labels name, by label. Moving a label changes the `ETag`, but not `updated_at`. An `If-Match` with an earlier `ETag` still matches then. */
             labels?: {
                 [key: string]: components<Other>["schemas"]["VersionNumber"];
             };
             created_at?: components<Other>["schemas"]["DateTimeInput"];
             updated_at?: components<Other>["schemas"]["DateTimeInput"];
-            /** @description Warnings about the current content. They cannot be changed. */
+            /** @description Probable mistakes in the accepted request; for a label, also differences between its versions that can break callers. Absent if there are none. */
             warnings?: components<Other>["schemas"]["IgnoredObject"][];
         };
         /**
@@ -9123,23 +9171,24 @@ export interface components<Other = string & {}> {
         /**
          * LabelTarget
          * @description A version of the prompt. The other members cannot be changed; you can send them with their current values.
+         *     `warnings` is ignored.
          * @example {
          *       "version": 2
          *     }
          */
         LabelTarget: {
             version: components<Other>["schemas"]["VersionNumber"];
-            name?: components<Other>["schemas"]["LabelName"];
-            sequence?: components<Other>["schemas"]["LabelSequence"];
-            moved_at?: components<Other>["schemas"]["DateTimeInput"];
-            author?: components<Other>["schemas"]["IgnoredObject"];
-            /** @description Warnings about the version, as an answer had them. Any value is accepted and ignored. */
-            warnings?: components<Other>["schemas"]["IgnoredObject"][];
             /**
              * @description Whether the label may name a version with `not-a-placeholder` warnings. Default: false.
              * @example true
              */
             accept_warnings?: boolean;
+            name?: components<Other>["schemas"]["LabelName"];
+            sequence?: components<Other>["schemas"]["LabelSequence"];
+            moved_at?: components<Other>["schemas"]["DateTimeInput"];
+            author?: components<Other>["schemas"]["IgnoredObject"];
+            /** @description Probable mistakes in the accepted request; for a label, also differences between its versions that can break callers. Absent if there are none. */
+            warnings?: components<Other>["schemas"]["IgnoredObject"][];
         };
         /**
          * LabelMove
@@ -10292,10 +10341,10 @@ export interface components<Other = string & {}> {
              */
             session_id?: string;
             /**
-             * @description What was changed. A label is part of its prompt.
+             * @description The kind of resource.
              * @example prompt
              */
-            resource_type: ("api-key" | "budget" | "category" | "dataset" | "integration" | "invocation" | "location" | "price" | "product" | "prompt" | "session") | components<Other>["schemas"]["OtherValue"];
+            resource_type: components<Other>["schemas"]["AuditedResourceType"] | components<Other>["schemas"]["OtherValue"];
             /**
              * @description Id of what was changed; `<provider>/<model>` for a price, the name for a budget or a data set.
              * @example 6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90
@@ -10941,13 +10990,7 @@ export interface components<Other = string & {}> {
              */
             cache_write_1h?: string;
             output: components<Other>["schemas"]["RateAmount"];
-            /**
-             * PriceRateSourceInput
-             * @description Whose rate it is. Default `operator`, which is you.
-             * @example operator
-             * @enum {string}
-             */
-            source?: "operator" | "table";
+            source?: components<Other>["schemas"]["PriceRateSource"];
             daily?: components<Other>["schemas"]["IgnoredObject"];
             /**
              * @description Dollars for each call, of a rate of the table.
@@ -10979,25 +11022,13 @@ export interface components<Other = string & {}> {
             rates?: components<Other>["schemas"]["PriceRateInput"][];
             provider?: components<Other>["schemas"]["ProviderId"];
             model?: components<Other>["schemas"]["ModelId"];
+            source?: components<Other>["schemas"]["PriceSource"];
             /**
-             * PriceSourceInput
-             * @description Who set the price, as GET returned it.
-             * @example operator
-             * @enum {string}
-             */
-            source?: "operator" | "table" | "none";
-            /**
-             * @description The model of the table, as GET returned it.
+             * @description The model of the table whose rates these are. Absent if no rate is from the table.
              * @example claude-sonnet-4-5
              */
             table_model?: string;
-            /**
-             * PriceTableMatchInput
-             * @description How the table has the model, as GET returned it.
-             * @example exact
-             * @enum {string}
-             */
-            table_match?: "exact" | "prefix";
+            table_match?: components<Other>["schemas"]["PriceTableMatch"];
             currency?: components<Other>["schemas"]["PriceCurrency"];
             updated_at?: components<Other>["schemas"]["DateTimeInput"];
             author?: components<Other>["schemas"]["IgnoredObject"];
@@ -11109,18 +11140,6 @@ export interface components<Other = string & {}> {
          */
         BudgetThresholdsInput: number[];
         /**
-         * BlockedModelsInput
-         * @description The blocked models, as GET returned them.
-         * @example [
-         *       {
-         *         "model": "vllm/qwen3-32b",
-         *         "since": "2026-11-06T08:31:00.000Z",
-         *         "invocation_id": "01a1ac1e-0abb-7d0f-8a3c-b1e25f7d6094"
-         *       }
-         *     ]
-         */
-        BlockedModelsInput: components<Other>["schemas"]["IgnoredObject"][];
-        /**
          * BudgetInput
          * @description Any of the fields; `limit` and `period` if the budget is new. `scope` and `thresholds` are replaced as a whole. `null`
          *     clears `assume_max_output_tokens`. `id`, `name`, `blocked_models`, `began_at`, `updated_at` and `author` cannot be changed;
@@ -11145,25 +11164,13 @@ export interface components<Other = string & {}> {
         BudgetInput: {
             scope?: components<Other>["schemas"]["BudgetScopeInput"];
             limit?: components<Other>["schemas"]["BudgetLimitInput"];
-            /**
-             * BudgetPeriodInput
-             * @description When the budget begins anew. `once` never does.
-             * @example month
-             * @enum {string}
-             */
-            period?: "day" | "week" | "month" | "once";
+            period?: components<Other>["schemas"]["BudgetPeriod"];
             /**
              * @description Name of a time zone in the IANA database, in which days, weeks (from Monday) and months begin. Default `UTC`.
              * @example Europe/Amsterdam
              */
             time_zone?: string;
-            /**
-             * BudgetUnpricedInput
-             * @description Calls whose most cost is unknown, because the model has no price or the provider gets no limit of output tokens: `refuse` (default), or `allow`. Allowed ones are not held before they are made, so that more than the limit can be spent.
-             * @example refuse
-             * @enum {string}
-             */
-            unpriced?: "refuse" | "allow";
+            unpriced?: components<Other>["schemas"]["BudgetUnpriced"];
             /**
              * @description The limit of output tokens that a provider gets from a call that would give it none, or a larger one for a model whose own limit the table of prices does not have. `null` clears it.
              * @example 4096
@@ -11173,7 +11180,8 @@ export interface components<Other = string & {}> {
             id?: components<Other>["schemas"]["BudgetId"];
             name?: components<Other>["schemas"]["BudgetName"];
             current?: components<Other>["schemas"]["IgnoredObject"];
-            blocked_models?: components<Other>["schemas"]["BlockedModelsInput"];
+            /** @description Models of which a call has cost more than the most that was reserved for it, because the provider did not keep its limit of output tokens. The most that their calls can cost is unknown to this budget until it is set again. Absent if there are none. */
+            blocked_models?: components<Other>["schemas"]["IgnoredObject"][];
             began_at?: components<Other>["schemas"]["DateTimeInput"];
             updated_at?: components<Other>["schemas"]["DateTimeInput"];
             author?: components<Other>["schemas"]["IgnoredObject"];
@@ -13481,7 +13489,6 @@ export interface components<Other = string & {}> {
          */
         LocationUpdate: {
             name?: components<Other>["schemas"]["LocationName"];
-            currency?: components<Other>["schemas"]["CurrencyCode"];
             time_zone?: components<Other>["schemas"]["TimeZone"];
             fiscal_day_end?: components<Other>["schemas"]["FiscalDayEndTime"];
             tax_rate_ppm?: components<Other>["schemas"]["TaxRate"];
@@ -13489,6 +13496,7 @@ export interface components<Other = string & {}> {
             zones?: components<Other>["schemas"]["ZonesInput"];
             archived?: components<Other>["schemas"]["Archived"];
             id?: components<Other>["schemas"]["LocationId"];
+            currency?: components<Other>["schemas"]["CurrencyCode"];
             created_at?: components<Other>["schemas"]["DateTimeInput"];
             updated_at?: components<Other>["schemas"]["DateTimeInput"];
         };
@@ -13926,7 +13934,7 @@ export interface components<Other = string & {}> {
             headers?: components<Other>["schemas"]["CustomHeadersInput"];
             id?: components<Other>["schemas"]["IntegrationId"];
             /**
-             * @description Whether there is a secret. It cannot be changed.
+             * @description Whether deliveries have `X-Service-Signature`. The secret itself is never shown.
              * @example true
              */
             has_secret?: boolean;
@@ -13935,16 +13943,12 @@ export interface components<Other = string & {}> {
             disabled_reason?: components<Other>["schemas"]["DisabledReason"];
             disabled_at?: components<Other>["schemas"]["DateTimeInput"];
             warning?: components<Other>["schemas"]["IgnoredObject"];
-            /**
-             * @description Any value is accepted and ignored.
-             * @example 0.985
-             */
-            success_rate?: number;
+            success_rate?: components<Other>["schemas"]["SuccessRate"];
             last_attempt_at?: components<Other>["schemas"]["DateTimeInput"];
             last_success_at?: components<Other>["schemas"]["DateTimeInput"];
             /**
              * Format: int64
-             * @description Any value is accepted and ignored.
+             * @description Number of failed attempts since the last successful attempt or the last change of the integration.
              * @example 0
              */
             consecutive_failures?: number;
@@ -14625,7 +14629,7 @@ export interface components<Other = string & {}> {
             limits?: components<Other>["schemas"]["ApiKeyLimitsInput"];
             id?: components<Other>["schemas"]["ApiKeyId"];
             prefix?: components<Other>["schemas"]["ApiKeyPrefix"];
-            /** @description Scopes of the key. They cannot be changed. */
+            /** @description Scopes of the key. */
             scopes?: components<Other>["schemas"]["Scope"][];
             status?: components<Other>["schemas"]["ApiKeyStatus"];
             created_at?: components<Other>["schemas"]["DateTimeInput"];
@@ -19363,7 +19367,7 @@ export interface components<Other = string & {}> {
          * @description Only invocations with this status.
          * @example failed
          */
-        OfInvocationStatus: "succeeded" | "failed" | "canceled" | "interrupted";
+        OfInvocationStatus: components<Other>["schemas"]["InvocationStatus"];
         /**
          * @description Only invocations that failed with this problem, by the last part of its `type`.
          * @example provider-timeout
@@ -19384,7 +19388,7 @@ export interface components<Other = string & {}> {
          *     with one call that meets all of them.
          * @example failed
          */
-        OfAttemptStatus: "succeeded" | "failed" | "canceled" | "interrupted";
+        OfAttemptStatus: components<Other>["schemas"]["InvocationStatus"];
         /**
          * @description Only invocations with a call that failed with this problem, by the last part of its `type`, also if a later call
          *     succeeded. Together with `attempt_provider`: a call to that provider that failed so.
@@ -20986,7 +20990,7 @@ export interface operations<Other = string & {}> {
                  * @description Only test runs with this status.
                  * @example running
                  */
-                status?: "running" | "done" | "failed" | "interrupted";
+                status?: components<Other>["schemas"]["TestRunStatus"];
                 /**
                  * @description Maximum number of entries in a page.
                  * @example 20
@@ -21663,7 +21667,7 @@ export interface operations<Other = string & {}> {
                  * @description Only changes of resources of this kind.
                  * @example prompt
                  */
-                resource_type?: "api-key" | "budget" | "category" | "integration" | "invocation" | "location" | "price" | "product" | "prompt" | "session";
+                resource_type?: components<Other>["schemas"]["AuditedResourceType"];
                 /**
                  * @description Only changes of this resource. That of a label is its prompt; that of a price is `<provider>/<model>`.
                  * @example 6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90
@@ -22395,7 +22399,7 @@ export interface operations<Other = string & {}> {
                  * @description Only prices from this source.
                  * @example none
                  */
-                source?: "operator" | "table" | "none";
+                source?: components<Other>["schemas"]["PriceSource"];
                 /**
                  * @description Maximum number of entries in a page.
                  * @example 20
@@ -24434,7 +24438,7 @@ export interface operations<Other = string & {}> {
                  * @description Only integrations with this status.
                  * @example paused
                  */
-                status?: "active" | "paused" | "disabled";
+                status?: components<Other>["schemas"]["IntegrationStatus"];
                 /**
                  * @description Maximum number of entries in a page.
                  * @example 20
@@ -25051,7 +25055,7 @@ export interface operations<Other = string & {}> {
                  * @description Only replays with this status.
                  * @example running
                  */
-                status?: "running" | "done";
+                status?: components<Other>["schemas"]["ReplayStatus"];
                 /**
                  * @description Maximum number of entries in a page.
                  * @example 20
@@ -25796,7 +25800,7 @@ export interface operations<Other = string & {}> {
                  * @description Only API keys with this status.
                  * @example active
                  */
-                status?: "active" | "expired" | "revoked";
+                status?: components<Other>["schemas"]["ApiKeyStatus"];
                 /**
                  * @description Maximum number of entries in a page.
                  * @example 20
