@@ -19,6 +19,8 @@ export interface CheckJob {
   readonly text: string;
   /** What the answer has to match; any JSON if left out. */
   readonly schema?: JsonSchema | undefined;
+  /** Whether JSON objects and arrays anywhere in the text are its JSON. One of them has to match. The value has them all. */
+  readonly anywhere?: boolean;
 }
 
 /** Why an answer is not what it has to be. */

@@ -41,17 +41,41 @@ const maxValues = 200_000;
 
 const report = (message: CheckReport): void => parentPort?.postMessage(message);
 
-parentPort?.on('message', ({ text, schema }: CheckJob) => {
-  const value = read(text);
-  if (value !== undefined && schema !== undefined) {
-    report(check(schema, value.parsed));
+parentPort?.on('message', ({ text, schema, anywhere }: CheckJob) => {
+  const values = anywhere ? readParts(text) : read(text);
+  if (values !== undefined && schema !== undefined) {
+    report(checkAny(schema, values));
     patterns.clear();
   }
 });
 report({ type: 'ready' });
 
-/** Reads a text, and reports its value. @returns undefined if it has none */
-function read(text: string): { readonly parsed: unknown } | undefined {
+/** Reads the JSON objects and arrays in a text. @returns undefined if it has none */
+function readParts(text: string): readonly unknown[] | undefined {
+  const parts = partsOf(text);
+  if (parts.length > 0) return read(`[${parts.join()}]`, text)?.[0] as readonly unknown[] | undefined;
+  report({ type: 'not-json', after: 0, length: charactersOf(text) });
+  return undefined;
+}
+
+function partsOf(text: string): string[] {
+  const start = /[[{]/g;
+  const parts: string[] = [];
+  for (let found = start.exec(text); found !== null; found = start.exec(text)) {
+    const part = text.slice(found.index, findJsonMistake(text, found.index));
+    if (findJsonMistake(part) !== undefined) continue;
+    parts.push(part);
+    start.lastIndex = found.index + part.length;
+  }
+  return parts;
+}
+
+/**
+ * Reads a text, and reports its value.
+ * @param sent what it was made of
+ * @returns the value in a list; undefined if it has none
+ */
+function read(text: string, sent = text): readonly [unknown] | undefined {
   const { values, depth } = measure(text);
   if (depth > maxDepth) {
     report({ type: 'too-deep', limit: maxDepth });
@@ -71,8 +95,8 @@ function read(text: string): { readonly parsed: unknown } | undefined {
   }
   const hasInexactNumber = findInexactNumber(text) !== undefined;
   const json = hasInexactNumber ? withExactNumbers(text) : JSON.stringify(parsed);
-  report({ type: 'object', ...(json !== text && { json }), hasInexactNumber });
-  return { parsed };
+  report({ type: 'object', ...(json !== sent && { json }), hasInexactNumber });
+  return [parsed];
 }
 
 /**
@@ -97,6 +121,17 @@ function withExactNumbers(text: string): string {
   const keep = (_name: string, value: unknown, { source = '' }: { source?: string } = {}): unknown =>
     typeof value === 'number' && !isExact(source) ? rawJson(source) : value;
   return JSON.stringify(JSON.parse(text, keep));
+}
+
+/** Whether one of the values matches. */
+function checkAny(schema: JsonSchema, values: readonly unknown[]): CheckReport {
+  const others: CheckReport[] = [];
+  for (const value of values) {
+    const found = check(schema, value);
+    if (found.type === 'match') return found;
+    others.push(found);
+  }
+  return others.find(({ type }) => type === 'unverified') ?? others[0] ?? { type: 'unverified' };
 }
 
 function check(schema: JsonSchema, value: unknown): CheckReport {

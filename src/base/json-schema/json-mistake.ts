@@ -9,12 +9,13 @@ const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null/y;
 /**
  * Finds where a text stops being JSON: `JSON.parse` does not always say it.
  *
+ * @param from where the JSON begins
  * @returns an index; the length of the text if it ends too early; undefined if it is JSON
  */
-export function findJsonMistake(text: string): number | undefined {
+export function findJsonMistake(text: string, from = 0): number | undefined {
   const open: ('{' | '[')[] = [];
   let wanted: Wanted = 'value';
-  for (let at = skip(blanks, text, 0); at < text.length; at = skip(blanks, text, at)) {
+  for (let at = skip(blanks, text, from); at < text.length; at = skip(blanks, text, at)) {
     const sign = text[at];
     const isMember: boolean = wanted === 'name' || wanted === 'first name';
     if (wanted === 'colon') {

@@ -1,6 +1,7 @@
 import type { CallCost, NanoDollars } from '../../base/runtime/money.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
-import type { AnswerChecker, AnswerMistake } from '../../base/json-schema/answer-checker.ts';
+import type { AnswerChecker } from '../../base/json-schema/answer-checker.ts';
+import { inWords } from '../../base/json-schema/mistake-words.ts';
 import { defined } from '../../base/runtime/objects.ts';
 import {
   textOf,
@@ -90,26 +91,6 @@ function checkOf(
     const { object, status } = checked;
     return { result: { ...result, ...defined({ object }), ...(status === 'unverified' && { isUnverified: true }) } };
   };
-}
-
-/** Without any text of the answer. */
-function inWords(mistake: AnswerMistake): string {
-  switch (mistake.type) {
-    case 'not-json': {
-      const { after, length } = mistake;
-      if (length === 0) return 'is not JSON: it is empty';
-      return after < length
-        ? `is not JSON at character ${after + 1}`
-        : `is not JSON: it ends too early (${length} characters)`;
-    }
-    case 'too-deep':
-      return `is nested deeper than ${mistake.limit} levels`;
-    case 'mismatch': {
-      const { place, keyword, reason } = mistake;
-      const wanted = reason === undefined ? keyword : `${keyword}: ${reason}`;
-      return `does not match the schema at ${place === '' ? 'its top' : place} (${wanted})`;
-    }
-  }
 }
 
 /** Begins to measure a call. */

@@ -175,6 +175,22 @@ describe('answers', () => {
     expect(await patient.check({ text, schema: {} }, 'key')).toMatchObject({ status: 'valid', object });
   });
 
+  it.each([
+    ['Here: {"a": [1]} and [2 ], not [3', '[{"a":[1]},[2]]'],
+    ['{"a":{"b":1}', '[{"b":1}]'],
+    ['["{]", {}]', '[["{]",{}]]'],
+  ])('finds the objects and arrays in %j', async (text, json) => {
+    expect(await patient.check({ text, anywhere: true }, 'key')).toMatchObject({ object: { json: { text: json } } });
+  });
+
+  it('wants one of them to match', async () => {
+    const schema = { $ref: '#/$defs/a', $defs: { a: { required: ['a'] } } };
+    const among = (text: string) => patient.check({ text, schema, anywhere: true }, 'key');
+    expect(await among('[] {"b":1} {"a":1}')).toMatchObject({ status: 'valid' });
+    expect(await among('{"b":{"a":1}}')).toMatchObject({ status: 'invalid', mistake: { type: 'mismatch' } });
+    expect(await among('a')).toEqual({ status: 'invalid', mistake: { type: 'not-json', after: 0, length: 1 } });
+  });
+
   it('does not check formats', async () => {
     expect(await check({ format: 'email' }, 'no address')).toMatchObject({ status: 'valid' });
     expect(await check({ $schema: draft07, format: 'date' }, 'no date')).toMatchObject({ status: 'valid' });
@@ -206,6 +222,12 @@ describe('answers', () => {
 });
 
 describe('attacks', () => {
+  it('stops a search for JSON that would take hours', async () => {
+    const checker = newChecker({ readMs: 200 });
+    const text = '['.repeat(4_000_000);
+    expect(await checker.check({ text, anywhere: true }, 'key')).toEqual({ status: 'unverified' });
+  });
+
   it('refuses an answer that is too deep, and goes on in the same thread', async () => {
     const schema = { items: { $ref: '#' } };
     const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;

@@ -4269,7 +4269,7 @@ export interface components<Other = string & {}> {
         CaseExpected: string | number | boolean | components<Other>["schemas"]["ExpectedList"] | components<Other>["schemas"]["ExpectedObject"];
         /**
          * Check
-         * @description What an answer has to be. Names and members are those of promptfoo. `not-` before a type means the opposite. In `value`, `{{expected}}` is the expected answer of the case, and `{{name}}` the value of its variable.
+         * @description What an answer has to be. Names and members are those of promptfoo. `not-` before a type means the opposite. In `value`, `{{expected}}` is the expected answer of the case, and `{{name}}` the value of its variable. A text that is only one of these is the value itself, also a list or an object. A check fails, also one with `not-`, if such a value is missing or empty, or if what it checks is unknown.
          * @example {
          *       "type": "contains",
          *       "value": "{{expected}}"
@@ -4280,7 +4280,7 @@ export interface components<Other = string & {}> {
              * CheckType
              * @description - `equals`: the answer is `value`; JSON is compared as JSON.
              *     - `contains`, `icontains` (upper and lower case are the same), `starts-with`: `value` is a text.
-             *     - `contains-all`, `contains-any`: `value` is a list of texts.
+             *     - `contains-all`, `contains-any`: `value` is a list of texts, or a text that separates them by commas.
              *     - `regex`: `value` is a regular expression of ECMAScript, which matches somewhere in the answer.
              *     - `is-json`, `contains-json`: the answer is JSON, or has a JSON object or array in it; `value` is its schema, if there is one.
              *     - `finish-reason`: `value` is why generation ended, for example `stop`.

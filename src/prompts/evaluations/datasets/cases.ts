@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ProblemDetail } from '../../../base/errors/problem-error.ts';
+import { newSchemaAllowance } from '../../../base/json-schema/schema-mistakes.ts';
+import { checkMistakes } from '../checks/check-mistakes.ts';
 import { mostCaseBytes, mostCases, type CaseInput } from './dataset.ts';
 
 /** Where a case comes from, for the sentences about it. */
@@ -16,6 +18,8 @@ export interface Place {
  */
 export class CaseLines {
   readonly #places = new Map<string, Place>();
+  /** The cases have a limit of their own. */
+  readonly #allowance = { ...newSchemaAllowance(), bytes: Infinity };
   readonly #refuse: (mistake: ProblemDetail) => void;
 
   constructor(refuse: (mistake: ProblemDetail) => void) {
@@ -36,6 +40,9 @@ export class CaseLines {
       return undefined;
     }
     this.#places.set(id, place);
+    const mistakes = checkMistakes(sent.checks ?? [], this.#allowance);
+    for (const { detail, pointer } of mistakes) this.#say(place, `/checks${pointer}`, detail);
+    if (mistakes.length > 0) return undefined;
     const line = JSON.stringify({ id, ...sent });
     // Sent as JSON Lines, it was measured as it came.
     if (place.line !== undefined || Buffer.byteLength(line) <= mostCaseBytes) return line;

@@ -201,6 +201,15 @@ describe('422', () => {
       ],
     ],
     [
+      'a check whose expression or schema cannot be read',
+      String.raw`{"checks":[{"type":"regex","value":"("}]}
+{"id":"b","checks":[{"type":"not-is-json","value":{"type":"text"}}]}`,
+      [
+        { line: 1, pointer: '#/checks/0/value', detail: 'is not a regular expression of ECMA-262 (flag u)' },
+        { line: 2, pointer: '#/checks/0/value/type', detail: expect.stringContaining('must be one of') },
+      ],
+    ],
+    [
       'a line that is too long',
       `{"id":"${'x'.repeat(262_140)}"}\n{}`,
       [{ line: 1, pointer: '#', detail: 'has more than 262144 bytes' }],
