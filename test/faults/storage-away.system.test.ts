@@ -4,10 +4,10 @@ import { startObjectStorage, type ObjectStorage } from '../support/object-storag
 import { startTestService, type TestService } from '../support/service.ts';
 import { callEveryOperation, environmentOfEveryOperation, sendTimed } from '../support/every-operation.ts';
 
-/** The operations that need the bucket: running a test, reading its results, and everything about cases. */
+/** The operations that need the bucket: running a test, reading its results, and reading and writing cases. */
 const suffering: readonly OperationId[] = [
   ...(['createTestRun', 'getTestRunResults'] as const),
-  ...(['setDataset', 'addDatasetCases', 'listDatasetCases', 'exportDatasetCases', 'deleteDataset'] as const),
+  ...(['setDataset', 'addDatasetCases', 'listDatasetCases', 'exportDatasetCases'] as const),
 ];
 
 let bucket: ObjectStorage;

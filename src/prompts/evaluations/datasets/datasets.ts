@@ -95,6 +95,13 @@ export function createDatasets({ store, versions, archive, clock, random }: Data
   };
   const discardVersions = (found: readonly DatasetVersion[]): Promise<void> =>
     discard(found.map(({ id, parts }) => ({ id, parts: parts.length })));
+  /** Deletes what a stored change has left. It is no failure of the change if that cannot be done now. */
+  const tidyUp = async (work: () => Promise<void>): Promise<void> => {
+    await work().catch((error: unknown) => {
+      // The sweep or the next version does it.
+      if (!isAway(error)) throw error;
+    });
+  };
   const get = async (name: string): Promise<Dataset> => {
     const found = await store.find(name);
     if (found === undefined) throw datasetNotFound(name);
@@ -116,11 +123,14 @@ export function createDatasets({ store, versions, archive, clock, random }: Data
       throw error instanceof UncertainError ? error.cause : error;
     }
     if (committed?.dataset.versionId !== id) {
-      await discard([{ id, parts: writer.stored }]);
+      await tidyUp(() => discard([{ id, parts: writer.stored }]));
       return committed;
     }
-    await versions.confirm(id);
-    await prune(committed.dataset);
+    const { dataset } = committed;
+    await tidyUp(async () => {
+      await versions.confirm(id);
+      await prune(dataset);
+    });
     return committed;
   };
 
@@ -236,7 +246,7 @@ export function createDatasets({ store, versions, archive, clock, random }: Data
         const entry = auditEntry(author, audited, { at: clock.now(), before: named(present) });
         return (await store.remove(present, entry)) ? present : undefined;
       });
-      await discardVersions(await versions.of(removed.id));
+      await tidyUp(async () => discardVersions(await versions.of(removed.id)));
     },
     async versions(datasetName) {
       const { kept } = await find(datasetName);

@@ -43,6 +43,10 @@ const isStored = async (id: string, part = 0): Promise<boolean> => {
   found?.content.destroy();
   return found !== undefined;
 };
+const sweepIn = (milliseconds: number): Promise<void> => {
+  const { random } = system;
+  return createDatasetFeature({ database, clock: clockAhead(milliseconds), random }, blobs).datasets.sweep();
+};
 const largeLines = Array.from({ length: 12 }, (_, index) => `{"id":"${index}","expected":"${'x'.repeat(200_000)}"}`);
 
 describe('the objects of a version', () => {
@@ -69,10 +73,6 @@ describe('the objects of a version', () => {
 });
 
 describe('the sweep', () => {
-  const sweepIn = (milliseconds: number): Promise<void> => {
-    const { random } = system;
-    return createDatasetFeature({ database, clock: clockAhead(milliseconds), random }, blobs).datasets.sweep();
-  };
   const dayMs = 24 * 3_600_000;
 
   it('removes after a day what a process left that died before its version had a name', async () => {
@@ -130,5 +130,18 @@ describe('503', () => {
     expect((await service.call('GET', `${datasetsPath}/outage/versions`)).status).toBe(200);
     await bucket.restart();
     expect((await setDataset(service, 'outage', ['{"id":"b"}'])).body.version).toBe(2);
+  });
+
+  it('is no answer of a deletion; the sweep deletes the objects when the bucket is back', async () => {
+    const { body } = await setDataset(service, 'deleted', ['{"id":"a"}']);
+    const left = () => documents().countDocuments({ dataset_id: body.id });
+    await bucket.stop();
+    expect((await service.call('DELETE', `${datasetsPath}/deleted`)).status).toBe(200);
+    expect((await service.call('GET', `${datasetsPath}/deleted`)).status).toBe(404);
+    await expect(sweepIn(0)).rejects.toThrow();
+    expect(await left()).toBe(1);
+    await bucket.restart();
+    await sweepIn(0);
+    expect(await left()).toBe(0);
   });
 });
