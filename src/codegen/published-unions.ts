@@ -21,7 +21,10 @@ export function publishUnions(document: OpenApiDocument): OpenApiDocument {
     const { anyOf: parts, ...own } = union.anyOf.some(isOther) ? withStrings(union) : union;
     if (parts === undefined) return own;
     const types = parts.flatMap((part) => resolve(document, part)['type'] ?? 'any');
-    return new Set(types).size === types.length ? { ...own, oneOf: parts } : union;
+    // An integer is a number, too.
+    const areApart =
+      new Set(types).size === types.length && !types.some((type) => type === 'any' || type === 'integer');
+    return areApart ? { ...own, oneOf: parts } : union;
   };
   const withStrings = ({ anyOf, ...own }: Union): Schema & { anyOf?: Schema[] } => {
     const parts = anyOf.filter((part) => !isOther(part));

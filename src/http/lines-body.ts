@@ -18,9 +18,12 @@ export async function coverLines(memory: RequestMemory, signal: AbortSignal): Pr
   await memory.cover(linesMemory, signal);
 }
 
-/** JSON allows these around a value. */
-const blank = /^[ \t\r]*$/;
 const newline = 0x0a;
+
+/** JSON allows these around a value: tab, carriage return, space. */
+function isBlank(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0d;
+}
 
 /** The lines of a body, which comes in pieces. Throws what reading them throws. */
 export async function* linesOf(
@@ -33,31 +36,35 @@ export async function* linesOf(
   let pieces: Buffer[] = [];
   let length = 0;
   let number = 1;
-  const end = async (): Promise<BodyLine | undefined> => {
+  const end = async (): Promise<BodyLine> => {
     const bytes = Buffer.concat(pieces);
     const isTooLong = length > lineLimit;
     pieces = [];
     length = 0;
     if (isTooLong) return { number, errors: [whole(`has more than ${lineLimit} bytes`)] };
-    if (bytes.length < 1_000 && blank.test(bytes.toString('latin1'))) return undefined;
     return { number, ...(await readLine(route, bytes)) };
   };
   for await (const chunk of chunks) {
+    await turns();
     for (let from = 0; from <= chunk.length;) {
+      // A body can be nothing but empty lines.
+      for (let byte = chunk[from]; length === 0 && byte !== undefined; byte = chunk[from]) {
+        if (byte === newline) number += 1;
+        else if (!isBlank(byte)) break;
+        from += 1;
+      }
       const at = chunk.indexOf(newline, from);
       const piece = chunk.subarray(from, at === -1 ? chunk.length : at);
       length += piece.length;
       if (length <= lineLimit) pieces.push(piece);
       if (at === -1) break;
       await turns();
-      const line = await end();
-      if (line !== undefined) yield line;
+      yield await end();
       number += 1;
       from = at + 1;
     }
   }
-  const last = await end();
-  if (last !== undefined) yield last;
+  if (length > 0) yield await end();
 }
 
 type Read = { readonly value: unknown } | { readonly errors: readonly ProblemDetail[] };

@@ -15,8 +15,12 @@ export async function beginWhole(
   request: GenerateRequest,
   { signal, leave, traceFields, plausible, check, end }: Turn,
 ): Promise<AttemptResult<Begun>> {
-  let failure: Failure;
+  const failed = (failure: Failure, named?: AttemptEnd['answer']): AttemptResult<Begun> => {
+    end({ ...failedEnd(failure, signal), answer: named });
+    return { failure };
+  };
   let named: AttemptEnd['answer'];
+  let said: GenerateResult;
   try {
     const { model, options } = await prepareSdkCall(provider, request, signal);
     const answer = await model.doGenerate({
@@ -25,29 +29,19 @@ export async function beginWhole(
       ...(traceFields && { headers: traceFields }),
     });
     // Some packages return an empty answer for a body that they do not understand.
-    if (answer.content.length > 0 || answer.finishReason.raw !== undefined) {
-      leave();
-      named = answer.response;
-      const checked = await check(toResult(provider, answer, plausible));
-      if ('result' in checked) {
-        const { result } = checked;
-        end({
-          outcome: 'succeeded',
-          usage: result.usage,
-          answer: named,
-          receivedBytes: Buffer.byteLength(textOf(result)),
-        });
-        return { result: { first: { type: 'finish', result } } };
-      }
-      ({ failure } = checked);
-    } else failure = badAnswer();
+    if (answer.content.length === 0 && answer.finishReason.raw === undefined) return failed(badAnswer());
+    named = answer.response;
+    said = toResult(provider, answer, plausible);
   } catch (error) {
-    failure = signal.aborted ? timeout('provider') : toFailure(error, failureContext(provider, request));
+    return failed(signal.aborted ? timeout('provider') : toFailure(error, failureContext(provider, request)), named);
   } finally {
     leave();
   }
-  end({ ...failedEnd(failure, signal), answer: named });
-  return { failure };
+  const checked = await check(said);
+  if (!('result' in checked)) return failed(checked.failure, named);
+  const { result } = checked;
+  end({ outcome: 'succeeded', usage: result.usage, answer: named, receivedBytes: Buffer.byteLength(textOf(result)) });
+  return { result: { first: { type: 'finish', result } } };
 }
 
 function toResult(

@@ -10,9 +10,7 @@ import { rateInterval } from './rate.ts';
 /** What a candidate has to show, as the contract has it. */
 export type Rule =
   /** Its rate of passed cases is at most this much below that of the baseline. */
-  | { readonly not_worse_by: number }
-  | { readonly min_pass_rate: number }
-  | 'all-pass';
+  { readonly not_worse_by: number } | { readonly min_pass_rate: number } | 'all-pass';
 
 /** Counts of cases, or of groups of them. */
 export interface Counts {
