@@ -110,6 +110,10 @@ const programs: Readonly<Record<string, Program>> = {
     what: "compares the table of prices with LiteLLM's, by provider",
     runs: ['node test/prices/run-prices.ts'],
   },
+  canary: {
+    what: 'simulates rollouts: how many are ended although nothing is worse, and how soon a worse version is seen',
+    runs: ['node test/prompts/evaluations/rollouts/run-canary.ts'],
+  },
   'test:nightly': {
     what: 'the six before, then all tests with ten times the generated cases, on every engine that is there',
     runs: [

@@ -1,0 +1,95 @@
+/**
+ * Simulates rollouts with the code of the service. `npm run program -- canary [SEED]`
+ *
+ * - 10,000 rollouts of a version that fails exactly as often as the stable one: at most 1 % may be ended. Shares from 0.05 to
+ *   0.5 that can grow, failure rates from 1 to 20 %, outages, failures that are repeated and then drawn anew, and two
+ *   processes that store their counts now and then, look at them after each failure, and are killed.
+ * - 2,000 rollouts of a version that fails in 10 % of its requests instead of 2 %: how many requests it takes to see it.
+ */
+import { enoughEvidence, evidence, type Stage } from '../../../../src/prompts/evaluations/rollouts/evidence.ts';
+
+type Random = () => number;
+
+/** Mulberry32: https://gist.github.com/tommyettinger/46a874533244883189143505d203312c */
+function randomFrom(seed: number): Random {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const requests = 20_000;
+const shares = [0.05, 0.1, 0.2, 0.3, 0.5];
+
+/** The failures of a process, by stage. */
+interface Counts {
+  stored: Stage[];
+  own: Stage[];
+}
+
+function counted(stages: readonly Stage[], share: number, isCanary: boolean): Stage[] {
+  const { canary, stable } = stages.find((stage) => stage.share === share) ?? { canary: 0, stable: 0 };
+  const next = { share, canary: canary + Number(isCanary), stable: stable + Number(!isCanary) };
+  return [...stages.filter((stage) => stage.share !== share), next];
+}
+
+/** Whether a rollout without a difference is ended. */
+function isEnded(random: Random): boolean {
+  const among = (from: number, to: number): number => from + (to - from) * random();
+  const failureRate = among(0.01, 0.2);
+  const [firstShare = 0.05, ...laterShares] = shares.slice(Math.floor(random() * shares.length));
+  const growsAfter = random() < 0.3 ? requests * among(0.1, 0.9) : Infinity;
+  const [storesEvery, killedEvery] = [among(1, 300), among(1_000, 20_000)];
+  const processes: Counts[] = [0, 1].map(() => ({ stored: [], own: [] }));
+  let outageUntil = 0;
+  let repeats = 0;
+  for (let request = 0; request < requests; request += 1) {
+    const share = request < growsAfter ? firstShare : (laterShares[0] ?? firstShare);
+    if (random() < 1 / 5_000) outageUntil = request + among(10, 500);
+    const isRepeated = repeats > 0;
+    const rate = request < outageUntil || isRepeated ? 0.9 : failureRate;
+    const [place, other] = random() < 0.5 ? [0, 1] : [1, 0];
+    const [counts, others] = [processes[place], processes[other]];
+    if (counts === undefined || others === undefined) throw new Error('There are two processes.');
+    const isCanary = random() < share;
+    if (random() < 1 / killedEvery) {
+      // Its requests are interrupted, and another process counts them. What it had not stored is lost.
+      counts.own = counts.stored;
+      for (let open = among(0, 8); open > 0; open -= 1) counts.own = counted(counts.own, share, random() < share);
+      counts.stored = counts.own;
+    }
+    if (random() >= rate) {
+      repeats = 0;
+    } else {
+      repeats = isRepeated ? repeats - 1 : random() < 0.3 ? 3 : 0;
+      counts.own = counted(counts.own, share, isCanary);
+      if (evidence([...counts.own, ...others.stored]) >= enoughEvidence) return true;
+    }
+    if (random() < 1 / storesEvery) counts.stored = counts.own;
+  }
+  return false;
+}
+
+/** After how many requests a worse version is seen. */
+function requestsUntilSeen(random: Random): number {
+  const share = 0.1;
+  let stages: Stage[] = [];
+  for (let request = 1; ; request += 1) {
+    const isCanary = random() < share;
+    if (random() >= (isCanary ? 0.1 : 0.02)) continue;
+    stages = counted(stages, share, isCanary);
+    if (evidence(stages) >= enoughEvidence) return request;
+  }
+}
+
+const random = randomFrom(Number(process.argv[2] ?? 1));
+const rollouts = 10_000;
+const ended = Array.from({ length: rollouts }, () => isEnded(random)).filter(Boolean).length;
+console.log(`Without a difference, ${ended} of ${rollouts} rollouts were ended. At most ${rollouts / 100} may be.`);
+const seen = Array.from({ length: 2_000 }, () => requestsUntilSeen(random)).sort((one, next) => one - next);
+const [median = Infinity, most = Infinity] = [seen[seen.length / 2], seen[Math.floor(seen.length * 0.95)]];
+console.log(`10 % failures instead of 2 % are seen after ${median} requests (median), and ${most} (95 %).`);
+if (ended > rollouts / 100 || median > 900) process.exitCode = 1;
