@@ -6,7 +6,7 @@ import { apiKeyIndexes, type ApiKeyStore } from './access/api-keys/api-key-store
 import { createApiKeyFeature } from './access/api-keys/feature.ts';
 import { auditIndexes } from './access/audit/audit-store.ts';
 import { createAuditFeature } from './access/audit/feature.ts';
-import type { BlobStore } from './storage/blobs/blob-store.ts';
+import type { CheckedBlobStore } from './storage/blobs/create-blob-store.ts';
 import { budgetIndexes } from './accounting/budgets/budget-store.ts';
 import { createBudgetFeature } from './accounting/budgets/feature.ts';
 import { periodIndexes } from './accounting/budgets/period-store.ts';
@@ -61,8 +61,10 @@ import { providerOperations } from './models/provider-operations.ts';
 import type { ProviderRegistry } from './models/provider.ts';
 import type { Clock } from './base/runtime/clock.ts';
 import type { Chore } from './base/runtime/maintenance.ts';
+import { shareFor } from './base/runtime/share-for.ts';
 import { system } from './base/runtime/system.ts';
 import { createTurns } from './base/runtime/turns.ts';
+import { within } from './base/runtime/within.ts';
 import type { SecretBox } from './base/secrets/secret-box.ts';
 import { serviceOperations } from './http/service/service-operations.ts';
 import { createSessionFeature } from './access/sessions/feature.ts';
@@ -91,7 +93,7 @@ export interface AppOverrides {
   readonly clock?: Clock | undefined;
   readonly streamTimes?: StreamTimes | undefined;
   readonly createWebhooks?: typeof createWebhooks | undefined;
-  /** How long requests share a check of the dependencies and a rendering of the metrics, in milliseconds. */
+  /** How long requests share a check of the dependencies and a rendering of the metrics, in milliseconds. @default 1000 */
   readonly probesSharedForMs?: number | undefined;
   /** How often counts are written to the database, in milliseconds. @default 5000 */
   readonly statisticsEveryMs?: number | undefined;
@@ -106,7 +108,7 @@ export interface AppDependencies extends AppOverrides {
   readonly installation: Installation;
   /** Whether the database's disk is full, if this process can check it. */
   readonly isDatabaseFull?: (() => Promise<boolean>) | undefined;
-  readonly blobs: BlobStore;
+  readonly blobs: CheckedBlobStore;
   readonly providers: ProviderRegistry;
   /** Finds the addresses of receivers. */
   readonly lookUp: LookUp;
@@ -163,6 +165,9 @@ export const indexes: readonly CollectionIndexes[] = [
   spendingIndexes,
   feedbackIndexes,
 ].flat();
+
+/** So that who asks whether the storage works always gets an answer. */
+const storageCheckLimitMs = 2_000;
 
 /** Connects the features with each other, and all of them with HTTP. */
 export function createApp(dependencies: AppDependencies): App {
@@ -336,6 +341,12 @@ export function createApp(dependencies: AppDependencies): App {
     { name: 'orphaned deliveries', everyMs: 24 * 3_600_000, run: () => webhooks.retention.sweepOrphans() },
   ];
 
+  const sharedForMs = dependencies.probesSharedForMs ?? 1_000;
+  const checkStorage = shareFor(sharedForMs, clock, () =>
+    within(storageCheckLimitMs, blobs.check(), () => {
+      throw new Error(`no answer within ${storageCheckLimitMs} ms`);
+    }),
+  );
   const handlers: OperationHandlers = {
     ...promptFeature.operations,
     ...invokeOperations({ planner, prepare, budgets: budgets.budgets, ...config.invoke }),
@@ -364,6 +375,7 @@ export function createApp(dependencies: AppDependencies): App {
         budgets: budgets.budgets,
         invocations: invocationFeature,
         receivers: webhooks,
+        storage: { check: checkStorage, failure: () => blobs.failure() },
       }),
     ),
     ...serviceOperations({
@@ -373,13 +385,13 @@ export function createApp(dependencies: AppDependencies): App {
       isReadOnly,
       sendsWebhooks,
       clock,
-      sharedForMs: dependencies.probesSharedForMs,
+      sharedForMs,
       async checkDatabase() {
         // On a full disk a write would make the storage engine stop.
         if (await isDatabaseFull()) throw databaseFull(undefined);
         await database.ping();
       },
-      checkStorage: () => blobs.check(),
+      checkStorage,
       secretsKey: () => storedSecrets.worst,
       data: dependencies.data,
       isStopping: dependencies.isStopping,

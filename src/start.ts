@@ -79,13 +79,13 @@ export async function startService(options: StartOptions): Promise<RunningServic
 
     const storage = await createBlobStore(config.storage, readOnly);
     const store = watchedBlobStore(storage.store, metrics.countStorageError);
-    const blobs = tellingChecks({ ...storage, store }, (message) => {
+    const blobs = tellingChecks({ ...storage, store }, options.clock ?? system.clock, (message) => {
       print(`Warning: ${message}`);
       log.warn(message);
     });
     cleanups.push(() => blobs.close());
     print(`Test-run results: ${storage.description}`);
-    // The start does not wait for a bucket: only test runs need it.
+    // The start does not wait for a bucket: only test runs and data sets need it.
     void blobs.check().catch(() => undefined);
     const lookUp = createLookUp({ servers: config.security.dnsServers });
     const http = createProviderHttp({ connections: config.providers.concurrency, lookUp });

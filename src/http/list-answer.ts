@@ -26,7 +26,7 @@ export interface ListAnswer<Shown> {
  * Answers with the requested page of a list, and with `next` and `Link` (RFC 8288) for the following page.
  * @param find called after the parameters were validated
  * @param show the representation of an entry; its JSON counts towards the size of the page
- * @throws {ProblemError} invalid-request for an `after` that is not of this list, and for one with an `offset`
+ * @throws {ProblemError} invalid-request for an `after` that is not of this list, and for one with an `offset` above 0
  */
 export async function answerPage<Item, Shown>(
   { query: { limit = 20, offset, after, ...filters }, context: { path } }: ListInput,
@@ -37,7 +37,8 @@ export async function answerPage<Item, Shown>(
   for (const [name, value] of Object.entries(filters)) if (value !== undefined) search.set(name, String(value));
   search.sort();
   const list = `${path}?${search.toString()}`;
-  if (after !== undefined && offset !== undefined) throw refused('offset', 'cannot be combined with after');
+  // Some generated clients send the default, 0, with every request.
+  if (after !== undefined && (offset ?? 0) > 0) throw refused('offset', 'cannot be combined with after');
   const cursor = after === undefined ? undefined : decodeCursor(list, after);
   if (after !== undefined && cursor === undefined) {
     throw refused('after', 'must be the pagination.next of a page of this list, requested with the same filters');

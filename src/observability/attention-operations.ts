@@ -9,6 +9,7 @@ import {
   type FailingIntegration,
   type FailingPrompt,
   type FailingProvider,
+  type FailingStorage,
   type RefusingBudget,
 } from './attention.ts';
 
@@ -18,6 +19,7 @@ type Item = components['schemas']['AttentionItem'];
 const kinds = [
   ['provider', 'prompts:read'],
   ['budget', 'budgets:read'],
+  ['storage', 'metrics:read'],
   ['prompt', 'invocations:read'],
   ['integration', 'integrations:read'],
 ] as const;
@@ -32,6 +34,7 @@ export function attentionOperations(attention: Attention): Pick<OperationHandler
       const readers: Readonly<Record<(typeof kinds)[number][0], () => Promise<Item[]>>> = {
         provider: async () => (await attention.providers(seesCalls)).map(showProvider),
         budget: async () => (await attention.budgets(seesCalls)).map(showBudget),
+        storage: async () => (await attention.storage()).map(showStorage),
         prompt: async () => (await attention.prompts()).map(showPrompt),
         integration: async () => (await attention.integrations()).map(showIntegration),
       };
@@ -54,6 +57,10 @@ function showProvider({ failure, ...provider }: FailingProvider): Item {
 
 function showBudget(budget: RefusingBudget): Item {
   return showItem('budget', 'refusing', budget);
+}
+
+function showStorage({ detail, ...storage }: FailingStorage): Item {
+  return { ...showItem('storage', 'failing', { ...storage, invocations: undefined }), detail };
 }
 
 function showPrompt({ version, of, causedBy, last: { problem, attempts }, ...prompt }: FailingPrompt): Item {

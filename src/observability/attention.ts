@@ -1,6 +1,6 @@
 /**
- * What fails now. Nothing is kept for it: providers, budgets, the invocation log and lanes know it already, and each
- * number is the total of a list that a reader can open.
+ * What fails now. Nothing is kept for it: providers, budgets, the invocation log, lanes and the storage know it already, and
+ * each number is the total of a list that a reader can open.
  */
 import type { Budgets } from '../accounting/budgets/budgets.ts';
 import type { InvocationDocument, InvocationFilter } from '../accounting/invocations/invocation.ts';
@@ -9,6 +9,7 @@ import type { Clock } from '../base/runtime/clock.ts';
 import type { Listing, Total } from '../base/lists/listing.ts';
 import type { ProviderFailure } from '../models/provider-health.ts';
 import type { ProviderRegistry } from '../models/provider.ts';
+import type { StorageFailure } from '../storage/blobs/create-blob-store.ts';
 import { soundCondition, type Condition } from '../webhooks/integrations/condition.ts';
 import type { Integration } from '../webhooks/integrations/integration.ts';
 
@@ -51,10 +52,16 @@ export interface FailingIntegration extends Item {
   readonly lastFailure: Condition['lastFailure'];
 }
 
+export interface FailingStorage extends Item {
+  readonly detail: string;
+}
+
 export interface Attention {
   /** @param seesCalls whether their invocations are counted */
   providers(seesCalls: boolean): Promise<FailingProvider[]>;
   budgets(seesCalls: boolean): Promise<RefusingBudget[]>;
+  /** The object storage, if it does not work. */
+  storage(): Promise<FailingStorage[]>;
   prompts(): Promise<FailingPrompt[]>;
   integrations(): Promise<FailingIntegration[]>;
 }
@@ -73,6 +80,11 @@ export interface AttentionDependencies {
     failing(most: number): Promise<readonly string[]>;
     conditions(integrations: readonly Integration[]): Promise<ReadonlyMap<string, Condition>>;
   };
+  readonly storage: {
+    /** Answers within seconds. */
+    check(): Promise<void>;
+    failure(): StorageFailure | undefined;
+  };
   readonly clock: Pick<Clock, 'now'>;
 }
 
@@ -86,7 +98,7 @@ const worthShare = 0.1;
 const hourMs = 3_600_000;
 
 export function createAttention(dependencies: AttentionDependencies): Attention {
-  const { providers, statistics, budgets, invocations, integrations, receivers, clock } = dependencies;
+  const { providers, statistics, budgets, invocations, integrations, receivers, storage, clock } = dependencies;
   /** Up to now, so that the list has what was counted. */
   const counted = async (isSeen: boolean, filter: InvocationFilter, parameters: Found): Promise<Counted> => {
     if (!isSeen) return { invocations: undefined };
@@ -127,6 +139,11 @@ export function createAttention(dependencies: AttentionDependencies): Attention 
           return { ...budget, ...(await counted(seesCalls, { refusedBy, since }, found)) };
         }),
       );
+    },
+    async storage() {
+      await storage.check().catch(() => undefined);
+      const failure = storage.failure();
+      return failure === undefined ? [] : [{ id: 'storage', name: 'Object storage', ...failure }];
     },
     async prompts() {
       const { total } = await statistics.ofService('hour');

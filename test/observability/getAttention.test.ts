@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { problemOf, startInvokeHarness, type InvokeHarness } from '../prompts/invoke/invoke-harness.ts';
+import { startObjectStorage, type ObjectStorage } from '../support/object-storage.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const path = '/api/v1/attention';
@@ -64,11 +66,18 @@ async function integrationTo(to: string): Promise<string> {
   return id;
 }
 
+async function startWithBucket(): Promise<{ bucket: ObjectStorage; service: TestService }> {
+  const bucket = await startObjectStorage();
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, ...environment } = bucket.environment;
+  Object.assign(process.env, { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY });
+  return { bucket, service: await startTestService({ environment }) };
+}
+
 describe('200', () => {
   it('is empty while everything works', async () => {
     const slug = await harness.createPrompt();
     await harness.invoke(slug);
-    expect(await attention()).toEqual({ kinds: ['provider', 'budget', 'prompt', 'integration'], data: [] });
+    expect(await attention()).toEqual({ kinds: ['provider', 'budget', 'storage', 'prompt', 'integration'], data: [] });
   });
 
   it('has a provider that refuses, why, a link to its calls, and the prompts that fail because of it', async () => {
@@ -153,11 +162,31 @@ describe('200', () => {
     expect(found).toMatchObject({ kind: 'integration', disabled_reason: 'gone' });
   });
 
+  it('has the object storage while it does not work, since when, and what to do', async () => {
+    const { bucket, service } = await startWithBucket();
+    const found = async (): Promise<Attention> =>
+      (await service.call('GET', path, { key: await service.createKey('metrics:read') })).body as Attention;
+    expect(await found()).toEqual({ kinds: ['storage'], data: [] });
+    await bucket.stop();
+    const line = { kind: 'storage', id: 'storage', name: 'Object storage', state: 'failing' };
+    const { data } = await found();
+    expect(data).toEqual([
+      { ...line, since: expect.any(String), detail: expect.stringMatching(/cannot be reached .* Check S3_ENDPOINT/) },
+    ]);
+    // It has failed since then, however often one asks.
+    expect((await found()).data[0]?.since).toBe(data[0]?.since);
+    await bucket.restart();
+    expect((await found()).data).toEqual([]);
+    await service.close();
+    await bucket.stop();
+  });
+
   it.each([
     ['prompts:read', ['provider']],
     ['invocations:read', ['prompt']],
     ['integrations:read', ['integration']],
-    ['metrics:read', []],
+    ['metrics:read', ['storage']],
+    ['orders:read', []],
   ] as const)('shows a key with the scope %s only what that reads', async (scope, kinds) => {
     const found = await attention(await harness.service.createKey(scope));
     expect(found.kinds).toEqual(kinds);

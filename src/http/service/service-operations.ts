@@ -4,7 +4,7 @@ import document from '../../../generated/openapi.json' with { type: 'json' };
 import type { MigrationProgress } from '../../storage/db/migrator.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
-import { within } from '../../base/runtime/within.ts';
+import { shareFor } from '../../base/runtime/share-for.ts';
 import type { OperationHandlers } from '../operation.ts';
 import { prepareJson } from '../static-body.ts';
 import type { KeyUse } from '../../base/secrets/secret-box.ts';
@@ -20,6 +20,7 @@ export interface ServiceDependencies {
   readonly isReadOnly: boolean;
   readonly sendsWebhooks: boolean;
   readonly checkDatabase: () => Promise<void>;
+  /** Answers within seconds, and is shared already. */
   readonly checkStorage: () => Promise<void>;
   /** The worst key that a stored secret needs. */
   readonly secretsKey: () => KeyUse;
@@ -30,10 +31,10 @@ export interface ServiceDependencies {
     progress(): MigrationProgress | undefined;
   };
   /**
-   * How long all requests share one check of the dependencies, because probes need no key, and one rendering of the
-   * metrics, in milliseconds.
+   * How long all requests share one check of the database, because probes need no key, and one rendering of the metrics,
+   * in milliseconds.
    */
-  readonly sharedForMs?: number | undefined;
+  readonly sharedForMs: number;
   readonly clock: Pick<Clock, 'monotonic'>;
   /** True after the process was asked to stop. */
   readonly isStopping: () => boolean;
@@ -43,10 +44,6 @@ type Operations = Pick<
   OperationHandlers,
   'getServiceInfo' | 'getLiveness' | 'getReadiness' | 'getMetrics' | 'getOpenApiDocument' | 'getAsyncApiDocument'
 >;
-
-const defaultSharedForMs = 1_000;
-/** Time limit of the dependencies, in milliseconds, so that a probe always gets an answer. */
-const checkLimitMs = 2_000;
 
 const links = {
   api_reference: '/docs',
@@ -62,16 +59,8 @@ const eventContract = prepareJson(JSON.stringify(eventDocument));
 
 /** The start page, health, metrics and both contracts. */
 export function serviceOperations(dependencies: ServiceDependencies): Operations {
-  const { version, metrics, basePath, data, isStopping, clock, sharedForMs = defaultSharedForMs } = dependencies;
-  const check = shareFor(sharedForMs, clock, async () => {
-    const [database, storage] = await Promise.allSettled([
-      dependencies.checkDatabase(),
-      within(checkLimitMs, dependencies.checkStorage(), () => {
-        throw new Error(`no answer within ${checkLimitMs} ms`);
-      }),
-    ]);
-    return { database, storage };
-  });
+  const { version, metrics, basePath, data, isStopping, clock, sharedForMs } = dependencies;
+  const checkDatabase = shareFor(sharedForMs, clock, () => dependencies.checkDatabase());
   const servers = document.servers.map((server) => (server.url === '/' ? { ...server, url: basePath || '/' } : server));
   const contract = { ...document, servers };
   const prepared = prepareJson(JSON.stringify(contract));
@@ -100,9 +89,9 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
           headers: { 'retry-after': '5' },
         });
       }
-      const { database, storage } = await check();
+      const [database, storage] = await Promise.allSettled([checkDatabase(), dependencies.checkStorage()]);
       if (database.status === 'rejected') throw database.reason;
-      // Only test runs need object storage, so the service is ready without it.
+      // Only test runs and data sets need object storage, so the service is ready without it.
       const storageStatus = storage.status === 'fulfilled' ? 'ok' : 'unavailable';
       const migration = data.progress()?.status ?? 'ok';
       return {
@@ -123,20 +112,4 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
 
 function showMigration({ status, task, done, total }: MigrationProgress): components['schemas']['Migration'] {
   return { status, ...(task !== undefined && { task }), done, total };
-}
-
-/** Shares the result of work between all callers that ask while it is in progress or for some time afterwards. */
-function shareFor<T>(
-  milliseconds: number,
-  { monotonic }: Pick<Clock, 'monotonic'>,
-  work: () => Promise<T>,
-): () => Promise<T> {
-  let last: { finishedAt: number; result: Promise<T> } | undefined;
-  return () => {
-    if (last === undefined || monotonic() - last.finishedAt > milliseconds) {
-      const shared = { finishedAt: Infinity, result: work().finally(() => (shared.finishedAt = monotonic())) };
-      last = shared;
-    }
-    return last.result;
-  };
 }

@@ -1,5 +1,6 @@
 import { ProblemError, reasonOf } from '../../base/errors/problem-error.ts';
 import { readOnly } from '../../base/errors/read-only.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
 import type { BlobStore } from './blob-store.ts';
 import { createFsBlobStore } from './fs-blob-store.ts';
 import { createS3BlobStore, type S3BlobStoreOptions } from './s3-blob-store.ts';
@@ -86,21 +87,39 @@ function withoutWrites(store: BlobStore): BlobStore {
   };
 }
 
+/** Since when a storage does not work, as far as its checks know. */
+export interface StorageFailure {
+  readonly since: Date;
+  /** For the operator: why, and what to do about it. */
+  readonly detail: string;
+}
+
+export interface CheckedBlobStore extends BlobStore {
+  /** Undefined if the last check succeeded. */
+  failure(): StorageFailure | undefined;
+}
+
 /** The store, whose checks report when it stops working and when it works again. They also report the first failure. */
-export function tellingChecks({ store, explain }: DescribedBlobStore, tell: (message: string) => void): BlobStore {
-  let works = true;
+export function tellingChecks(
+  { store, explain }: DescribedBlobStore,
+  clock: Pick<Clock, 'now'>,
+  tell: (message: string) => void,
+): CheckedBlobStore {
+  let failure: StorageFailure | undefined;
   return {
     ...store,
     async check() {
       try {
         await store.check();
       } catch (error) {
-        if (works) tell(`Test results and data sets cannot be stored. ${explain(error)}`);
-        works = false;
+        const detail = explain(error);
+        if (failure === undefined) tell(`Test results and data sets cannot be stored. ${detail}`);
+        failure = { since: failure?.since ?? clock.now(), detail };
         throw error;
       }
-      if (!works) tell('Test results and data sets can be stored again.');
-      works = true;
+      if (failure !== undefined) tell('Test results and data sets can be stored again.');
+      failure = undefined;
     },
+    failure: () => failure,
   };
 }

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer as createHttpServer } from 'node:http';
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { system } from '../../../src/base/runtime/system.ts';
 import { createBlobStore, tellingChecks } from '../../../src/storage/blobs/create-blob-store.ts';
 import type { S3BlobStoreOptions } from '../../../src/storage/blobs/s3-blob-store.ts';
 import { startObjectStorage, type ObjectStorage } from '../../support/object-storage.ts';
@@ -11,7 +12,9 @@ import { findVersitygw, startVersitygw } from './versitygw.ts';
 /** The messages for the operator about a bucket with these settings. */
 async function toldAbout(options: S3BlobStoreOptions): Promise<string[]> {
   const told: string[] = [];
-  const store = tellingChecks(await createBlobStore({ kind: 's3', ...options }), (message) => told.push(message));
+  const store = tellingChecks(await createBlobStore({ kind: 's3', ...options }), system.clock, (message) =>
+    told.push(message),
+  );
   await store.check().catch(() => undefined);
   await store.close();
   return told;
@@ -27,7 +30,7 @@ afterAll(() => storage.stop());
 
 describe('the messages for the operator about a bucket', () => {
   it('are none while it works, and the check leaves nothing behind', async () => {
-    const store = tellingChecks(await createBlobStore({ kind: 's3', ...storage.options }), (message) => {
+    const store = tellingChecks(await createBlobStore({ kind: 's3', ...storage.options }), system.clock, (message) => {
       throw new Error(message);
     });
     await store.check();
@@ -63,7 +66,7 @@ describe('the messages for the operator about a bucket', () => {
 
   it('are printed once, and again when the bucket works', async () => {
     const told: string[] = [];
-    const store = tellingChecks(await createBlobStore({ kind: 's3', ...storage.options }), (message) =>
+    const store = tellingChecks(await createBlobStore({ kind: 's3', ...storage.options }), system.clock, (message) =>
       told.push(message),
     );
     await store.check();

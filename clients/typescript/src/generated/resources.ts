@@ -540,12 +540,12 @@ export interface ServiceResource {
   /**
    * List what needs attention.
    *
-   * Returns what fails now, the most serious first: providers that do not answer, budgets that refuse calls, versions of
-   * prompts of which at least a tenth of the invocations of the last hour failed, integrations that are disabled or whose
+   * Returns what fails now, the most serious first: providers that do not answer, budgets that refuse calls, the object
+   * storage if it does not work, versions of prompts of which at least a tenth of the invocations of the last hour failed, integrations that are disabled or whose
    * receivers fail. It is read at once from what all processes have written, which can be some seconds old.
    *
    * Each kind needs the scope of its own list, and is left out without it: `prompts:read` for providers, `budgets:read`,
-   * `invocations:read` for prompts, `integrations:read`. `kinds` says which were looked at. A key that is limited to some
+   * `metrics:read` for the storage, `invocations:read` for prompts, `integrations:read`. `kinds` says which were looked at. A key that is limited to some
    * prompts, models or locations gets 403.
    */
   getAttention(options?: CallOptions<'getAttention'>): Call<Schemas['Attention']>;
@@ -570,7 +570,8 @@ export interface ServiceResource {
    * Can the process do its work?.
    *
    * Checks the database and the object storage. Use it for readiness probes and load balancers: send no requests while
-   * the answer is 503. Without object storage the process is still ready, because only test runs need it.
+   * the answer is 503. Without object storage the process is still ready, because only test runs and data
+   * sets need it. `GET /api/v1/attention` says since when it does not work, and why.
    */
   getReadiness(options?: CallOptions<'getReadiness'>): Call<Schemas['Readiness']>;
 

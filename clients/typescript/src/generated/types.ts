@@ -641,12 +641,12 @@ export interface paths<Other = string & {}> {
         };
         /**
          * List what needs attention
-         * @description Returns what fails now, the most serious first: providers that do not answer, budgets that refuse calls, versions of
-         *     prompts of which at least a tenth of the invocations of the last hour failed, integrations that are disabled or whose
+         * @description Returns what fails now, the most serious first: providers that do not answer, budgets that refuse calls, the object
+         *     storage if it does not work, versions of prompts of which at least a tenth of the invocations of the last hour failed, integrations that are disabled or whose
          *     receivers fail. It is read at once from what all processes have written, which can be some seconds old.
          *
          *     Each kind needs the scope of its own list, and is left out without it: `prompts:read` for providers, `budgets:read`,
-         *     `invocations:read` for prompts, `integrations:read`. `kinds` says which were looked at. A key that is limited to some
+         *     `metrics:read` for the storage, `invocations:read` for prompts, `integrations:read`. `kinds` says which were looked at. A key that is limited to some
          *     prompts, models or locations gets 403.
          */
         get: operations<Other>["getAttention"];
@@ -2083,7 +2083,8 @@ export interface paths<Other = string & {}> {
         /**
          * Can the process do its work?
          * @description Checks the database and the object storage. Use it for readiness probes and load balancers: send no requests while
-         *     the answer is 503. Without object storage the process is still ready, because only test runs need it.
+         *     the answer is 503. Without object storage the process is still ready, because only test runs and data
+         *     sets need it. `GET /api/v1/attention` says since when it does not work, and why.
          */
         get: operations<Other>["getReadiness"];
         put?: never;
@@ -10456,7 +10457,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * AttentionInvocations
-         * @description Parameters of `GET /api/v1/invocations` that find the invocations. Absent for integrations, and for
+         * @description Parameters of `GET /api/v1/invocations` that find the invocations. Absent for integrations and the storage, and for
          *     providers and budgets without the scope `invocations:read`.
          * @example {
          *       "attempt_provider": "anthropic",
@@ -10490,19 +10491,19 @@ export interface components<Other = string & {}> {
              * @description What it is.
              * @example provider
              */
-            kind: ("provider" | "budget" | "prompt" | "integration") | components<Other>["schemas"]["OtherValue"];
+            kind: ("provider" | "budget" | "storage" | "prompt" | "integration") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description Its id. The id of a budget is its name.
              * @example anthropic
              */
             id: string;
             /**
-             * @description Its name; the slug of a prompt.
+             * @description Its name; the slug of a prompt; `Object storage`.
              * @example Anthropic
              */
             name: string;
             /**
-             * @description `failing`: calls, invocations or deliveries fail. `refusing`: the budget has no room for calls.
+             * @description `failing`: calls, invocations, deliveries or uses of the storage fail. `refusing`: the budget has no room for calls.
              *     `disabled`: nothing is sent to the integration any more.
              * @example failing
              */
@@ -10530,7 +10531,7 @@ export interface components<Other = string & {}> {
             caused_by?: components<Other>["schemas"]["AttentionCause"];
             problem?: components<Other>["schemas"]["ProblemType"];
             /**
-             * @description Why the last one failed, in a sentence.
+             * @description Why the last one failed. Of the storage, also what to do.
              * @example The provider does not accept the configured credentials (status 401). Check ANTHROPIC_API_KEY.
              */
             detail?: string;
@@ -10551,6 +10552,7 @@ export interface components<Other = string & {}> {
          *       "kinds": [
          *         "provider",
          *         "budget",
+         *         "storage",
          *         "prompt",
          *         "integration"
          *       ],
@@ -10587,7 +10589,7 @@ export interface components<Other = string & {}> {
          */
         Attention: {
             /** @description What the key may see. */
-            kinds: (("provider" | "budget" | "prompt" | "integration") | components<Other>["schemas"]["OtherValue"])[];
+            kinds: (("provider" | "budget" | "storage" | "prompt" | "integration") | components<Other>["schemas"]["OtherValue"])[];
             /** @description At most 50 of each kind. */
             data: components<Other>["schemas"]["AttentionItem"][];
         };
@@ -14845,7 +14847,7 @@ export interface components<Other = string & {}> {
              */
             database: "ok";
             /**
-             * @description Whether the object storage answers. Only test runs need it.
+             * @description Whether the object storage answers. Only test runs and data sets need it.
              * @example ok
              */
             storage: ("ok" | "unavailable") | components<Other>["schemas"]["OtherValue"];
@@ -19254,7 +19256,7 @@ export interface components<Other = string & {}> {
     };
     parameters: {
         /**
-         * @description `next` of the previous page. Cannot be combined with `offset`.
+         * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
          * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
          */
         After: string;
@@ -19302,7 +19304,7 @@ export interface components<Other = string & {}> {
          * @description With `*`, the resource is only created. If it exists, the answer is 412.
          * @example *
          */
-        IfNew: string;
+        IfNew: "*";
         /**
          * @description Tags for the [invocation log](/docs#/invocation-log): up to 16, as `name=value`, separated by commas. A name has up to
          *     64 letters, digits, `_`, `-` and `.`. A value has up to 256 visible ASCII characters except `,`. If a name is
@@ -19634,7 +19636,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: number;
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -20087,7 +20089,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -20267,7 +20269,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -20535,7 +20537,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -20997,7 +20999,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -21261,7 +21263,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -21684,7 +21686,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -21908,7 +21910,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -22235,7 +22237,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -22291,7 +22293,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -22406,7 +22408,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -22672,7 +22674,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -23246,7 +23248,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -23487,7 +23489,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -23687,7 +23689,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -23930,7 +23932,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -24163,7 +24165,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -24445,7 +24447,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -25062,7 +25064,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -25277,7 +25279,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -25373,7 +25375,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -25557,7 +25559,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];
@@ -25807,7 +25809,7 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: components<Other>["parameters"]["Limit"];
                 /**
-                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components<Other>["parameters"]["After"];

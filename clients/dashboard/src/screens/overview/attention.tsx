@@ -39,7 +39,7 @@ export function Attention(): ReactNode {
           {items.slice(0, mostShown).map((item) => (
             <PanelRow
               key={`${item.kind} ${item.id} ${item.version ?? ''}`}
-              name={item.version === undefined ? item.name : `${item.name} · v${item.version}`}
+              name={nameOf(item, texts)}
               target={targetOf(item)}
               text={[...reasonOf(item, texts, shared, outcomeText), texts.since(format.moment(item.since))].join(' · ')}
             >
@@ -54,8 +54,14 @@ export function Attention(): ReactNode {
   );
 }
 
-/** What the number counts; without invocations the thing itself. */
-function targetOf({ kind, id, invocations }: Item): Pick<LinkProps, 'to' | 'params' | 'search'> {
+function nameOf({ kind, name, version }: Item, texts: Words): string {
+  if (kind === 'storage') return texts.storage;
+  return version === undefined ? name : `${name} · v${version}`;
+}
+
+/** What the number counts; without invocations the thing itself. The storage has no page. */
+function targetOf({ kind, id, invocations }: Item): Pick<LinkProps, 'to' | 'params' | 'search'> | undefined {
+  if (kind === 'storage') return undefined;
   if (invocations !== undefined) return { to: '/invocations', search: invocations };
   if (kind === 'integration') return { to: '/integrations/$id', params: { id } };
   if (kind === 'budget') return { to: '/costs/budgets/$name', params: { name: id } };
@@ -68,8 +74,9 @@ function reasonOf(
   shared: Texts['shared'],
   outcomeText: (outcome: string) => string,
 ): string[] {
-  const { kind, state, problem, provider_message: words, disabled_reason, last_error: error } = item;
+  const { kind, state, problem, detail, provider_message: words, disabled_reason, last_error: error } = item;
   if (kind === 'budget') return [texts.refuses];
+  if (kind === 'storage') return [texts.withoutStorage, detail ?? []].flat();
   if (state === 'disabled') return [texts.disabled[disabled_reason ?? ''] ?? texts.disabledOtherwise];
   if (kind === 'integration') {
     const status = error?.status_code;

@@ -55,7 +55,7 @@ export function PanelList({ children }: { children: ReactNode }): ReactNode {
   return <ul className={classes.list}>{children}</ul>;
 }
 
-/** A row that leads somewhere: its name, more about it, and what stands at its end. */
+/** A row, which can lead somewhere: its name, more about it, and what stands at its end. */
 export function PanelRow({
   name,
   target,
@@ -63,16 +63,22 @@ export function PanelRow({
   children,
 }: {
   name: ReactNode;
-  target: Target;
+  target?: Target | undefined;
   text?: ReactNode;
   children?: ReactNode;
 }): ReactNode {
   return (
     <li className={classes.row} onClick={followLink}>
       <div className={classes.text}>
-        <Link {...target} className={classes.link}>
-          {name}
-        </Link>
+        {target === undefined ? (
+          <Text size="sm" fw={500}>
+            {name}
+          </Text>
+        ) : (
+          <Link {...target} className={classes.link}>
+            {name}
+          </Link>
+        )}
         {text !== undefined && (
           <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
             {text}

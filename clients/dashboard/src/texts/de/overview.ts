@@ -54,11 +54,14 @@ export const overview: Texts['overview'] = {
     states: {
       'provider-failing': 'Anbieter gestört',
       'budget-refusing': 'Budget lehnt ab',
+      'storage-failing': 'Speicher gestört',
       'prompt-failing': 'Prompt schlägt fehl',
       'integration-failing': 'Empfänger gestört',
       'integration-disabled': 'Integration deaktiviert',
     },
     refuses: 'Erhöhen Sie das Limit, oder sehen Sie die Aufrufe an.',
+    storage: 'Objektspeicher',
+    withoutStorage: 'Testläufe und Datensätze funktionieren nicht ohne ihn.',
     disabled: {
       gone: 'Der Empfänger hat mit 410 (Gone) geantwortet.',
       failing: 'Fünf Tage lang ist jeder Versuch fehlgeschlagen.',

@@ -50,11 +50,14 @@ export const overview = {
     states: {
       'provider-failing': 'Provider fails',
       'budget-refusing': 'Budget refuses calls',
+      'storage-failing': 'Storage fails',
       'prompt-failing': 'Prompt fails',
       'integration-failing': 'Receiver fails',
       'integration-disabled': 'Integration disabled',
     } as Readonly<Record<string, string>>,
     refuses: 'Raise its limit, or look at the calls.',
+    storage: 'Object storage',
+    withoutStorage: 'Test runs and data sets do not work without it.',
     disabled: {
       gone: 'The receiver answered 410 (Gone).',
       failing: 'Every attempt failed for five days.',
