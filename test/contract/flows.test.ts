@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { defaultTiming } from '../../src/webhooks/timing.ts';
 import { createWebhooks } from '../../src/webhooks/webhooks.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { adminKey, startTestService, type TestService } from '../support/service.ts';
+import { adminKey } from '../support/send.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 /** The part of the output file of `respect` that the tests read. */
 interface Log {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { adminKey, startTestService, type TestService } from '../support/service.ts';
+import { adminKey } from '../support/send.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const browser = useBrowser();
 let service: TestService;

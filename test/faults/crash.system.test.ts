@@ -1,22 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
+import { startServiceProcess, underTest, type ServiceProcess } from '../support/service-process.ts';
 import { createDataFolder, type DataFolder } from './data-folder.ts';
 import { startUpdateBurst, type UpdateBurst } from './update-burst.ts';
 
-const key = 'administrator-key-of-the-tests-0123456789';
 const kills = 2;
 
 let folder: DataFolder;
 let service: ServiceProcess;
 let burst: UpdateBurst;
-const start = (): Promise<ServiceProcess> =>
-  startServiceProcess({ DATA_DIR: folder.path, PORT: '0', ADMIN_API_KEY: key, RATE_LIMIT: 'off' });
+const start = (): Promise<ServiceProcess> => startServiceProcess({ ...underTest, DATA_DIR: folder.path });
 
 beforeEach(async () => {
   folder = await createDataFolder('secantusd-py');
   service = await start();
-  burst = await startUpdateBurst({ url: service.url, key, prompts: 3, writers: 3 });
+  burst = await startUpdateBurst({ url: service.url, prompts: 3, writers: 3 });
 });
 afterEach(async () => {
   await burst.pause();

@@ -7,7 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
+import { startServiceProcess, underTest, type ServiceProcess } from '../support/service-process.ts';
 import { createDataFolder, type DataFolder } from './data-folder.ts';
 import { hasLevelledOff, soak } from './soak.ts';
 import { isSound, startUpdateBurst, type UpdateBurst } from './update-burst.ts';
@@ -19,10 +19,9 @@ const { values } = parseArgs({
     'soak-seconds': { type: 'string', default: '60' },
   },
 });
-const key = 'administrator-key-of-the-tests-0123456789';
 
 const start = (folder: DataFolder): Promise<ServiceProcess> =>
-  startServiceProcess({ DATA_DIR: folder.path, PORT: '0', ADMIN_API_KEY: key, RATE_LIMIT: 'off', LOG_LEVEL: 'warn' });
+  startServiceProcess({ ...underTest, DATA_DIR: folder.path });
 
 async function progress(burst: UpdateBurst, updates: number): Promise<void> {
   const goal = burst.acknowledged + updates;
@@ -42,7 +41,7 @@ async function writeForAMoment(burst: UpdateBurst): Promise<void> {
 async function killServices(kills: number): Promise<boolean> {
   const folder = await createDataFolder();
   let service = await start(folder);
-  const burst = await startUpdateBurst({ url: service.url, key, prompts: 4, writers: 4 });
+  const burst = await startUpdateBurst({ url: service.url, prompts: 4, writers: 4 });
   for (let kill = 0; kill < kills; kill += 1) {
     await writeForAMoment(burst);
     await service.kill();
@@ -56,7 +55,7 @@ async function killServices(kills: number): Promise<boolean> {
 async function killDatabases(kills: number): Promise<boolean> {
   const folder = await createDataFolder();
   const service = await start(folder);
-  const burst = await startUpdateBurst({ url: service.url, key, prompts: 4, writers: 4 });
+  const burst = await startUpdateBurst({ url: service.url, prompts: 4, writers: 4 });
   for (let kill = 0; kill < kills; kill += 1) {
     await writeForAMoment(burst);
     process.kill(await folder.databasePid(), 'SIGKILL');

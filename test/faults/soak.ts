@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startMockProvider } from '../support/mock-provider.ts';
-import { startServiceProcess } from '../support/service-process.ts';
+import { send } from '../support/send.ts';
+import { startServiceProcess, underTest } from '../support/service-process.ts';
 import type { DataFolder } from './data-folder.ts';
 
 /** The work and the memory of a service under traffic. */
@@ -14,7 +15,6 @@ export interface SoakReport {
   readonly heapMebibytes: readonly number[];
 }
 
-const key = 'administrator-key-of-the-tests-0123456789';
 const clients = 8;
 /**
  * V8 does not collect garbage while it has room, so memory would only grow within a minute. With a small heap, a leak
@@ -27,10 +27,8 @@ export async function soak(folder: DataFolder, seconds: number): Promise<SoakRep
   const mock = await startMockProvider({ record: false });
   const provider = { id: 'mock', base_url: mock.url, api_key: 'sk-not-secret-here', models: ['model-a'] };
   const service = await startServiceProcess({
+    ...underTest,
     DATA_DIR: folder.path,
-    PORT: '0',
-    ADMIN_API_KEY: key,
-    RATE_LIMIT: 'off',
     OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider]),
     INVOKE_CACHE_MAX_MB: '8',
     NODE_OPTIONS: `--max-old-space-size=${heapLimitMebibytes}`,
@@ -40,11 +38,7 @@ export async function soak(folder: DataFolder, seconds: number): Promise<SoakRep
   const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
     requests += 1;
     try {
-      const answer = await fetch(`${service.url}/api/v1${path}`, {
-        method,
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      });
+      const answer = await send(service, method, `/api/v1${path}`, body, headers);
       const text = await answer.text();
       if (answer.status >= 500) faults += 1;
       return answer.status < 300 ? (JSON.parse(text) as { id: string }) : undefined;
@@ -82,8 +76,7 @@ export async function soak(folder: DataFolder, seconds: number): Promise<SoakRep
   const watch = async (): Promise<void> => {
     while (performance.now() < end) {
       await sleep(1_000);
-      const answer = await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${key}` } });
-      const metrics = await answer.text();
+      const metrics = await (await send(service, 'GET', '/metrics')).text();
       residentMebibytes.push(mebibytesIn(metrics, 'process_resident_memory_bytes'));
       heapMebibytes.push(mebibytesIn(metrics, 'nodejs_heap_size_used_bytes'));
     }

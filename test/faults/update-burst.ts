@@ -1,3 +1,4 @@
+import { send } from '../support/send.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** One update of one prompt: the version in the answer, and the text in the request. */
@@ -63,7 +64,6 @@ export interface UpdateBurst {
 
 export interface BurstOptions {
   readonly url: string;
-  readonly key: string;
   readonly prompts: number;
   /** The number of clients for each prompt. Each client sends one update after the other. */
   readonly writers: number;
@@ -85,8 +85,7 @@ interface Stored {
 const patience = 20_000;
 
 /** Creates the prompts and starts to update them. */
-export async function startUpdateBurst({ url, key, prompts, writers }: BurstOptions): Promise<UpdateBurst> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+export async function startUpdateBurst({ url, prompts, writers }: BurstOptions): Promise<UpdateBurst> {
   let address = url;
   let running: AbortController | undefined;
   let workers: Promise<void>[] = [];
@@ -96,12 +95,10 @@ export async function startUpdateBurst({ url, key, prompts, writers }: BurstOpti
   const saying = (text: string): { role: string; content: string }[] => [{ role: 'user', content: text }];
   const create = async (index: number): Promise<Ledger> => {
     const text = `first text of prompt ${index}`;
-    const body = JSON.stringify({ name: `Burst ${index}`, messages: saying(text) });
-    const answer = await fetch(`${url}/api/v1/prompts`, { method: 'POST', headers, body });
+    const answer = await send({ url }, 'POST', '/api/v1/prompts', { name: `Burst ${index}`, messages: saying(text) });
     if (answer.status !== 201) throw new Error(`The prompt was not created: ${await answer.text()}`);
     const { id } = (await answer.json()) as { id: string };
-    const label = `${url}/api/v1/prompts/${id}/labels/production`;
-    const moved = await fetch(label, { method: 'PUT', headers, body: JSON.stringify({ version: 1 }) });
+    const moved = await send({ url }, 'PUT', `/api/v1/prompts/${id}/labels/production`, { version: 1 });
     if (moved.status !== 201) throw new Error(`The label was not created: ${await moved.text()}`);
     const moves = [(await moved.json()) as Move];
     return { promptId: id, acknowledged: [{ version: 1, text }], moves, sent: new Set([text]) };
@@ -112,15 +109,12 @@ export async function startUpdateBurst({ url, key, prompts, writers }: BurstOpti
     const text = `update ${(sentInAll += 1)}`;
     sent.add(text);
     try {
-      const answer = await fetch(`${address}/api/v1/prompts/${promptId}`, {
-        method: 'PUT',
-        headers,
-        body: JSON.stringify({ messages: saying(text) }),
-        signal: AbortSignal.timeout(patience),
-      });
-      const body = await answer.text();
-      if (answer.status === 200) acknowledged.push({ version: (JSON.parse(body) as Update).version, text });
-      else if (answer.status !== 503) unexpected.push(`${answer.status} ${body}`);
+      const limit = AbortSignal.timeout(patience);
+      const body = { messages: saying(text) };
+      const answer = await send({ url: address }, 'PUT', `/api/v1/prompts/${promptId}`, body, {}, limit);
+      const received = await answer.text();
+      if (answer.status === 200) acknowledged.push({ version: (JSON.parse(received) as Update).version, text });
+      else if (answer.status !== 503) unexpected.push(`${answer.status} ${received}`);
       return answer.status === 200;
     } catch {
       return false; // The service was killed and gives no answer.
@@ -130,12 +124,9 @@ export async function startUpdateBurst({ url, key, prompts, writers }: BurstOpti
   const move = async ({ promptId, acknowledged, moves }: Ledger): Promise<boolean> => {
     const { version = 1 } = acknowledged[moves.length % acknowledged.length] ?? {};
     try {
-      const answer = await fetch(`${address}/api/v1/prompts/${promptId}/labels/production`, {
-        method: 'PUT',
-        headers: { ...headers, 'if-match': '*' },
-        body: JSON.stringify({ version }),
-        signal: AbortSignal.timeout(patience),
-      });
+      const label = `/api/v1/prompts/${promptId}/labels/production`;
+      const limit = AbortSignal.timeout(patience);
+      const answer = await send({ url: address }, 'PUT', label, { version }, { 'if-match': '*' }, limit);
       const body = await answer.text();
       if (answer.status === 200) moves.push(JSON.parse(body) as Move);
       else if (answer.status !== 503) unexpected.push(`${answer.status} ${body}`);
@@ -162,7 +153,7 @@ export async function startUpdateBurst({ url, key, prompts, writers }: BurstOpti
 
   const readAll = async (from: string, promptId: string): Promise<Stored> => {
     const get = async (path: string): Promise<unknown> => {
-      const answer = await fetch(from + path, { headers });
+      const answer = await send({ url: from }, 'GET', path);
       if (answer.status !== 200) throw new Error(`${path} cannot be read: ${await answer.text()}`);
       return answer.json();
     };

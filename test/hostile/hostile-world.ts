@@ -3,7 +3,8 @@ import { residentMemory } from '../bench/processes.ts';
 import { createDataFolder, type DataFolder } from '../faults/data-folder.ts';
 import { percentile } from '../faults/webhooks/percentile.ts';
 import { checkSetting } from '../support/database-server.ts';
-import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
+import { adminKey, send } from '../support/send.ts';
+import { startServiceProcess, underTest, type ServiceProcess } from '../support/service-process.ts';
 
 /** The measurements of a scenario, with their limits. */
 export interface Figure {
@@ -75,8 +76,6 @@ export interface World {
   close(): Promise<void>;
 }
 
-export const adminKey = 'administrator-key-of-the-tests-0123456789';
-
 /** The usual figures about other callers, with limits if they are given. */
 export function figuresOf(
   seen: Observation,
@@ -112,11 +111,8 @@ export function createWorld(engine: EngineId): World {
     async startTarget(environment = {}, { parent } = {}) {
       const folder = await createDataFolder(engine, parent);
       const full = {
+        ...underTest,
         DATA_DIR: folder.path,
-        PORT: '0',
-        ADMIN_API_KEY: adminKey,
-        RATE_LIMIT: 'off',
-        LOG_LEVEL: 'warn',
         ...checkSetting(engine),
         ...environment,
       };
@@ -147,16 +143,14 @@ function endProcess(pid: number): void {
 
 function callsTo(url: string): Target['call'] {
   return async (method, path, { body, key = adminKey, headers = {}, signal } = {}) => {
-    const response = await fetch(`${url}${path}`, {
+    const response = await send(
+      { url },
       method,
-      headers: {
-        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(signal === undefined ? {} : { signal }),
-    });
+      path,
+      body,
+      { authorization: key === null ? undefined : `Bearer ${key}`, ...headers },
+      signal,
+    );
     const text = await response.text();
     const isJson = /json/.test(response.headers.get('content-type') ?? '');
     return {

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { testDatabaseUri } from '../support/database.ts';
 import { LossyProxy } from '../support/lossy-proxy.ts';
-import { createPrompt, send, setUpProcesses } from './operation-harness.ts';
+import { send } from '../support/send.ts';
+import { createPrompt, setUpProcesses } from './operation-harness.ts';
 import { until } from '../support/until.ts';
 
 /** Confidential data of callers and operators. None of it may appear in a place where it does not belong. */

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createPrompt, send, setUpProcesses } from './operation-harness.ts';
+import { send } from '../support/send.ts';
+import { createPrompt, setUpProcesses } from './operation-harness.ts';
 import { until } from '../support/until.ts';
 
 const processes = setUpProcesses();

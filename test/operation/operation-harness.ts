@@ -6,9 +6,8 @@ import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { testDatabaseUri } from '../support/database.ts';
 import { checkSetting, engineOfTests } from '../support/database-server.ts';
 import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
+import { adminKey, send } from '../support/send.ts';
 import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
-
-export const adminKey = 'administrator-key-of-the-tests-0123456789';
 
 /**
  * Starts service processes on the database server of the test run, with a mock provider. All of them end after the
@@ -68,21 +67,6 @@ export function setUpProcesses(providerKey = 'sk-not-secret-here'): Processes {
       return service;
     },
   };
-}
-
-/** Sends JSON with the key of the administrator, unless `headers` contain another key. */
-export function send(
-  { url }: Pick<ServiceProcess, 'url'>,
-  method: string,
-  target: string,
-  body?: unknown,
-  headers: Record<string, string> = {},
-): Promise<Response> {
-  return fetch(url + target, {
-    method,
-    headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json', ...headers },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
 }
 
 /** Creates a prompt for the mock provider. @returns its path */

@@ -4,7 +4,8 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import { createShadow } from '../../src/http/shadow.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import document from '../../generated/openapi.json' with { type: 'json' };
-import { createPrompt, send, setUpProcesses } from './operation-harness.ts';
+import { send } from '../support/send.ts';
+import { createPrompt, setUpProcesses } from './operation-harness.ts';
 import { until } from '../support/until.ts';
 
 const processes = setUpProcesses();

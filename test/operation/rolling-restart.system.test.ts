@@ -3,7 +3,8 @@ import { Agent, createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
-import { adminKey, createPrompt, setUpProcesses } from './operation-harness.ts';
+import { adminKey } from '../support/send.ts';
+import { createPrompt, setUpProcesses } from './operation-harness.ts';
 
 const processes = setUpProcesses();
 

@@ -6,7 +6,8 @@ import { describe, expect, it } from '@jest/globals';
 import { hasCode } from '../../src/base/runtime/system-error.ts';
 import { createDataFolder } from '../faults/data-folder.ts';
 import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
-import { adminKey, createPrompt, send, setUpProcesses } from './operation-harness.ts';
+import { adminKey, send } from '../support/send.ts';
+import { createPrompt, setUpProcesses } from './operation-harness.ts';
 import { until } from '../support/until.ts';
 
 const processes = setUpProcesses();

@@ -21,14 +21,14 @@ const root = path.resolve(import.meta.dirname, '../..');
 
 describe('the program', () => {
   it.each(['--help', '-h'])('lists every setting with %s, and starts nothing', async (option) => {
-    const { code, output } = await runServiceProgram({ PORT: 'not looked at' }, [option]);
+    const { code, output } = await runServiceProgram({ PORT: 'not looked at' }, { args: [option] });
     expect(code).toBe(0);
     for (const name of Object.keys(allSettings)) expect(output).toMatch(new RegExp(`^  ${name}\\b`, 'm'));
     expect(output).toContain('[default: 8080]');
   });
 
   it('prints its version with --version, and starts nothing', async () => {
-    const { code, output, messages } = await runServiceProgram({ PORT: 'not looked at' }, ['--version']);
+    const { code, output, messages } = await runServiceProgram({ PORT: 'not looked at' }, { args: ['--version'] });
     expect([code, output, messages]).toEqual([0, `prompt-gateway ${packageJson.version}`, '']);
   });
 
@@ -45,7 +45,10 @@ describe('the program', () => {
     [['21083'], { npm_config_port: 'true' }, '--port: is not an option. Set the environment variable PORT instead'],
     [[], { npm_config_port: '21083' }, '--port: is not an option. Set the environment variable PORT instead'],
   ])('does not start with the arguments %j %j, and says what to set', async (args, environment, told) => {
-    const { code, output, messages } = await runServiceProgram({ DATA_DIR: '/dev/null/data', ...environment }, args);
+    const { code, output, messages } = await runServiceProgram(
+      { DATA_DIR: '/dev/null/data', ...environment },
+      { args },
+    );
     expect([code, output]).toEqual([2, '']);
     expect(messages).toContain(told);
     expect(messages).not.toMatch(/21083|a-value|database/);
@@ -54,7 +57,7 @@ describe('the program', () => {
   it('reads a .env in its working directory, with lower priority than the environment', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'env-file-'));
     await writeFile(path.join(folder, '.env'), 'PORT=from-the-file\nLOG_LEVEL=from-the-file\n');
-    const { code, messages } = await runServiceProgram({ LOG_LEVEL: 'from-outside' }, [], folder);
+    const { code, messages } = await runServiceProgram({ LOG_LEVEL: 'from-outside' }, { workingDirectory: folder });
     await rm(folder, { recursive: true });
     expect(code).toBe(2);
     expect(messages).toMatch(/^ {2}PORT: .*found "from-the-file"/m);

@@ -3,7 +3,11 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { adminKey } from './send.ts';
 import { startFlags } from './start-flags.ts';
+
+/** What every service that is tried under load and faults is started with. */
+export const underTest = { PORT: '0', ADMIN_API_KEY: adminKey, RATE_LIMIT: 'off', LOG_LEVEL: 'warn' } as const;
 
 /** How a process ended: one of the two is null. */
 export interface Exit {
@@ -38,16 +42,32 @@ export interface SpawnedService {
   onMessage(listen: (line: string) => void): void;
 }
 
+export interface SpawnOptions {
+  readonly args?: readonly string[];
+  readonly workingDirectory?: string;
+  /** Another program that starts the service. */
+  readonly program?: string;
+  /** The error of the wall clock, in milliseconds. */
+  readonly clockShift?: number;
+}
+
 /** Runs the program of the service with only this environment. */
 export function spawnService(
   environment: Readonly<Record<string, string>>,
-  args: readonly string[] = [],
-  workingDirectory = tmpdir(),
+  {
+    args = [],
+    workingDirectory = tmpdir(),
+    program = path.resolve(import.meta.dirname, '../../src/server.ts'),
+    clockShift = 0,
+  }: SpawnOptions = {},
 ): SpawnedService {
-  const program = path.resolve(import.meta.dirname, '../../src/server.ts');
-  const child = spawn(process.execPath, [...startFlags, program, ...args], {
+  const preload = clockShift === 0 ? [] : ['--import', path.join(import.meta.dirname, 'shifted-clock.ts')];
+  const child = spawn(process.execPath, [...startFlags, ...preload, program, ...args], {
     // No other variables of this process: settings for other tests must not configure the service.
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
+    env: {
+      ...{ PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
+      ...(clockShift !== 0 && { CLOCK_SHIFT_MS: String(clockShift) }),
+    },
     // No `.env` of the developer either.
     cwd: workingDirectory,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -70,8 +90,11 @@ export function spawnService(
 }
 
 /** Starts the service with only this environment. Resolves when it listens. */
-export async function startServiceProcess(environment: Readonly<Record<string, string>>): Promise<ServiceProcess> {
-  const { onMessage, ...service } = spawnService(environment);
+export async function startServiceProcess(
+  environment: Readonly<Record<string, string>>,
+  options?: SpawnOptions,
+): Promise<ServiceProcess> {
+  const { onMessage, ...service } = spawnService(environment, options);
   const listening = new Promise<string>((resolve) => {
     onMessage((line) => {
       const url = /^Listening on (\S+)/.exec(line)?.[1];
@@ -90,10 +113,9 @@ export async function startServiceProcess(environment: Readonly<Record<string, s
 /** Runs the program of the service until it ends. */
 export async function runServiceProgram(
   environment: Readonly<Record<string, string>>,
-  args: readonly string[] = [],
-  workingDirectory?: string,
+  options?: SpawnOptions,
 ): Promise<Exit & { output: string; messages: string }> {
-  const service = spawnService(environment, args, workingDirectory);
+  const service = spawnService(environment, options);
   const exit = await service.exited;
   return { ...exit, output: service.log.join('\n'), messages: service.messages.join('\n') };
 }

@@ -16,6 +16,7 @@ import { startService, type StartOptions } from '../../src/start.ts';
 import { checkAnswer } from './contract-check.ts';
 import { testDatabaseUri } from './database.ts';
 import { recordAnswer } from './recorded-answers.ts';
+import { adminKey } from './send.ts';
 
 export interface CallOptions {
   /** Sent as JSON; a string is sent as it is, with the JSON media type. */
@@ -71,8 +72,6 @@ export interface TestServiceOptions {
   migrations?: NonNullable<StartOptions['migrations']>;
   migratorTimes?: NonNullable<StartOptions['migratorTimes']>;
 }
-
-export const adminKey = 'administrator-key-of-the-tests-0123456789';
 
 const referee = createReferee(document);
 

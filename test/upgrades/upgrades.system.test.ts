@@ -11,7 +11,8 @@ import { isSound, startUpdateBurst, type UpdateBurst } from '../faults/update-bu
 import { testDatabaseUri } from '../support/database.ts';
 import { silentLog } from '../support/log.ts';
 import { checkSetting, engineOfTests } from '../support/database-server.ts';
-import { adminKey, startTestService, type TestService } from '../support/service.ts';
+import { adminKey } from '../support/send.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { runServiceProgram, startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
 import { until } from '../support/until.ts';
 import { addedFields, nextMigrations, nextVersion, quickTimes } from './next-release.ts';
@@ -45,7 +46,7 @@ describe('this release, while the next one adds to its data', () => {
       ...checkSetting(engineOfTests()),
     };
     older = await startServiceProcess(environment);
-    burst = await startUpdateBurst({ url: older.url, key: adminKey, prompts: 3, writers: 2 });
+    burst = await startUpdateBurst({ url: older.url, prompts: 3, writers: 2 });
   });
   afterAll(async () => {
     await burst.pause();

@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { AuditDocument } from '../../../src/storage/db/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
+import { send } from '../../support/send.ts';
+import { startServiceProcess, underTest, type ServiceProcess } from '../../support/service-process.ts';
 
-const key = 'administrator-key-of-the-tests-0123456789';
 const kills = 3;
 const writersOfEach = 2;
 
@@ -31,24 +31,17 @@ const start = (): Promise<ServiceProcess> =>
     MONGODB_URI: database.uri,
     MONGODB_DATABASE: database.databaseName,
     DATA_DIR: folder,
-    PORT: '0',
-    ADMIN_API_KEY: key,
-    RATE_LIMIT: 'off',
-    LOG_LEVEL: 'warn',
+    ...underTest,
   });
 
 /** The answer to each request that got one, by its id. */
 const answered = new Map<string, number>();
 
-async function send(method: string, target: string, body?: unknown): Promise<{ id?: string }> {
+async function change(method: string, target: string, body?: unknown): Promise<{ id?: string }> {
   const requestId = randomUUID();
-  const headers = {
-    ...{ authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    ...{ 'x-request-id': requestId, ...(target.includes('/labels/') && { 'if-match': '*' }) },
-  };
+  const headers = { 'x-request-id': requestId, ...(target.includes('/labels/') && { 'if-match': '*' }) };
   try {
-    const options = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
-    const answer = await fetch(service.url + target, options);
+    const answer = await send(service, method, target, body, headers);
     const text = await answer.text();
     answered.set(requestId, answer.status);
     return answer.status < 300 ? (JSON.parse(text) as { id?: string }) : {};
@@ -62,42 +55,42 @@ async function send(method: string, target: string, body?: unknown): Promise<{ i
 const lives: Record<string, (turn: number) => Promise<void>> = {
   async prompts(turn) {
     const messages = (text: string) => [{ role: 'user', content: text }];
-    const { id } = await send('POST', '/api/v1/prompts', { name: 'Doomed', messages: messages('first') });
+    const { id } = await change('POST', '/api/v1/prompts', { name: 'Doomed', messages: messages('first') });
     if (id === undefined) return;
-    await send('PUT', `/api/v1/prompts/${id}`, { messages: messages('second') });
-    await send('PUT', `/api/v1/prompts/${id}/labels/production`, { version: 1 });
-    await send('PUT', `/api/v1/prompts/${id}/labels/production`, { version: 9 });
-    if (turn % 2 === 0) await send('DELETE', `/api/v1/prompts/${id}`);
+    await change('PUT', `/api/v1/prompts/${id}`, { messages: messages('second') });
+    await change('PUT', `/api/v1/prompts/${id}/labels/production`, { version: 1 });
+    await change('PUT', `/api/v1/prompts/${id}/labels/production`, { version: 9 });
+    if (turn % 2 === 0) await change('DELETE', `/api/v1/prompts/${id}`);
   },
   async integrations(turn) {
     const integration = { name: 'Doomed', url: 'https://a.example.com/', event_types: ['FISCAL_DAY_END'] };
-    const { id } = await send('POST', '/api/v1/integrations', integration);
+    const { id } = await change('POST', '/api/v1/integrations', integration);
     if (id === undefined) return;
-    await send('POST', `/api/v1/integrations/${id}/pause`);
-    await send('POST', `/api/v1/integrations/${id}/secret/rotation`, {});
-    if (turn % 2 === 0) await send('DELETE', `/api/v1/integrations/${id}`);
+    await change('POST', `/api/v1/integrations/${id}/pause`);
+    await change('POST', `/api/v1/integrations/${id}/secret/rotation`, {});
+    if (turn % 2 === 0) await change('DELETE', `/api/v1/integrations/${id}`);
   },
   async prices(turn) {
     const target = `/api/v1/prices/echo/${randomUUID()}`;
-    await send('PUT', target, { rates: [{ input: '1', output: '2' }] });
-    await send('PUT', target, { rates: [{ input: '2', output: '3' }] });
-    if (turn % 2 === 0) await send('DELETE', target);
+    await change('PUT', target, { rates: [{ input: '1', output: '2' }] });
+    await change('PUT', target, { rates: [{ input: '2', output: '3' }] });
+    if (turn % 2 === 0) await change('DELETE', target);
   },
   async catalog() {
-    const { id } = await send('POST', '/v1/locations', { name: 'Pier', currency: 'EUR', time_zone: 'UTC' });
+    const { id } = await change('POST', '/v1/locations', { name: 'Pier', currency: 'EUR', time_zone: 'UTC' });
     if (id === undefined) return;
-    const { id: category } = await send('POST', '/v1/categories', { location_id: id, name: 'Drinks' });
+    const { id: category } = await change('POST', '/v1/categories', { location_id: id, name: 'Drinks' });
     if (category === undefined) return;
     const tea = { location_id: id, category_id: category, name: 'Tea', price: 100 };
-    const { id: product } = await send('POST', '/v1/products', tea);
-    for (const price of [200, 300, 300]) await send('PUT', `/v1/products/${product}`, { price });
-    await send('PUT', `/v1/categories/${category}`, { name: 'Hot drinks' });
-    await send('PUT', `/v1/locations/${id}`, { name: 'Quay' });
+    const { id: product } = await change('POST', '/v1/products', tea);
+    for (const price of [200, 300, 300]) await change('PUT', `/v1/products/${product}`, { price });
+    await change('PUT', `/v1/categories/${category}`, { name: 'Hot drinks' });
+    await change('PUT', `/v1/locations/${id}`, { name: 'Quay' });
   },
   async keys() {
-    const { id } = await send('POST', '/api/v1/api-keys', { name: 'Doomed', scopes: ['prompts:read'] });
-    await send('PUT', `/api/v1/api-keys/${id}`, { name: 'Renamed' });
-    await send('POST', `/api/v1/api-keys/${id}/revoke`);
+    const { id } = await change('POST', '/api/v1/api-keys', { name: 'Doomed', scopes: ['prompts:read'] });
+    await change('PUT', `/api/v1/api-keys/${id}`, { name: 'Renamed' });
+    await change('POST', `/api/v1/api-keys/${id}/revoke`);
   },
 };
 
@@ -117,7 +110,7 @@ it('every change has its record, whenever the service is killed', async () => {
   }
   isOver = true;
   await Promise.all(writers);
-  const { status } = await fetch(`${service.url}/api/v1/audit-log`, { headers: { authorization: `Bearer ${key}` } });
+  const { status } = await send(service, 'GET', '/api/v1/audit-log');
   expect(status).toBe(200);
 
   const records = await database.db.collection<AuditDocument>('audit_log').find().toArray();

@@ -22,7 +22,8 @@ import { checkSetting, fastEngine, startDatabaseServer } from '../../support/dat
 import { openDatabase } from '../../support/database.ts';
 import { startMockProvider } from '../../support/mock-provider.ts';
 import { mockUsage } from '../../support/mock-vendors.ts';
-import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
+import { adminKey, send } from '../../support/send.ts';
+import { startServiceProcess, underTest, type ServiceProcess } from '../../support/service-process.ts';
 import { randomOf } from '../../accounting/budgets/simulated-world.ts';
 
 const { values } = parseArgs({
@@ -33,7 +34,6 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
   },
 });
-const key = 'administrator-key-of-the-tests-0123456789';
 const dayMs = 24 * 3_600_000;
 const keys = 10;
 /** Longer than other processes wait until they take one for dead. */
@@ -69,35 +69,24 @@ async function run(seed: number): Promise<Outcome> {
   const ahead = Math.ceil(now / dayMs) * dayMs - now - (seconds * 1_000) / 2;
   const provider = { id: 'mock', base_url: mock.url, models, enforces_max_output: true };
   const start = (): Promise<ServiceProcess> =>
-    startServiceProcess({
-      ...{ DATA_DIR: dataDir, MONGODB_URI: server.uri, MONGODB_DATABASE: databaseName, PORT: '0', ADMIN_API_KEY: key },
-      ...{ RATE_LIMIT: 'off', LOG_LEVEL: 'error', OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider]) },
-      ...{
-        CLOCK_AHEAD_MS: String(ahead),
-        NODE_OPTIONS: `--import ${path.resolve(import.meta.dirname, 'shifted-clock.ts')}`,
+    startServiceProcess(
+      {
+        ...{ ...underTest, DATA_DIR: dataDir, MONGODB_URI: server.uri, MONGODB_DATABASE: databaseName },
+        ...{ LOG_LEVEL: 'error', OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider]), ...checkSetting(fastEngine) },
       },
-      ...checkSetting(fastEngine),
-    });
+      { clockShift: ahead },
+    );
   const processes = await Promise.all(Array.from({ length: 4 }, start));
   const call = async (
     method: string,
     place: string,
     body: unknown,
-    by = key,
-    more: RequestInit = {},
+    by = adminKey,
+    headers: Record<string, string> = {},
+    signal?: AbortSignal,
   ): Promise<Response> => {
-    const url = processes[Math.floor(Math.random() * processes.length)]?.url ?? '';
-    const { headers, ...rest } = more;
-    return await fetch(url + place, {
-      method,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      headers: {
-        authorization: `Bearer ${by}`,
-        'content-type': 'application/json',
-        ...(headers as Record<string, string>),
-      },
-      ...rest,
-    });
+    const service = processes[Math.floor(Math.random() * processes.length)] ?? {};
+    return await send(service, method, place, body, { authorization: `Bearer ${by}`, ...headers }, signal);
   };
   for (const model of models) await call('PUT', `/api/v1/prices/mock/${model}`, { rates });
   const createPrompt = async (selected_model: string, fields: object = {}): Promise<string> => {
@@ -143,13 +132,13 @@ async function run(seed: number): Promise<Outcome> {
     const leaves = Math.random() < 0.15;
     counts.calls += 1;
     try {
-      const answer = await call('POST', `/api/v1/prompts/${prompt}/invoke`, { variables: { text }, stream }, by, {
-        headers: {
-          traceparent: `00-${trace}-00f067aa0ba902b7-01`,
-          ...(Math.random() < 0.1 && { 'X-Timeout-Ms': '30' }),
-        },
-        ...(leaves && { signal: AbortSignal.timeout(Math.floor(Math.random() * 80)) }),
-      });
+      const headers = {
+        traceparent: `00-${trace}-00f067aa0ba902b7-01`,
+        ...(Math.random() < 0.1 && { 'X-Timeout-Ms': '30' }),
+      };
+      const place = `/api/v1/prompts/${prompt}/invoke`;
+      const signal = leaves ? AbortSignal.timeout(Math.floor(Math.random() * 80)) : undefined;
+      const answer = await call('POST', place, { variables: { text }, stream }, by, headers, signal);
       await answer.text();
       if (answer.status === 200) counts.answered += 1;
       else if (answer.status === 402) counts.refused += 1;

@@ -22,7 +22,8 @@ import { createJournalStore } from '../../../src/accounting/invocations/journal-
 import { checkSetting, fastEngine, startDatabaseServer } from '../../support/database-server.ts';
 import { openDatabase } from '../../support/database.ts';
 import { startMockProvider } from '../../support/mock-provider.ts';
-import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
+import { send as sendTo } from '../../support/send.ts';
+import { startServiceProcess, underTest, type ServiceProcess } from '../../support/service-process.ts';
 import { findGaps, sumsBy, tableOf, type Billed, type Call, type LoggedInvocation } from './compare-ledger.ts';
 import { absurd, billOf, excessive, formats, rate } from './ledger.ts';
 
@@ -53,7 +54,6 @@ const { values } = parseArgs({
 });
 const mostCalls = Number(values.calls);
 const kills = Number(values.kills);
-const key = 'administrator-key-of-the-tests-0123456789';
 const databaseName = 'invocation_faults';
 
 const ledger: Billed[] = [];
@@ -74,29 +74,21 @@ for (const name of ['OPENAI', 'XAI', 'ANTHROPIC', 'COHERE', 'GOOGLE', 'AWS_BEDRO
 }
 const start = (): Promise<ServiceProcess> =>
   startServiceProcess({
-    ...{ DATA_DIR: dataDir, MONGODB_URI: server.uri, MONGODB_DATABASE: databaseName, PORT: '0', ADMIN_API_KEY: key },
-    ...{ RATE_LIMIT: 'off', LOG_LEVEL: 'error', OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider]) },
+    ...{ ...underTest, DATA_DIR: dataDir, MONGODB_URI: server.uri, MONGODB_DATABASE: databaseName },
+    ...{ LOG_LEVEL: 'error', OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider]) },
     ...checkSetting(fastEngine),
     ...vendors,
   });
 const processes = [await start(), await start()];
 console.log(`Database: ${server.engine}`);
 
+const get = (place: string): Promise<Response> => sendTo(processes[0] ?? {}, 'GET', place);
 const put = async (place: string, body: object): Promise<void> => {
-  const answer = await fetch(`${processes[0]?.url}${place}`, {
-    method: 'PUT',
-    body: JSON.stringify(body),
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-  });
+  const answer = await sendTo(processes[0] ?? {}, 'PUT', place, body);
   if (!answer.ok) throw new Error(await answer.text());
 };
 const send = (place: string, body: unknown, headers: Record<string, string>, signal?: AbortSignal): Promise<Response> =>
-  fetch(`${processes[Math.floor(Math.random() * processes.length)]?.url}${place}`, {
-    method: 'POST',
-    body: JSON.stringify(body),
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-    ...(signal && { signal }),
-  });
+  sendTo(processes[Math.floor(Math.random() * processes.length)] ?? {}, 'POST', place, body, headers, signal);
 
 const parameters = { max_output_tokens: 50 };
 const [absurdModel, absurdStream, excessiveModel] = [
@@ -254,9 +246,7 @@ for (const end = performance.now() + 60_000; (await journals.entryIds()).length 
   await sleep(500);
 }
 const left = (await journals.entryIds()).length;
-const exported = await fetch(`${processes[0]?.url}/api/v1/invocations/export`, {
-  headers: { authorization: `Bearer ${key}` },
-});
+const exported = await get('/api/v1/invocations/export');
 if (exported.body === null) throw new Error('The export has no body.');
 const invocations: LoggedInvocation[] = [];
 for await (const line of createInterface({ input: Readable.fromWeb(exported.body) })) {
@@ -266,10 +256,7 @@ const costOf = (some: readonly LoggedInvocation[]): bigint =>
   some.reduce((sum, { cost }) => sum + fromAmount(cost?.amount ?? 'unknown'), 0n);
 const readCosts = async (until?: string, by = 'key'): Promise<Costs> => {
   const query = until === undefined ? `by=${by}` : `by=${by}&until=${until}`;
-  const answer = await fetch(`${processes[0]?.url}/api/v1/costs?${query}`, {
-    headers: { authorization: `Bearer ${key}` },
-  });
-  return (await answer.json()) as Costs;
+  return (await (await get(`/api/v1/costs?${query}`)).json()) as Costs;
 };
 const logged = costOf(invocations);
 const sums = await readCosts();
@@ -301,9 +288,7 @@ for (const [name, { counts }] of Object.entries(scopes)) {
   const sum = costOf(invocations.filter(counts));
   let state = '';
   for (const end = performance.now() + 60_000; performance.now() < end; await sleep(500)) {
-    const answer = await fetch(`${processes[0]?.url}/api/v1/budgets/${name}`, {
-      headers: { authorization: `Bearer ${key}` },
-    });
+    const answer = await get(`/api/v1/budgets/${name}`);
     const { current } = (await answer.json()) as { current: Record<'spent' | 'held', { amount: string }> };
     state = `${current.spent.amount} spent, ${current.held.amount} held`;
     if (state === `${showMoney(sum).amount} spent, 0 held`) break;

@@ -12,13 +12,13 @@ import type { WebhookTiming } from '../../../src/webhooks/timing.ts';
 import type { ReceivedRequest, Reaction } from '../../support/receiver.ts';
 import { checkSetting, fastEngine } from '../../support/database-server.ts';
 import { openDatabase } from '../../support/database.ts';
+import { adminKey, send } from '../../support/send.ts';
+import { underTest } from '../../support/service-process.ts';
 import { openLedger, type Ledger } from './ledger.ts';
 import { createServiceNode, type ServiceNode } from './node.ts';
 import { startOrders, type OrderStream } from './order-stream.ts';
 import { faultTiming, timingVariable } from './timing.ts';
 import { someEntry } from '../../support/author.ts';
-
-const key = 'administrator-key-of-the-tests-0123456789';
 
 export interface WorldSettings {
   /** The process id of the database server. */
@@ -64,11 +64,8 @@ export async function startWorld({
   const integrations = createIntegrationStore(database);
   const secrets = createSecretBox(await ensureSecretKey(dataDir));
   const environment = {
+    ...underTest,
     DATA_DIR: dataDir,
-    PORT: '0',
-    ADMIN_API_KEY: key,
-    RATE_LIMIT: 'off',
-    LOG_LEVEL: 'warn',
     // After the process of a request dies, its idempotency key stays in use for this time and half a minute more.
     INVOKE_TIMEOUT_MS: '1000',
     MONGODB_URI: serviceUri,
@@ -77,7 +74,7 @@ export async function startWorld({
     ...checkSetting(fastEngine),
     ...extra,
   };
-  const nodes = clockShifts.map((clockShift) => createServiceNode({ environment, clockShift }));
+  const nodes = clockShifts.map((clockShift) => createServiceNode(environment, clockShift));
   const ledgers: Ledger[] = [];
   for (const node of nodes) await node.start();
   const catalog = await createCatalog(nodes[0]?.url ?? '');
@@ -130,7 +127,7 @@ export async function startWorld({
     },
     placeOrders: (rate) =>
       startOrders({
-        key,
+        key: adminKey,
         rate,
         products: catalog.changing,
         urls: () => nodes.flatMap(({ url }) => url ?? []),
@@ -151,11 +148,7 @@ export async function startWorld({
 /** The catalog: one product that is ordered, and two with changing prices, each in its own category. */
 async function createCatalog(url: string): Promise<{ location: string; product: string; changing: string[] }> {
   const create = async (path: string, body: unknown): Promise<string> => {
-    const answer = await fetch(`${url}/v1/${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
+    const answer = await send({ url }, 'POST', `/v1/${path}`, body);
     if (answer.status !== 201) throw new Error(`${path} answered ${answer.status} ${await answer.text()}`);
     return ((await answer.json()) as { id: string }).id;
   };

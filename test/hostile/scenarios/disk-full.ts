@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createFsBlobStore } from '../../../src/storage/blobs/fs-blob-store.ts';
-import { checkSetting } from '../../support/database-server.ts';
+import { send } from '../../support/send.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
 import type { CallResult, Figure, Scenario, Target, World } from '../hostile-world.ts';
 
@@ -178,13 +178,8 @@ async function fillAndKill(world: World, folder: string): Promise<Figure[]> {
   await target.kill();
   await rm(ballast);
   const started = performance.now();
-  const next = await startServiceProcess({
-    DATA_DIR: target.folder.path,
-    PORT: '0',
-    ADMIN_API_KEY: target.adminKey,
-    ...checkSetting(world.engine),
-  });
-  const answer = await fetch(`${next.url}${read}`, { headers: { authorization: `Bearer ${target.adminKey}` } });
+  const next = await startServiceProcess(target.environment);
+  const answer = await send(next, 'GET', read);
   const startMs = performance.now() - started;
   await next.stop();
   return [

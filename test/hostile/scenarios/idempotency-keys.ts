@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { send } from '../../support/send.ts';
 import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
-import { adminKey, type Figure, type Scenario, type Target } from '../hostile-world.ts';
+import type { Figure, Scenario, Target } from '../hostile-world.ts';
 
 const kills = 5;
 const writers = 24;
@@ -15,18 +16,13 @@ interface KeyedRequest {
 }
 
 /** Sends a request. @returns its status and the seconds to wait; status 0 if the connection broke */
-async function send(url: string, { path, key, body }: KeyedRequest): Promise<{ status: number; retryAfter: number }> {
+async function attempt(
+  url: string,
+  { path, key, body }: KeyedRequest,
+): Promise<{ status: number; retryAfter: number }> {
   try {
-    const response = await fetch(url + path, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${adminKey}`,
-        'content-type': 'application/json',
-        'idempotency-key': key,
-      },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(30_000),
-    });
+    const limit = AbortSignal.timeout(30_000);
+    const response = await send({ url }, 'POST', path, body, { 'idempotency-key': key }, limit);
     await response.text();
     return { status: response.status, retryAfter: Number(response.headers.get('retry-after') ?? 0) };
   } catch {
@@ -38,7 +34,7 @@ async function send(url: string, { path, key, body }: KeyedRequest): Promise<{ s
 async function untilAnswered(url: string, request: KeyedRequest): Promise<number> {
   const started = performance.now();
   for (;;) {
-    const { status, retryAfter } = await send(url, request);
+    const { status, retryAfter } = await attempt(url, request);
     const took = performance.now() - started;
     if (status >= 200 && status < 300) return took;
     if (took > limitMs) return Infinity;
@@ -63,7 +59,7 @@ const killed: Scenario = {
         for (;;) {
           const request = requests();
           if ('name' in request.body) names += 1;
-          const { status } = await send(victim.url, request);
+          const { status } = await attempt(victim.url, request);
           if (status >= 200 && status < 300) continue;
           cut.push(request);
           return;

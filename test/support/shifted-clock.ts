@@ -1,8 +1,8 @@
 /**
- * A preload (`node --import`) that shifts the wall clock of a process by `FAULTS_CLOCK_SHIFT_MS`. The monotonic clock
- * and timers do not change, as on a machine with a wrong clock.
+ * A preload (`node --import`) that shifts the wall clock of a process by `CLOCK_SHIFT_MS`. The monotonic clock and timers do
+ * not change, as on a machine with a wrong clock.
  */
-const shift = Number(process.env['FAULTS_CLOCK_SHIFT_MS'] ?? '0');
+const shift = Number(process.env['CLOCK_SHIFT_MS'] ?? '0');
 const RealDate = Date;
 const now = (): number => RealDate.now() + shift;
 
