@@ -19304,7 +19304,7 @@ export interface components<Other = string & {}> {
          * @description With `*`, the resource is only created. If it exists, the answer is 412.
          * @example *
          */
-        IfNew: "*";
+        IfNew: string;
         /**
          * @description Tags for the [invocation log](/docs#/invocation-log): up to 16, as `name=value`, separated by commas. A name has up to
          *     64 letters, digits, `_`, `-` and `.`. A value has up to 256 visible ASCII characters except `,`. If a name is
