@@ -77,11 +77,12 @@ const generators: readonly Generator[] = [
   {
     name: 'openapi-python-client',
     version: '0.29.1',
-    needs: 'content_type_overrides: {application/jsonl: text/plain}, ruff on the PATH',
+    needs:
+      'content_type_overrides: {application/jsonl: text/plain, application/x-ndjson: application/octet-stream}, ruff on the PATH',
     async generate(place) {
       const python = await installPython(place, `openapi-python-client==${this.version}`);
       // Lines of JSON are a text to it.
-      const overrides = { 'application/jsonl': 'text/plain' };
+      const overrides = { 'application/jsonl': 'text/plain', 'application/x-ndjson': 'application/octet-stream' };
       await place.write('settings.json', JSON.stringify({ content_type_overrides: overrides }));
       // It finds `ruff`, which formats the client, by PATH.
       const PATH = `${path.dirname(python)}:${process.env['PATH']}`;

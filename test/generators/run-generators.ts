@@ -70,7 +70,9 @@ async function main(names: readonly string[]): Promise<boolean> {
 function laterRelease(url: string): Server {
   return createServer((request, response) => {
     void (async () => {
-      const headers = Object.entries(request.headers).filter(([name]) => !['host', 'connection'].includes(name));
+      // Java offers HTTP/2 with each request.
+      const ofConnection = ['host', 'connection', 'upgrade', 'http2-settings'];
+      const headers = Object.entries(request.headers).filter(([name]) => !ofConnection.includes(name));
       const answer = await fetch(`${url}${request.url ?? ''}`, {
         method: request.method ?? 'GET',
         headers: headers as [string, string][],

@@ -5,7 +5,6 @@ import json
 import pkgutil
 import sys
 from datetime import datetime
-from enum import Enum
 
 import httpx
 
@@ -51,8 +50,6 @@ for release, given in answers.items():
             parsed = module._parse_response(client=Client(base_url="http://127.0.0.1"), response=response)
             if instants(written(parsed)) != instants(answer["body"]):
                 mistakes.append(f"{name}: {written(parsed)} instead of {answer['body']}")
-            elif name == "listDeliveries 200 of today" and not isinstance(parsed.data[0].status, Enum):
-                mistakes.append(f"{name}: a known status is not of the enum")
         except Exception as error:  # whatever it is, the answer is lost
             mistakes.append(f"{name}: {type(error).__name__}: {error}")
 if mistakes:
