@@ -2,18 +2,21 @@ import { isObject } from '../base/runtime/objects.ts';
 import { resolve, type OpenApiDocument, type Schema } from './contract-document.ts';
 
 /**
- * The contract in the form that generators of clients read best. Of two kinds of `anyOf` many make types that fail or that
- * nobody can read (Rust, ogen, openapi-fetch):
+ * The contract in the form that generators of clients read best. Of two kinds of `anyOf`, and of a constant that has a name,
+ * many make types that fail or that nobody can read (Rust, ogen, openapi-fetch):
  *
  * - A value list of an answer, which `openapi/` writes as an `anyOf` that ends with `OtherValue`, becomes a string. Its
  *   values are in the description and in `x-extensible-enum`.
  * - An `anyOf` whose parts have different types becomes a `oneOf`, which says the same.
+ * - A component that is a constant stands where it is used.
  */
 export function publishUnions(document: OpenApiDocument): OpenApiDocument {
   const other = document.components.schemas['OtherValue'] ?? {};
   const publish = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(publish);
     if (!isObject(node)) return node;
+    const target = resolve(document, node as Schema);
+    if (target !== node && target['const'] !== undefined) return withoutTitle(target);
     const union = isUnion(node) ? publishUnion(node) : node;
     return Object.fromEntries(Object.entries(union).map(([key, value]) => [key, publish(value)]));
   };
@@ -40,12 +43,19 @@ export function publishUnions(document: OpenApiDocument): OpenApiDocument {
     return { ...described, anyOf: [{ title: lists[0]?.['title'], ...string }, ...rest] };
   };
   const published = publish(document) as OpenApiDocument;
-  Reflect.deleteProperty(published.components.schemas, 'OtherValue');
+  const { schemas } = published.components;
+  for (const [name, schema] of Object.entries(schemas)) {
+    if (name === 'OtherValue' || schema['const'] !== undefined) Reflect.deleteProperty(schemas, name);
+  }
   return published;
 }
 
 type Union = Schema & { anyOf: Schema[] };
 type ValueList = Schema & { enum: string[] };
+
+function withoutTitle(schema: Schema): Schema {
+  return Object.fromEntries(Object.entries(schema).filter(([name]) => name !== 'title'));
+}
 
 function isValueList(schema: Schema): schema is ValueList {
   return Array.isArray(schema['enum']);
