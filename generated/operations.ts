@@ -2490,6 +2490,7 @@ export const operationTable = {
       "too-much-in-progress",
       "too-much-kept",
       "internal-error",
+      "secret-unreadable",
       "database-unavailable",
       "storage-unavailable",
       "storage-full",

@@ -276,7 +276,7 @@ export function createApp(dependencies: AppDependencies): App {
     retentionMs: config.limits.testRunRetentionMs,
   });
   const { testRuns } = testRunFeature;
-  const datasetFeature = createDatasetFeature(basis, blobs);
+  const datasetFeature = createDatasetFeature(basis, blobs, invocationFeature.kept);
   const audit = createAuditFeature(database, indexes, isReadOnly, () => dependencies.data.progress() !== undefined);
   const { records, flush } = invocationFeature;
   const spending = createSpendingFeature({ ...basis, records, prompts, flush, timeoutMs });
@@ -353,7 +353,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...providerTestOperations({ planner, providers, prepare, timeoutMs }),
     ...testRunFeature.operations,
     ...datasetFeature.operations,
-    ...invocationFeature.operations(prompts),
+    ...invocationFeature.operations(prompts, datasetFeature.copies),
     ...providerOperations(providers, statistics),
     ...costs.operations,
     ...budgets.operations,

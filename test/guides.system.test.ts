@@ -48,7 +48,7 @@ describe.each([
   ],
 ])('the guide %s', (name) => {
   it('runs by itself, from its first command to its last', async () => {
-    const service = await startTestService();
+    const service = await startTestService({ environment: { INVOCATION_CONTENT: 'all' } });
     const commands = readBlocks(await readGuide(name)).filter(({ language }) => language === 'sh');
     const script = commands.map(({ text }) => text).join('\n');
     // A status of 400 or more is a failure.

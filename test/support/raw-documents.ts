@@ -38,6 +38,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   model_prices: [...audited, 'provider', 'model', 'rates', 'set_at', 'author'],
   datasets: [...audited, ...datasetFields.storedNames],
   dataset_versions: [...versionFields.storedNames, 'pending'],
+  case_keys: ['_id', 'key', 'erased_at'],
   test_runs: [...stamps, ...testRunFields.storedNames, 'heartbeat', 'buried_at'],
   api_keys: [
     ...[

@@ -33,15 +33,18 @@ type Part = AnswerPart | ImagePart;
 export class KeptContent {
   #request: GenerateRequest | undefined;
   #variables: Variables;
+  #promptMessages: number | undefined;
   #answer: Answer | undefined;
   readonly #parts: AnswerPart[] = [];
   /** The last part, while it comes in pieces. */
   #open: { type: 'text' | 'thinking'; text: string } | undefined;
   #length = 0;
 
-  asked(request: GenerateRequest, variables: Variables): void {
+  /** @param promptMessages how many of the messages are those of a stored prompt */
+  asked(request: GenerateRequest, variables: Variables, promptMessages: number | undefined): void {
     this.#request = request;
     this.#variables = variables;
+    this.#promptMessages = promptMessages;
   }
 
   /** A piece of an answer that is streamed. */
@@ -66,12 +69,17 @@ export class KeptContent {
   toJson(): string | undefined {
     if (this.#request === undefined) return undefined;
     const pieces = this.#parts.length > 0 ? { content: this.#parts } : undefined;
-    return JSON.stringify(toContent(this.#request, this.#variables, this.#answer ?? pieces));
+    return JSON.stringify(toContent(this.#request, this.#promptMessages, this.#variables, this.#answer ?? pieces));
   }
 }
 
 /** The answer first, then the messages from the last to the first, then the rest, as far as there is room. */
-function toContent(request: GenerateRequest, variables: Variables, answer: Answer | undefined): object {
+function toContent(
+  request: GenerateRequest,
+  promptMessages: number | undefined,
+  variables: Variables,
+  answer: Answer | undefined,
+): object {
   let left = mostCharacters;
   let isTruncated = false;
   const take = (text: string): string => {
@@ -109,7 +117,7 @@ function toContent(request: GenerateRequest, variables: Variables, answer: Answe
     if (left <= 0) isTruncated = true;
     else messages.push(takeMessage(message));
   }
-  return {
+  const content = {
     messages: messages.reverse(),
     ...takeWhole('variables', variables),
     ...takeWhole('parameters', request.parameters),
@@ -117,8 +125,9 @@ function toContent(request: GenerateRequest, variables: Variables, answer: Answe
     ...takeWhole('tools', request.tools),
     ...takeWhole('tool_choice', request.toolChoice),
     ...(said && { answer: said }),
-    ...(isTruncated && { truncated: true }),
   };
+  if (isTruncated) return { ...content, truncated: true };
+  return { ...content, ...(promptMessages !== undefined && { prompt_messages: promptMessages }) };
 }
 
 /** Without what a provider needs back. */

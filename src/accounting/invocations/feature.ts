@@ -15,10 +15,11 @@ import { createFeedbackStore } from './feedback-store.ts';
 import { startOfDay, timeOf } from './invocation-id.ts';
 import type { InvocationFilter } from './invocation.ts';
 import { createInvocationLog } from './invocation-log.ts';
-import { invocationOperations } from './invocation-operations.ts';
+import { invocationOperations, type ContentCopies } from './invocation-operations.ts';
 import { createInvocationStore } from './invocation-store.ts';
 import { createJournalStore } from './journal-store.ts';
 import { createJournals } from './journals.ts';
+import { createKeptContents } from './kept-contents.ts';
 import type { PromptIds } from './prompt-ids.ts';
 import { createRecordWriter } from './record-writer.ts';
 import { createRecovery } from './recovery.ts';
@@ -106,6 +107,11 @@ export function createInvocationFeature(all: InvocationFeatureOptions) {
     ...{ store, contents, journals: journalStore, clock },
     ...{ retentionMs, contentRetentionMs: content.retentionMs, addedUpUntil },
   });
+  const flush = (): Promise<void> => records.flush();
+  const kept = createKeptContents({
+    ...{ store, contents, clock, flush },
+    record: (entries) => record(database.db, entries),
+  });
   const chores: Chore[] = [
     { name: 'interrupted invocations', everyMs: recoverEveryMs, run: recover },
     { name: 'days of the invocation log', everyMs: 3_600_000, run: retain },
@@ -113,7 +119,8 @@ export function createInvocationFeature(all: InvocationFeatureOptions) {
   return {
     invocations,
     chores,
-    flush: () => records.flush(),
+    flush,
+    kept,
     list: (filter: InvocationFilter) => store.list(filter),
     records: {
       called: (span: Required<Span>) => store.called(span),
@@ -126,12 +133,10 @@ export function createInvocationFeature(all: InvocationFeatureOptions) {
         return times.length === 0 ? undefined : Math.min(...times);
       },
     },
-    operations: (prompts: Pick<PromptIds, 'recordedId'>) =>
+    operations: (prompts: Pick<PromptIds, 'recordedId'>, copies: ContentCopies) =>
       invocationOperations({
-        ...{ store, contents, prompts, statistics, clock, retentionMs },
+        ...{ store, contents, kept, copies, prompts, statistics, clock, retentionMs, flush },
         feedback: createFeedbackStore(database),
-        flush: () => records.flush(),
-        recordAccess: (entry) => record(database.db, [entry]),
       }),
     /** Stores what is left, within this time. */
     async close(limitMs: number): Promise<void> {

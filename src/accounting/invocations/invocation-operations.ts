@@ -1,21 +1,18 @@
 import { authorOf } from '../../base/limits/principal.ts';
-import type { components, operations } from '../../../generated/types.ts';
-import { auditEntry, type AuditedKind } from '../../access/audit/author.ts';
-import type { AuditEntry } from '../../storage/db/audit.ts';
+import type { operations } from '../../../generated/types.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import { createExportAnswers } from '../../http/export-answer.ts';
 import { answerPage } from '../../http/list-answer.ts';
 import type { OperationHandlers, RequestContext } from '../../http/operation.ts';
-import { mayReachPrompt } from '../../base/limits/reach.ts';
 import { dayMs } from '../../base/runtime/intervals.ts';
 import { toInstant } from '../../base/runtime/instants.ts';
 import { createTurns } from '../../base/runtime/turns.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
-import { SecretUnreadableError } from '../../base/secrets/secret-box.ts';
 import type { Statistics } from '../statistics/statistics.ts';
 import type { ContentStore } from './content-store.ts';
 import type { Feedback, FeedbackStore } from './feedback-store.ts';
 import type { InvocationDocument, InvocationFilter } from './invocation.ts';
+import type { KeptContents } from './kept-contents.ts';
 import type { PromptIds } from './prompt-ids.ts';
 import { toFeedback, toInvocation, toInvocationWithFeedback } from './invocation-representation.ts';
 import type { InvocationStore } from './invocation-store.ts';
@@ -32,32 +29,38 @@ type InvocationOperations = Pick<
 type Query = NonNullable<operations['exportInvocations']['parameters']['query']>;
 
 export interface InvocationOperationsDependencies {
-  readonly store: Pick<InvocationStore, 'find' | 'list' | 'walk' | 'eraseTags'>;
-  readonly contents: Pick<ContentStore, 'find' | 'erase'>;
+  readonly store: Pick<InvocationStore, 'list' | 'walk' | 'eraseTags'>;
+  readonly contents: Pick<ContentStore, 'erase'>;
+  readonly kept: KeptContents;
+  readonly copies: ContentCopies;
   readonly feedback: FeedbackStore;
   readonly statistics: Pick<Statistics, 'rated'>;
   readonly clock: Pick<Clock, 'now'>;
   /** How long records, and feedback on them, are kept, in milliseconds. */
   readonly retentionMs: number;
-  /** Writes a record of the audit log. */
-  readonly recordAccess: (entry: AuditEntry) => Promise<void>;
   readonly prompts: Pick<PromptIds, 'recordedId'>;
   /** Stores the records of this process that are not stored yet, so that a caller finds what it has just done. */
   readonly flush: () => Promise<void>;
 }
 
-/** Nothing of what was asked and answered. */
-const audited: AuditedKind<{ id: string }> = { type: 'invocation', show: () => ({}) };
+/** What was made of the contents of invocations, and stays longer than they do. */
+export interface ContentCopies {
+  /** Whether something was made of that of an invocation. */
+  has(id: string): Promise<boolean>;
+  /** Makes all of it unreadable. It can be repeated. */
+  erase(id: string, at: Date): Promise<void>;
+}
 
 export function invocationOperations({
   store,
   contents,
+  kept,
+  copies,
   feedback,
   statistics,
   prompts,
   clock,
   retentionMs,
-  recordAccess,
   flush,
 }: InvocationOperationsDependencies): InvocationOperations {
   const toFilter = async (query: Query, { principal: { reach } }: RequestContext): Promise<InvocationFilter> => {
@@ -75,11 +78,17 @@ export function invocationOperations({
       ...{ attemptProvider, attemptProblem, attemptModel, attemptStatus, attemptCost, cached },
     };
   };
-  const find = async (id: string, { principal: { reach } }: RequestContext): Promise<InvocationDocument> => {
-    await flush();
-    const found = await store.find(id);
-    if (found !== undefined && mayReachPrompt(reach, found.prompt_id ?? '')) return found;
-    throw new ProblemError('invocation-not-found', { detail: 'The invocation log has no record with this id.' });
+  const find = (id: string, { principal: { reach } }: RequestContext): Promise<InvocationDocument> =>
+    kept.find(id, reach);
+  /** The log forgets an invocation, what was made of it stays. Then nobody knows of which prompt it was. */
+  const requireErasable = async (id: string, context: RequestContext): Promise<void> => {
+    try {
+      await find(id, context);
+    } catch (error) {
+      const isForgotten = error instanceof ProblemError && error.type === 'invocation-not-found';
+      const isLimited = context.principal.reach?.prompts !== undefined;
+      if (!isForgotten || isLimited || !(await copies.has(id))) throw error;
+    }
   };
   const answerExport = createExportAnswers();
   const turns = createTurns();
@@ -114,23 +123,18 @@ export function invocationOperations({
     },
     async getInvocationContent({ path: { id }, context }) {
       await find(id, context);
-      const content = await contents.find(id).catch((cause: unknown) => {
-        if (!(cause instanceof SecretUnreadableError)) throw cause;
-        const detail = 'The service cannot decrypt the content of this invocation. Its key is not in SECRETS_KEY.';
-        throw new ProblemError('secret-unreadable', { detail, cause });
-      });
-      if (content === undefined) {
-        throw new ProblemError('invocation-content-not-found', { detail: 'No content of this invocation is kept.' });
-      }
-      await recordAccess(auditEntry(context, audited, { at: clock.now(), after: { id } }));
-      return { status: 200, body: JSON.parse(content) as components['schemas']['KeptContent'] };
+      const body = await kept.read(id);
+      await kept.recordAccess([id], context);
+      return { status: 200, body };
     },
     async deleteInvocationContent({ path: { id }, context }) {
-      await find(id, context);
+      await requireErasable(id, context);
       const at = clock.now();
       // First, so that nothing is erased without it. The documents that are changed have no place for it.
-      await recordAccess(auditEntry(context, audited, { at, after: { id } }));
+      await kept.recordAccess([id], context);
       await contents.erase(id, at);
+      // After the content, so that nothing new is made of it in between.
+      await copies.erase(id, at);
       await Promise.all([store.eraseTags(id), feedback.eraseComments(id)]);
       return { status: 200, body: { ok: true } };
     },

@@ -131,11 +131,14 @@ export class InvocationRecord implements AttemptLog {
     if (maxOutputTokens !== undefined) this.#document.assumed_max_output_tokens = maxOutputTokens;
   }
 
-  /** What is sent to the selected provider, and the variables in it. The prompt is known before. */
-  asked(request: GenerateRequest | undefined, variables: Variables): void {
+  /**
+   * What is sent to the selected provider, and the variables in it. The prompt is known before.
+   * @param promptMessages how many of the messages are those of the stored prompt; undefined without one
+   */
+  asked(request: GenerateRequest | undefined, variables: Variables, promptMessages: number | undefined): void {
     if (this.#contentMode === 'off' || request === undefined) return;
     this.#content = new KeptContent();
-    this.#content.asked(request, variables);
+    this.#content.asked(request, variables, promptMessages);
   }
 
   /** A piece of a streamed answer. */

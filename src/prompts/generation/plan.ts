@@ -41,6 +41,8 @@ export interface Plan {
   readonly assumedOutputTokens?: number | undefined;
   /** The supplied values that a stored prompt uses, by name. */
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
+  /** How many of the messages are those of the stored prompt. They come first. */
+  readonly promptMessages?: number | undefined;
   /** Names of supplied variables that the prompt does not declare or use. */
   readonly unknownVariables: readonly string[];
 }

@@ -89,7 +89,7 @@ export interface Comparison extends Pick<PromptPlan, 'prompt' | 'unknownVariable
 }
 
 /** A request before it is known whether the targets can do it. */
-interface Composed extends Omit<Preview, 'limits'>, Pick<Plan, 'retries' | 'variables'> {
+interface Composed extends Omit<Preview, 'limits'>, Pick<Plan, 'retries' | 'variables' | 'promptMessages'> {
   readonly limits: readonly TargetLimits[];
   readonly pointerOf: (member: string) => string;
 }
@@ -169,7 +169,10 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
     const pointerOf = (member: string): string => pointerTo(member, messages.length);
     requireAllowedImages(targets, pointerOf);
     const limits = await findUnsupported(targets, request.extra);
-    return { prompt, content: stored, limits, retries: content.retries, variables, unknownVariables, pointerOf };
+    return {
+      ...{ prompt, content: stored, limits, retries: content.retries, variables, unknownVariables, pointerOf },
+      promptMessages: messages.length,
+    };
   };
 
   return {
@@ -184,11 +187,12 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
     },
 
     async fromPrompt(request) {
-      const { prompt, limits, retries, variables, unknownVariables, pointerOf } = await compose(request);
+      const { prompt, limits, retries, variables, promptMessages, unknownVariables, pointerOf } =
+        await compose(request);
       const targets = await held(supportedTargets(limits, request.unsupported, pointerOf), request.reach, pointerOf);
       // What the stored prompt promises holds on every path.
       const checksAnswers = request.checksSchemas !== false || request.overrides?.responseFormat === undefined;
-      return { prompt, targets, checksAnswers, retries, variables, unknownVariables };
+      return { prompt, targets, checksAnswers, retries, variables, promptMessages, unknownVariables };
     },
 
     async compare(request) {
@@ -208,10 +212,11 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
       });
       for (const target of targets) requireAllowedImages([target], placeOf);
       const limits = await findUnsupported(targets);
-      const plans = renderings.map(async ({ content, messages: _, ...rendered }, index) => {
+      const plans = renderings.map(async ({ content, messages, ...rendered }, index) => {
         const pointerOf = (): string => `#/providers/${index}`;
         return {
           ...rendered,
+          promptMessages: messages.length,
           targets: await held(
             supportedTargets(limits.slice(index, index + 1), request.unsupported, pointerOf),
             reach,

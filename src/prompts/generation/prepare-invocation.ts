@@ -111,7 +111,7 @@ export function createInvocations({ generator, invocations }: InvocationDependen
         const leave = invoker.memory.keep();
         let release: (() => void) | undefined;
         try {
-          record.asked(plan.targets[0]?.request, plan.variables);
+          record.asked(plan.targets[0]?.request, plan.variables, plan.promptMessages);
           release = await invoker.memory.cover(bytesOf(plan), signal);
           for await (const event of generator.answer(plan, callWith(signal), { isStreamed, showsThinking, cache })) {
             if (event.type === 'start') {

@@ -47,7 +47,7 @@ export async function callTargets(
     const started = performance.now();
     const record = begin(plan);
     record.note({ provider: provider.id, model });
-    record.asked(request, plan.variables);
+    record.asked(request, plan.variables, plan.promptMessages);
     let cost: CallCost | undefined;
     const onFinal = (spent: Spent): void => {
       const { cost: amount, isCeiling } = spent;

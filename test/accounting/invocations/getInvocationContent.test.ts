@@ -41,6 +41,7 @@ describe('200', () => {
     const answer = await harness.invoke(slug, { variables: { name: 'Ada' } });
     expect(await contentOf(answer)).toEqual({
       messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello Ada' }] }],
+      prompt_messages: 1,
       variables: { name: 'Ada' },
       parameters: { temperature: 0.5 },
       answer: { content: [{ type: 'text', text: 'Hello from model-a.' }] },
@@ -60,6 +61,15 @@ describe('200', () => {
     const answer = await harness.service.call('POST', '/v1/responses', { body });
     expect((await contentOf(answer)).variables).toEqual({ name: 'Ada' });
     expect(await contentOf(await harness.invoke(await harness.createPrompt()))).not.toHaveProperty('variables');
+  });
+
+  it('says how many messages are those of the prompt; without one it does not', async () => {
+    const messages = [{ role: 'user', content: 'And since when?' }];
+    const content = await contentOf(await harness.invoke(await harness.createPrompt(), { messages }));
+    expect([content.messages.length, content.prompt_messages]).toEqual([2, 1]);
+    const body = { model: 'mock/model-a', messages };
+    const direct = await contentOf(await harness.service.call('POST', '/v1/chat/completions', { body }));
+    expect(direct).not.toHaveProperty('prompt_messages');
   });
 
   it('has no values that are too long to be kept beside the messages', async () => {
@@ -246,7 +256,10 @@ it('is not answered if its reading cannot be recorded', async () => {
     content: { mode: 'all', retentionMs: 1, secrets },
     addedUpUntil: async () => undefined,
   });
-  const { getInvocationContent } = operations({ recordedId: () => Promise.reject(new Error()) });
+  const { getInvocationContent } = operations(
+    { recordedId: () => Promise.reject(new Error()) },
+    { has: () => Promise.resolve(false), erase: () => Promise.resolve() },
+  );
   const context = { operationId: 'getInvocationContent', principal: { keyId: 'k', name: 'K' }, caller: {} };
   const reading = getInvocationContent({ path: { id }, context } as never);
   await expect(reading).rejects.toThrow('the audit log is away');

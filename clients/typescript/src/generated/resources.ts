@@ -495,8 +495,9 @@ export interface InvocationsResource {
    * Erase the content of an invocation.
    *
    * Erases what the service keeps of a person in one invocation: the key with which the content is encrypted and the
-   * content itself, the tags of the record, and the comments of its feedback. What was called and what it cost stays, and
-   * so do sums of costs by tag. It also succeeds if there is nothing to erase.
+   * content itself, the tags of the record, the comments of its feedback, and the content of the cases that were made of
+   * it, in all versions of all data sets. What was called and what it cost stays, and so do sums of costs by tag. It also
+   * succeeds if there is nothing to erase, and after the time of the record if a data set has a case of the invocation.
    *
    * @param id Id of the invocation.
    * @throws {ProblemError} `invocation-not-found` (404)
@@ -748,6 +749,13 @@ export interface DatasetsResource {
    *
    * Adds cases at the end of a data set, all of them in one new version. Cases that are there already, with the same id
    * and content, are not added again, so the request can be repeated.
+   *
+   * `from_invocations` makes cases of invocations whose content is kept: of the values of the variables, and of the
+   * messages that the caller sent after those of the prompt. What was answered is no part of them: nobody has said that it
+   * is right. Such a case has the id of its invocation, also as `invocation_id`; an invocation of which the data set has a
+   * case is not added again. This needs the scope `invocations:content`, too, and the audit log has a record for each
+   * invocation that is read. The case stays when the log no longer keeps the content. Erasing the content of the
+   * invocation erases that of the case, in all versions of all data sets.
    *
    * @param name Name of the data set.
    * @throws {ProblemError} `dataset-not-found` (404), `edit-conflict` (409), `precondition-failed` (412), `dataset-refused` (422)

@@ -577,8 +577,9 @@ export interface paths<Other = string & {}> {
         /**
          * Erase the content of an invocation
          * @description Erases what the service keeps of a person in one invocation: the key with which the content is encrypted and the
-         *     content itself, the tags of the record, and the comments of its feedback. What was called and what it cost stays, and
-         *     so do sums of costs by tag. It also succeeds if there is nothing to erase.
+         *     content itself, the tags of the record, the comments of its feedback, and the content of the cases that were made of
+         *     it, in all versions of all data sets. What was called and what it cost stays, and so do sums of costs by tag. It also
+         *     succeeds if there is nothing to erase, and after the time of the record if a data set has a case of the invocation.
          */
         delete: operations<Other>["deleteInvocationContent"];
         options?: never;
@@ -783,6 +784,13 @@ export interface paths<Other = string & {}> {
          * Add cases to a data set
          * @description Adds cases at the end of a data set, all of them in one new version. Cases that are there already, with the same id
          *     and content, are not added again, so the request can be repeated.
+         *
+         *     `from_invocations` makes cases of invocations whose content is kept: of the values of the variables, and of the
+         *     messages that the caller sent after those of the prompt. What was answered is no part of them: nobody has said that it
+         *     is right. Such a case has the id of its invocation, also as `invocation_id`; an invocation of which the data set has a
+         *     case is not added again. This needs the scope `invocations:content`, too, and the audit log has a record for each
+         *     invocation that is read. The case stays when the log no longer keeps the content. Erasing the content of the
+         *     invocation erases that of the case, in all versions of all data sets.
          */
         post: operations<Other>["addDatasetCases"];
         delete?: never;
@@ -4211,7 +4219,7 @@ export interface components<Other = string & {}> {
         CaseCount: number;
         /**
          * DatasetBytes
-         * @description How many bytes its cases have as JSON Lines.
+         * @description How many bytes its cases have as JSON Lines, as they are stored.
          * @example 48213
          */
         DatasetBytes: number;
@@ -4258,10 +4266,16 @@ export interface components<Other = string & {}> {
         };
         /**
          * CaseId
-         * @description Id of the case, unique in its data set. Without one, it is made of `variables` and `messages`.
+         * @description Id of the case, unique in its data set. Without one, it is `invocation_id`, else made of `variables` and `messages`.
          * @example export-button
          */
         CaseId: string;
+        /**
+         * CaseInvocationId
+         * @description The invocation that the case was made of. Erasing the content of the invocation erases that of the case.
+         * @example 01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71
+         */
+        CaseInvocationId: string;
         /**
          * CaseExpected
          * @description What the answer should be. Checks use it as `{{expected}}`.
@@ -4341,6 +4355,13 @@ export interface components<Other = string & {}> {
          */
         DatasetCaseInput: {
             id?: components<Other>["schemas"]["CaseId"];
+            invocation_id?: components<Other>["schemas"]["CaseInvocationId"];
+            /**
+             * @description Whether the content of the case was erased, as an export says it. Such a case has only `id` and `invocation_id`.
+             * @example true
+             * @constant
+             */
+            erased?: true;
             variables?: components<Other>["schemas"]["VariableValues"];
             messages?: components<Other>["schemas"]["CaseMessagesInput"];
             expected?: components<Other>["schemas"]["CaseExpected"];
@@ -4374,6 +4395,12 @@ export interface components<Other = string & {}> {
          */
         DatasetCase: {
             id: components<Other>["schemas"]["CaseId"];
+            invocation_id?: components<Other>["schemas"]["CaseInvocationId"];
+            /**
+             * @description Whether the content of the case was erased, with that of its invocation. Only `id` and `invocation_id` are left. Absent unless true.
+             * @example true
+             */
+            erased?: boolean;
             variables?: components<Other>["schemas"]["VariableValues"];
             messages?: components<Other>["schemas"]["CaseMessages"];
             expected?: components<Other>["schemas"]["CaseExpected"];
@@ -10214,6 +10241,7 @@ export interface components<Other = string & {}> {
          *           ]
          *         }
          *       ],
+         *       "prompt_messages": 1,
          *       "variables": {
          *         "ticket": "The export button is greyed out."
          *       },
@@ -10233,6 +10261,11 @@ export interface components<Other = string & {}> {
         KeptContent: {
             /** @description The messages that were sent, in their order. */
             messages: components<Other>["schemas"]["InvocationMessage"][];
+            /**
+             * @description How many of the messages, from the first one on, are those of the stored prompt. The others are those of the caller. Absent without a stored prompt, and if something was left out (`truncated`).
+             * @example 1
+             */
+            prompt_messages?: number;
             variables?: components<Other>["schemas"]["VariableValues"];
             parameters?: components<Other>["schemas"]["GenerationParameters"];
             response_format?: components<Other>["schemas"]["ResponseFormat"];
@@ -10830,7 +10863,9 @@ export interface components<Other = string & {}> {
          */
         CasesToAdd: {
             /** @description The cases, in their order. */
-            cases: components<Other>["schemas"]["DatasetCaseInput"][];
+            cases?: components<Other>["schemas"]["DatasetCaseInput"][];
+            /** @description Invocations to make cases of, in their order, after `cases`. Needs the scope `invocations:content`, too. */
+            from_invocations?: components<Other>["schemas"]["InvocationId"][];
         };
         /**
          * DatasetVersion
@@ -22223,7 +22258,7 @@ export interface operations<Other = string & {}> {
                 };
             };
             429: components<Other>["responses"]["RateLimited"];
-            500: components<Other>["responses"]["InternalError"];
+            500: components<Other>["responses"]["InternalErrorOrSecretUnreadable"];
             503: components<Other>["responses"]["ServiceOrStorageUnavailable"];
             default: components<Other>["responses"]["OtherProblem"];
         };

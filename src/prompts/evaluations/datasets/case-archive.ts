@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Turns } from '../../../base/runtime/turns.ts';
 import { storageUnavailable, type BlobStore } from '../../../storage/blobs/blob-store.ts';
-import type { Case, DatasetVersion } from './dataset.ts';
+import type { DatasetVersion } from './dataset.ts';
 
 /** What was written of a version. */
 export interface Written {
@@ -117,11 +117,6 @@ export function createCaseArchive(blobs: BlobStore, turns: Turns): CaseArchive {
       await Promise.all(Array.from({ length: parts }, (_, part) => blobs.delete(keyOf(id, part))));
     },
   };
-}
-
-/** A stored line, which was checked when it was sent. */
-export function caseOf(line: string): Case {
-  return JSON.parse(line) as Case;
 }
 
 function keyOf(id: string, part: number): string {

@@ -12,6 +12,14 @@ export interface Place {
   readonly pointer: string;
 }
 
+/** The line of a case that fits. */
+export interface CheckedLine {
+  readonly id: string;
+  readonly line: string;
+  /** The invocation that its content belongs to. */
+  readonly sealedFor?: string;
+}
+
 /**
  * The lines of a version that is being made: each case with an id, and none with that of another.
  * @param refuse called for each case that does not fit
@@ -27,11 +35,13 @@ export class CaseLines {
   }
 
   /** @returns its line; undefined if it was refused */
-  line(sent: CaseInput, place: Place): string | undefined {
-    const id = sent.id ?? idOf(sent);
+  line(sent: CaseInput, place: Place): CheckedLine | undefined {
+    // Of a case that can be erased, the id says nothing about its content.
+    const id = sent.id ?? sent.invocation_id ?? idOf(sent);
     const other = this.#places.get(id);
     if (other !== undefined) {
-      const member = sent.id === undefined ? 'variables and messages' : 'id';
+      const made = sent.invocation_id === undefined ? 'variables and messages' : 'invocation_id';
+      const member = sent.id === undefined ? made : 'id';
       this.#say(place, sent.id === undefined ? '' : '/id', `has the same ${member} as ${named(other)}`);
       return undefined;
     }
@@ -44,8 +54,11 @@ export class CaseLines {
     for (const { detail, pointer } of mistakes) this.#say(place, `/checks${pointer}`, detail);
     if (mistakes.length > 0) return undefined;
     const line = JSON.stringify({ id, ...sent });
+    // Of a case that was erased there is no content.
+    const sealedFor = sent.erased === true ? undefined : sent.invocation_id;
+    const checked = { id, line, ...(sealedFor !== undefined && { sealedFor }) };
     // Sent as JSON Lines, it was measured as it came.
-    if (place.line !== undefined || Buffer.byteLength(line) <= mostCaseBytes) return line;
+    if (place.line !== undefined || Buffer.byteLength(line) <= mostCaseBytes) return checked;
     this.#say(place, '', `has more than ${mostCaseBytes} bytes`);
     return undefined;
   }

@@ -1,4 +1,5 @@
 import type { components } from '../../../../generated/types.ts';
+import { insufficientScope } from '../../../base/errors/insufficient-scope.ts';
 import { ifMatchRevision, requireConditions, revisionTag, type Conditions } from '../../../http/conditional.ts';
 import { createExportAnswers } from '../../../http/export-answer.ts';
 import { answerPage } from '../../../http/list-answer.ts';
@@ -41,8 +42,12 @@ export function datasetOperations(datasets: Datasets): DatasetOperations {
       await datasets.remove(name, expecting(name, headers), context);
       return { status: 200, body: { ok: true } };
     },
-    async addDatasetCases({ path: { name }, headers, body: { cases }, context }) {
-      const { dataset, isNew } = await datasets.add(name, cases, expecting(name, headers), context);
+    async addDatasetCases({ path: { name }, headers, body, context }) {
+      const { cases = [], from_invocations: invocations = [] } = body;
+      if (invocations.length > 0 && !context.principal.scopes.has('invocations:content')) {
+        throw insufficientScope('invocations:content');
+      }
+      const { dataset, isNew } = await datasets.add(name, { cases, invocations }, expecting(name, headers), context);
       const answer = { headers: { ETag: revisionTag(dataset) }, body: show(dataset) };
       if (!isNew) return { status: 200, ...answer };
       const Location = `/api/v1/datasets/${name}/versions/${dataset.version}/cases`;

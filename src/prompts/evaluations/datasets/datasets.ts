@@ -6,11 +6,13 @@ import { authorOf } from '../../../base/limits/principal.ts';
 import { listingOf, type Listing } from '../../../base/lists/listing.ts';
 import type { Clock } from '../../../base/runtime/clock.ts';
 import type { Random } from '../../../base/runtime/random.ts';
-import { caseOf, mostParts, type CaseArchive, type CaseWriter } from './case-archive.ts';
-import { CaseLines } from './cases.ts';
+import { mostParts, type CaseArchive, type CaseWriter } from './case-archive.ts';
+import { CaseLines, type CheckedLine } from './cases.ts';
 import { mostCases, type Case, type CaseInput, type Dataset, type DatasetVersion } from './dataset.ts';
 import type { DatasetStore } from './dataset-store.ts';
-import { datasetNotFound, datasetVersionNotFound, refused, tooManyDatasets } from './problems.ts';
+import type { ReadCases } from './invocation-cases.ts';
+import { datasetNotFound, datasetVersionNotFound, mostErrors, refused, tooManyDatasets } from './problems.ts';
+import type { SealedLines } from './sealed-lines.ts';
 import type { VersionStore } from './version-store.ts';
 
 /** A line with a case, or with what is wrong with it. */
@@ -21,6 +23,12 @@ export type SentLine = { readonly number: number } & (
 
 /** Checks whether a data set is as the caller expects. @throws {ProblemError} precondition-failed */
 export type Precondition = (present: Dataset | undefined) => void;
+
+/** What is added to a data set: cases, and those that are made of invocations. */
+export interface Added {
+  readonly cases: readonly CaseInput[];
+  readonly invocations: readonly string[];
+}
 
 /** A data set, and whether it is new. */
 export interface Committed {
@@ -43,11 +51,13 @@ export interface Datasets {
    */
   set(name: string, lines: AsyncIterable<SentLine>, precondition: Precondition, author: Author): Promise<Committed>;
   /**
-   * Adds cases at the end, in one version. Those that are there already are not added again.
+   * Adds cases at the end, in one version. Those that are there already are not added again, and no invocation of which
+   * there is a case.
    * @returns the data set, and whether it has a new version
-   * @throws {ProblemError} dataset-not-found, dataset-refused, edit-conflict, and what the precondition throws
+   * @throws {ProblemError} dataset-not-found, dataset-refused, edit-conflict, secret-unreadable, and what the
+   *   precondition throws
    */
-  add(name: string, cases: readonly CaseInput[], precondition: Precondition, author: Author): Promise<Committed>;
+  add(name: string, added: Added, precondition: Precondition, author: Author): Promise<Committed>;
   /** @throws {ProblemError} dataset-not-found, edit-conflict, and what the precondition throws */
   remove(name: string, precondition: Precondition, author: Author): Promise<void>;
   /** The newest first. @throws {ProblemError} dataset-not-found */
@@ -66,6 +76,8 @@ export interface DatasetsOptions {
   readonly store: DatasetStore;
   readonly versions: VersionStore;
   readonly archive: CaseArchive;
+  readonly sealed: SealedLines;
+  readonly readCases: ReadCases;
   readonly clock: Clock;
   readonly random: Pick<Random, 'uuid'>;
 }
@@ -73,8 +85,8 @@ export interface DatasetsOptions {
 /** The contract has the same numbers. */
 const mostDatasets = 1_000;
 const keptVersions = 20;
-/** The most mistakes of an answer. */
-const mostErrors = 20;
+/** Lines that are sealed together, and the most characters of them. */
+const sealedAtOnce = { lines: 100, characters: 256 * 1024 };
 /** No request takes as long, in milliseconds. */
 const abandonedAfter = 24 * 3_600_000;
 
@@ -86,7 +98,15 @@ const audited: AuditedKind<Omit<Dataset, 'revision'>> = {
 /** @returns what is stored, whether it is new; undefined if another writer was first */
 type Commit = (versionId: string, writer: CaseWriter) => Promise<Committed | undefined>;
 
-export function createDatasets({ store, versions, archive, clock, random }: DatasetsOptions): Datasets {
+export function createDatasets({
+  store,
+  versions,
+  archive,
+  sealed,
+  readCases,
+  clock,
+  random,
+}: DatasetsOptions): Datasets {
   const editQueue = createEditQueue();
 
   const discard = async (found: readonly { readonly id: string; readonly parts: number }[]): Promise<void> => {
@@ -190,7 +210,7 @@ export function createDatasets({ store, versions, archive, clock, random }: Data
     async set(datasetName, lines, precondition, author) {
       precondition(await store.find(datasetName));
       const committed = await withVersion(async (id, writer) => {
-        await writeLines(lines, writer);
+        await writeLines(lines, writer, sealed);
         const written = await writer.end();
         if (written.cases === 0) throw refused('The body has no case.', []);
         return await editQueue.contend(datasetName, async () => {
@@ -206,34 +226,37 @@ export function createDatasets({ store, versions, archive, clock, random }: Data
       if (committed === undefined) throw new Error('contend ends with a result');
       return committed;
     },
-    async add(datasetName, cases, precondition, author) {
+    async add(datasetName, { cases, invocations }, precondition, author) {
       return await editQueue.contend(datasetName, async () => {
         const { dataset: present } = await find(datasetName);
         precondition(present);
         const base = await version(datasetName, present.version);
         return await withVersion(async (id, writer) => {
-          const { errors, lines } = newLines(cases);
+          const added = new AddedLines(sealed);
+          await added.check(cases.map((value, index) => ({ value, pointer: `/cases/${index}` })));
+          const missing = new Map(invocations.map((one, index) => [one, `/from_invocations/${index}`]));
+          for (const one of cases) missing.delete(one.invocation_id ?? '');
           let count = 0;
           for await (const [, line] of archive.lines(base, 0)) {
             await writer.add(line);
             count += 1;
-            const stored = caseOf(line);
-            const sent = lines.get(stored.id);
-            if (sent === undefined) continue;
-            lines.delete(stored.id);
-            if (isDeepStrictEqual(caseOf(sent.line), stored)) continue;
-            errors.push({
-              detail: 'has the same id as another case of the data set',
-              pointer: `#/cases/${sent.index}/id`,
-            });
+            const { id: caseId, invocation_id: of = '' } = JSON.parse(line) as Case;
+            added.meet(caseId, line);
+            missing.delete(of);
           }
-          for (const { index, line } of lines.values()) {
+          if (missing.size > 0) {
+            const named = [...missing].map(([one, pointer]) => ({ id: one, pointer }));
+            const made = await readCases(named, author);
+            await added.check(made.map((value, index) => ({ value, pointer: named[index]?.pointer ?? '' })));
+          }
+          const { errors, lines } = added;
+          for (const { pointer, line } of lines) {
             count += 1;
-            if (count > mostCases) errors.push(tooMany(index));
+            if (count > mostCases) errors.push(tooMany(pointer));
             else await writer.add(line);
           }
           if (errors.length > 0) throw refused('The cases cannot be added.', errors.slice(0, mostErrors));
-          if (lines.size === 0) return { dataset: present, isNew: false };
+          if (lines.length === 0) return { dataset: present, isNew: false };
           const committed = await name(datasetName, present, { id, ...(await writer.end()) }, author);
           return committed && { ...committed, isNew: true };
         });
@@ -254,17 +277,16 @@ export function createDatasets({ store, versions, archive, clock, random }: Data
     },
     cases: (of, signal) => ({
       async *entries(start, most) {
-        let left = most;
         const from = 'after' in start ? start.after.at + 1 : start.offset;
-        for await (const [index, line] of archive.lines(of, from, signal)) {
-          yield [{ at: index, id: '' }, caseOf(line)];
-          left -= 1;
-          if (left <= 0) return;
+        for await (const [index, one] of sealed.cases(archive.lines(of, from, signal), most)) {
+          yield [{ at: index, id: '' }, one];
         }
       },
       total: () => Promise.resolve(of.cases),
     }),
-    lines: (of, signal) => archive.parts(of, signal),
+    async *lines(of, signal) {
+      for await (const part of archive.parts(of, signal)) yield await sealed.part(part);
+    },
     async sweep() {
       const pending = await versions.pendingBefore(new Date(clock.now().getTime() - abandonedAfter));
       const having = await versions.datasetIds();
@@ -280,37 +302,88 @@ export function createDatasets({ store, versions, archive, clock, random }: Data
   };
 }
 
-/** The lines of cases to add, by id, each with the index of its case. */
-function newLines(cases: readonly CaseInput[]): {
-  errors: ProblemDetail[];
-  lines: Map<string, { readonly index: number; readonly line: string }>;
-} {
-  const errors: ProblemDetail[] = [];
-  const checked = new CaseLines((mistake) => errors.push(mistake));
-  const entries = cases.flatMap((one, index) => {
-    const line = checked.line(one, { pointer: `/cases/${index}` });
-    return line === undefined ? [] : [[caseOf(line).id, { index, line }] as const];
-  });
-  return { errors, lines: new Map(entries) };
+/** What is wrong with a case that names an invocation, by which it could not be erased. */
+const erasedInvocation =
+  'names an invocation whose content was erased. Leave the case out, or send it as the export of the data set has it';
+
+/** The cases that a data set gets, while those that it has are read. */
+class AddedLines {
+  readonly errors: ProblemDetail[] = [];
+  readonly #sealed: SealedLines;
+  readonly #checked = new CaseLines((mistake) => this.errors.push(mistake));
+  /** Those that are not there, by id. */
+  readonly #lines = new Map<string, { readonly pointer: string; readonly line: string }>();
+  readonly #met = new Set<string>();
+
+  constructor(sealed: SealedLines) {
+    this.#sealed = sealed;
+  }
+
+  get lines(): { readonly pointer: string; readonly line: string }[] {
+    return [...this.#lines.values()];
+  }
+
+  async check(cases: readonly { readonly value: CaseInput; readonly pointer: string }[]): Promise<void> {
+    const fitting = cases.flatMap(({ value, pointer }) => {
+      const checked = this.#checked.line(value, { pointer });
+      return checked === undefined ? [] : [{ ...checked, pointer }];
+    });
+    for (const [index, line] of (await this.#sealed.seal(fitting)).entries()) {
+      const { id = '', pointer = '' } = fitting[index] ?? {};
+      if (line === undefined) this.errors.push({ detail: erasedInvocation, pointer: `#${pointer}/invocation_id` });
+      else if (this.#met.has(id)) this.errors.push(taken(pointer));
+      else this.#lines.set(id, { pointer, line });
+    }
+  }
+
+  /** A case that the data set has. */
+  meet(id: string, line: string): void {
+    this.#met.add(id);
+    const sent = this.#lines.get(id);
+    if (sent === undefined) return;
+    this.#lines.delete(id);
+    if (!isDeepStrictEqual(JSON.parse(sent.line), JSON.parse(line))) this.errors.push(taken(`${sent.pointer}/id`));
+  }
 }
 
-function tooMany(index: number): ProblemDetail {
-  return { detail: `is one more than the ${mostCases} cases of a data set`, pointer: `#/cases/${index}` };
+function taken(pointer: string): ProblemDetail {
+  return { detail: 'has the same id as another case of the data set', pointer: `#${pointer}` };
+}
+
+function tooMany(pointer: string): ProblemDetail {
+  return { detail: `is one more than the ${mostCases} cases of a data set`, pointer: `#${pointer}` };
 }
 
 /** Writes the cases of lines. @throws {ProblemError} dataset-refused */
-async function writeLines(lines: AsyncIterable<SentLine>, writer: CaseWriter): Promise<void> {
+async function writeLines(lines: AsyncIterable<SentLine>, writer: CaseWriter, sealed: SealedLines): Promise<void> {
   const errors: ProblemDetail[] = [];
   const checked = new CaseLines((mistake) => errors.push(mistake));
+  let waiting: (CheckedLine & { readonly number: number })[] = [];
+  let characters = 0;
+  const flush = async (): Promise<void> => {
+    const stored = await sealed.seal(waiting);
+    for (const [index, { number }] of waiting.entries()) {
+      const line = stored[index];
+      if (line === undefined) errors.push({ detail: erasedInvocation, line: number, pointer: '#/invocation_id' });
+      // After a mistake the rest is only checked.
+      else if (errors.length === 0) await writer.add(line);
+    }
+    waiting = [];
+    characters = 0;
+  };
   for await (const { number, ...sent } of lines) {
     if (sent.errors !== undefined) errors.push(...sent.errors.map((error) => ({ ...error, line: number })));
     else {
-      const line = checked.line(sent.value, { line: number, pointer: '' });
-      // After a mistake the rest is only checked.
-      if (line !== undefined && errors.length === 0) await writer.add(line);
+      const fitting = checked.line(sent.value, { line: number, pointer: '' });
+      if (fitting !== undefined) {
+        waiting.push({ ...fitting, number });
+        characters += fitting.line.length;
+      }
+      if (waiting.length >= sealedAtOnce.lines || characters >= sealedAtOnce.characters) await flush();
     }
     if (errors.length >= mostErrors) break;
   }
+  await flush();
   if (errors.length === 0) return;
   throw refused('The lines are not the cases of a data set. Nothing was changed.', errors.slice(0, mostErrors));
 }

@@ -1,5 +1,8 @@
 import { ProblemError, type ProblemDetail } from '../../../base/errors/problem-error.ts';
 
+/** The most mistakes of an answer. */
+export const mostErrors = 20;
+
 export function datasetNotFound(name: string): ProblemError {
   return new ProblemError('dataset-not-found', { detail: `No data set has the name "${name}".` });
 }

@@ -43,9 +43,15 @@ const isStored = async (id: string, part = 0): Promise<boolean> => {
   found?.content.destroy();
   return found !== undefined;
 };
+const none = () => Promise.reject(new Error('no invocation is read'));
+const keptNothing = { find: none, read: none, recordAccess: none };
 const sweepIn = (milliseconds: number): Promise<void> => {
   const { random } = system;
-  return createDatasetFeature({ database, clock: clockAhead(milliseconds), random }, blobs).datasets.sweep();
+  return createDatasetFeature(
+    { database, clock: clockAhead(milliseconds), random },
+    blobs,
+    keptNothing,
+  ).datasets.sweep();
 };
 const largeLines = Array.from({ length: 12 }, (_, index) => `{"id":"${index}","expected":"${'x'.repeat(200_000)}"}`);
 

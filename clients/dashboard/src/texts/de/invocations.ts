@@ -81,7 +81,7 @@ export const invocations: Texts['invocations'] = {
     eraseTitle: 'Inhalt und Tags löschen?',
     erased: {
       intro: 'Endgültig gelöscht werden:',
-      texts: 'die Texte von Anfrage und Antwort',
+      texts: 'die Texte von Anfrage und Antwort, auch in Fällen von Datensätzen, die daraus gemacht wurden',
       tags: (tags) => `die Tags ${tags.join(', ')}`,
       comments: (count) => (count === 1 ? 'der Kommentar einer Bewertung' : `die Kommentare von ${count} Bewertungen`),
       rest: 'Der Eintrag mit den Aufrufen und ihren Kosten bleibt.',

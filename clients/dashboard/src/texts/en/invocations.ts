@@ -77,7 +77,7 @@ export const invocations = {
     eraseTitle: 'Erase content and tags?',
     erased: {
       intro: 'This is erased for ever:',
-      texts: 'the texts of the request and of the answer',
+      texts: 'the texts of the request and of the answer, also in cases of data sets that were made of them',
       tags: (tags: readonly string[]) => `the tags ${tags.join(', ')}`,
       comments: (count: number) => (count === 1 ? 'the comment of a rating' : `the comments of ${count} ratings`),
       rest: 'The record of the calls and their costs stays.',
