@@ -141,7 +141,9 @@ describe('the overview', () => {
     const page = await open('', await service.createKey('metrics:read'));
     await heading(page, 'Overview').waitFor();
     await page.getByRole('figure', { name: 'Requests' }).waitFor();
-    expect(await page.getByRole('region').count()).toBe(0);
+    // Of what can need attention, only the object storage.
+    await page.getByRole('region', { name: 'Needs attention' }).waitFor();
+    expect(await page.getByRole('region').count()).toBe(1);
     expect(await page.getByRole('navigation').getByRole('link').allTextContents()).toEqual([
       'Overview',
       'API reference',

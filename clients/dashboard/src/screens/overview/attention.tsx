@@ -16,8 +16,11 @@ type Words = Texts['overview']['attention'];
 
 const mostShown = 8;
 
-/** What fails now, the most serious first: what it is, why, since when, how often, with a link to exactly these. */
-export function Attention(): ReactNode {
+/**
+ * What fails now, the most serious first: what it is, why, since when, how often, with a link to exactly these. Brief, it
+ * is absent if nothing fails.
+ */
+export function Attention({ isBrief }: { isBrief: boolean }): ReactNode {
   const { overview, shared } = useTexts();
   const { attention: texts } = overview;
   const outcomeText = useOutcomeText();
@@ -27,6 +30,7 @@ export function Attention(): ReactNode {
   const all = attention.data?.data ?? [];
   // A prompt that fails because of a provider or a budget stands in its line.
   const items = all.filter(({ caused_by: cause }) => cause === undefined);
+  if (isBrief && items.length === 0) return null;
   const promptsOf = (item: Item): number =>
     new Set(all.flatMap(({ id, caused_by: cause }) => (cause?.kind === item.kind && cause.id === item.id ? [id] : [])))
       .size;

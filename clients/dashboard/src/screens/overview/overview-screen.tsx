@@ -35,7 +35,7 @@ export function OverviewScreen(): ReactNode {
     <Page title={texts.title} description={texts.description} actions={<SpanSwitch search={search} />}>
       {statistics.isError && <ProblemAlert error={statistics.error} onRetry={() => void statistics.refetch()} />}
       <Stack gap="sm">
-        {data !== undefined && !isNew && reachesAll && <Attention />}
+        {data !== undefined && reachesAll && <Attention isBrief={isNew} />}
         {data === undefined ? (
           !statistics.isError && <Loading />
         ) : (
