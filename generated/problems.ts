@@ -78,6 +78,26 @@ export const problems = {
     "status": 404,
     "title": "Test run not found"
   },
+  "evaluation-not-found": {
+    "status": 404,
+    "title": "Evaluation not found"
+  },
+  "evaluation-running": {
+    "status": 409,
+    "title": "Evaluation still running"
+  },
+  "evaluation-results-deleted": {
+    "status": 409,
+    "title": "Results are deleted"
+  },
+  "too-few-cases": {
+    "status": 422,
+    "title": "Too few cases"
+  },
+  "too-many-evaluations": {
+    "status": 429,
+    "title": "Too many evaluations wait"
+  },
   "invocation-not-found": {
     "status": 404,
     "title": "Invocation not found"

@@ -74,6 +74,7 @@ const resources = [
   'ApiKey',
   'Category',
   'Delivery',
+  'Evaluation',
   'Integration',
   'Invocation',
   'Location',

@@ -79,6 +79,12 @@ import { createStatistics } from './accounting/statistics/statistics.ts';
 import { datasetIndexes } from './prompts/evaluations/datasets/dataset-store.ts';
 import { createDatasetFeature } from './prompts/evaluations/datasets/feature.ts';
 import { versionIndexes } from './prompts/evaluations/datasets/version-store.ts';
+import { evaluationIndexes } from './prompts/evaluations/runs/evaluation-store.ts';
+import {
+  createEvaluationFeature,
+  createEvaluationKeeping,
+  type EvaluationTimes,
+} from './prompts/evaluations/runs/feature.ts';
 import { createTestRunDeletion, createTestRunFeature } from './prompts/test-runs/feature.ts';
 import { testRunIndexes } from './prompts/test-runs/test-run-store.ts';
 import type { Telemetry } from './observability/telemetry/telemetry.ts';
@@ -100,6 +106,7 @@ export interface AppOverrides {
   /** The longest time of a check of an answer against its schema, in milliseconds. @default 250 */
   readonly answerCheckMs?: number | undefined;
   readonly invocationLogTimes?: InvocationLogTimes | undefined;
+  readonly evaluationTimes?: EvaluationTimes | undefined;
 }
 
 export interface AppDependencies extends AppOverrides {
@@ -152,6 +159,7 @@ export const indexes: readonly CollectionIndexes[] = [
   testRunIndexes,
   datasetIndexes,
   versionIndexes,
+  evaluationIndexes,
   catalogIndexes,
   ordersIndexes,
   integrationIndexes,
@@ -215,9 +223,13 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const { sessions } = sessionFeature;
   const deleteTestRuns = createTestRunDeletion(basis, blobs);
+  const evaluationKeeping = createEvaluationKeeping(basis, blobs);
   const promptFeature = createPromptFeature(basis, {
     isKnownProvider: (id) => providers.get(id) !== undefined,
-    onDelete: deleteTestRuns,
+    async onDelete(promptId) {
+      await deleteTestRuns(promptId);
+      await evaluationKeeping.deleteAllOf(promptId);
+    },
   });
   const { prompts } = promptFeature;
   const costs = createCostFeature(basis, providers);
@@ -276,7 +288,16 @@ export function createApp(dependencies: AppDependencies): App {
     retentionMs: config.limits.testRunRetentionMs,
   });
   const { testRuns } = testRunFeature;
-  const datasetFeature = createDatasetFeature(basis, blobs, invocationFeature.kept);
+  const datasetFeature = createDatasetFeature(basis, blobs, invocationFeature.kept, evaluationKeeping.named);
+  const { datasets } = datasetFeature;
+  const evaluationFeature = createEvaluationFeature(
+    {
+      ...basis,
+      ...{ authentication, prompts, datasets, planner, generator, checker: generation.checker, providers },
+      ...{ invocations, prices, budgets: budgets.budgets, blobs, metrics, log, memory, keptBytes, timeoutMs },
+    },
+    dependencies.evaluationTimes,
+  );
   const audit = createAuditFeature(database, indexes, isReadOnly, () => dependencies.data.progress() !== undefined);
   const { records, flush } = invocationFeature;
   const spending = createSpendingFeature({ ...basis, records, prompts, flush, timeoutMs });
@@ -318,6 +339,7 @@ export function createApp(dependencies: AppDependencies): App {
       invocationFeature,
       testRunFeature,
       datasetFeature,
+      evaluationFeature,
       orders,
       integrationFeature,
       costs,
@@ -353,6 +375,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...providerTestOperations({ planner, providers, prepare, timeoutMs }),
     ...testRunFeature.operations,
     ...datasetFeature.operations,
+    ...evaluationFeature.operations,
     ...invocationFeature.operations(prompts, datasetFeature.copies),
     ...providerOperations(providers, statistics),
     ...costs.operations,
@@ -408,6 +431,7 @@ export function createApp(dependencies: AppDependencies): App {
       { on: /^GET \/api\/v1\/datasets/, cannot: 'read data sets' },
       { on: / \/api\/v1\/datasets/, cannot: 'change data sets' },
       { on: / \/api\/v1\/audit-log$/, cannot: 'read who changed others' },
+      { on: / \/api\/v1\/evaluations\/\{id\}/, names: 'id', find: evaluationFeature.evaluations.get },
       // The planner decides for these, together with what else a key may reach.
       { on: /\{slugOrId\}\/(invoke|render|test)$/, isKept: true },
       { on: /\{slugOrId\}/, names: 'slugOrId', find: prompts.get },
@@ -432,7 +456,7 @@ export function createApp(dependencies: AppDependencies): App {
       { on: / \/api\/v1\/(integrations|deliveries|replays)/, isKept: true },
       // What no location has.
       {
-        on: / \/api\/v1\/(prompts|test-runs|datasets|invocations|providers|prices|budgets|costs|event-types)/,
+        on: / \/api\/v1\/(prompts|test-runs|datasets|evaluations|invocations|providers|prices|budgets|costs|event-types)/,
         isKept: true,
       },
       { on: / \/v1\/(chat|responses|models)/, isKept: true },
@@ -545,10 +569,16 @@ export function createApp(dependencies: AppDependencies): App {
       streams.end(new ProblemError('interrupted', { detail, headers: { ...headers, 'x-should-retry': 'false' } }));
       for (const ending of underWay) ending.abort(new ProblemError('interrupted', { detail, headers }));
       void testRuns.drain(0);
+      void evaluationFeature.drain(0);
     },
     async drain(timeoutMs) {
       const end = clock.monotonic() + timeoutMs;
-      await Promise.all([testRuns.drain(timeoutMs), idempotency.drain(timeoutMs), webhooks.stop(timeoutMs)]);
+      await Promise.all([
+        testRuns.drain(timeoutMs),
+        evaluationFeature.drain(timeoutMs),
+        idempotency.drain(timeoutMs),
+        webhooks.stop(timeoutMs),
+      ]);
       // What was called and what it cost is stored even if no time is left.
       const left = Math.max(leastRecordsMs, end - clock.monotonic());
       await Promise.all([statistics.close(left), generation.close(), invocationFeature.close(left)]);

@@ -45,6 +45,7 @@ describe.each([
     '93-audit-log.md',
     '94-openai-hosted-prompts.md',
     '951-data-sets.md',
+    '952-evaluate-a-version.md',
   ],
 ])('the guide %s', (name) => {
   it('runs by itself, from its first command to its last', async () => {
@@ -75,6 +76,22 @@ describe('the guide "Budgets"', () => {
     const block = findBlock(readBlocks(await readGuide('921-budgets.md')), 'sh', '-X PUT');
     const budget = JSON.parse(await perform(block, service.url, service.adminKey)) as unknown;
     expect(budget).toMatchObject({ name: 'checkout', period: 'month', current: { left: { amount: '50' } } });
+    await service.close();
+  });
+});
+
+describe('the guide "Evaluate a version"', () => {
+  it('gets its verdict', async () => {
+    const blocks = readBlocks(await readGuide('952-evaluate-a-version.md'));
+    const service = await startTestService();
+    const commands = ['PROMPTS=', 'evaluation.json <<', 'until send'].map((part) => findBlock(blocks, 'sh', part));
+    const said = await perform(commands.join('\n'), service.url, service.adminKey);
+    const [plan = '', evaluation = ''] = said.split(/(?<=\})(?=\{)/);
+    expect(JSON.parse(plan)).toEqual({ calls: 200, ceiling: { amount: '0', currency: 'USD' } });
+    const { verdict } = JSON.parse(evaluation) as { verdict: { interval: { lower: number; upper: number } } };
+    const round = (bound: number): number => Number(bound.toFixed(6));
+    const interval = { lower: round(verdict.interval.lower), upper: round(verdict.interval.upper) };
+    expect({ ...verdict, interval }).toEqual(JSON.parse(findBlock(blocks, 'json', '"outcome"')));
     await service.close();
   });
 });

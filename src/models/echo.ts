@@ -71,6 +71,12 @@ export async function* echo(
   yield { type: 'finish', result: checked.result };
 }
 
+/** What `echo` counts for a request. */
+export function echoCeiling(request: GenerateRequest): TokenCeiling {
+  const transform = transforms.get(request.model);
+  return ceilingOf(transform && answer(request, transform));
+}
+
 /** Of a model that does not answer. */
 function failureOf(model: string): Failure {
   const failed = { type: 'provider-failed', retryable: false, mayBeBilled: false } as const;

@@ -1,5 +1,5 @@
 import type { ProviderVariable } from './provider-settings.ts';
-import type { AnswerForm, CallOptions, GenerateEvent, GenerateRequest } from './language-model.ts';
+import type { AnswerForm, CallOptions, GenerateEvent, GenerateRequest, TokenCeiling } from './language-model.ts';
 
 /** A provider as the contract's Provider schema shows it. */
 export interface ProviderInfo {
@@ -45,6 +45,8 @@ export interface Provider extends ProviderInfo {
    * @returns undefined if it gets none; 0 if the package refuses the request
    */
   outputLimit(request: GenerateRequest): Promise<number | undefined>;
+  /** The most tokens that a call with this request can be charged for. Nothing is sent. */
+  ceiling(request: GenerateRequest): Promise<TokenCeiling>;
 }
 
 /** A member of a request that the provider ignores or refuses. */

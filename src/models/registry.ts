@@ -4,7 +4,7 @@ import { ProblemError } from '../base/errors/problem-error.ts';
 import { createFairQueue, type FairQueue } from '../base/limits/fair-queue.ts';
 import { answer, mostStreams, type AnswerDependencies, type RemoteProvider } from './call/answer.ts';
 import type { ImplausibleUsage, RetryNotice } from './call/retries.ts';
-import { echo, echoEntry } from './echo.ts';
+import { echo, echoCeiling, echoEntry } from './echo.ts';
 import type { CalledProvider } from './call/classify.ts';
 import type { Fetch } from './transport/http.ts';
 import type { Provider, ProviderInfo, ProviderRegistry, ProviderSetting, QueueLoad } from './provider.ts';
@@ -124,6 +124,7 @@ function toProvider({ info, remote }: Entry, dependencies: AnswerDependencies): 
       unsupported: async () => [],
       rewritten: async () => [],
       outputLimit: async ({ parameters }) => parameters?.max_output_tokens,
+      ceiling: async (request) => echoCeiling(request),
     };
   }
   return {
@@ -135,6 +136,7 @@ function toProvider({ info, remote }: Entry, dependencies: AnswerDependencies): 
     unsupported: createUnsupportedFinder(remote.twin),
     rewritten: (request) => findRewritten(remote.twin, request),
     outputLimit: remote.outputLimit,
+    ceiling: remote.whole.ceilingOf,
   };
 }
 

@@ -29,6 +29,7 @@ export interface Metrics extends CallObserver {
   countProviderAttempt(provider: string, outcome: string): void;
   countRefereeDisagreement(operation: string): void;
   setTestRunsActive(count: number): void;
+  setEvaluationsActive(count: number): void;
   setStreamsActive(count: number): void;
   /** Encrypted values in the database, by key; replaces the counts of before. */
   setStoredSecrets(counts: readonly { readonly keyId: string; readonly use: string; readonly values: number }[]): void;
@@ -240,6 +241,7 @@ export function createMetrics(): Metrics {
   streamedCalls('waiting', 'Streamed calls that wait for a place.');
   streamedCalls('limit', 'The most streamed calls in progress.');
   const testRuns = gauge('test_runs_active', 'Test runs in progress in this process.');
+  const evaluations = gauge('evaluations_active', 'Evaluations that this process plans or runs.');
   const storedSecrets = new Gauge({
     name: 'stored_secrets',
     help: 'Secrets and headers of integrations in the database, by the key that encrypts them: current, former (in SECRETS_KEY, after the current key) or missing.',
@@ -281,6 +283,9 @@ export function createMetrics(): Metrics {
     },
     setTestRunsActive: (count) => {
       testRuns().set(count);
+    },
+    setEvaluationsActive: (count) => {
+      evaluations().set(count);
     },
     setStreamsActive: (count) => {
       streamsActive().set(count);

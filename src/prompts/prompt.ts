@@ -2,7 +2,7 @@ import { author } from '../base/fields/author.ts';
 import type { AuthorRef } from '../base/limits/principal.ts';
 import type { components } from '../../generated/types.ts';
 import { changeable, fields, hidden, made } from '../base/fields/fields.ts';
-import type { Change, Difference, New, None, Shown, Thing, Undeclared } from '../base/fields/fields.ts';
+import type { Change, Difference, New, None, SentChange, Shown, Thing, Undeclared } from '../base/fields/fields.ts';
 import { flag, integer, json, list, moment, same, text, type Kind } from '../base/fields/kinds.ts';
 import type { JsonObject, Parameters, ResponseFormat, Tool, ToolChoice } from '../models/language-model.ts';
 import type { Message, VariableDefinition, VariableDefinitions } from './templates/render.ts';
@@ -92,6 +92,12 @@ export const generationFields = fields({
 export type PromptGeneration = Thing<typeof generationFields.table>;
 /** Replacements for one call. A field that is left out is that of the prompt; `undefined` means none. */
 export type Overrides = Change<typeof generationFields.table>;
+
+/** What a request replaces. `null` means none. Empty parameters are merged with those of the prompt, so they change nothing. */
+export function readOverrides({ parameters, ...others }: SentChange<typeof generationFields.table>): Overrides {
+  const overrides = generationFields.readChange(others);
+  return parameters === undefined ? overrides : { ...overrides, parameters: parameters ?? undefined };
+}
 
 /** Fields that could reach other tools, options and models than those of the prompt. */
 export const guardedFields = [

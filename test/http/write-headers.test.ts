@@ -42,6 +42,7 @@ const creating: readonly OperationId[] = [
   'createChatCompletion',
   'createResponse',
   'createTestRun',
+  'createEvaluation',
   'testProvider',
   'createLocation',
   'createCategory',
@@ -55,6 +56,7 @@ const creating: readonly OperationId[] = [
 ];
 /** Operations that have no effect when they are repeated. */
 const repeatable: readonly OperationId[] = [
+  'cancelEvaluation',
   'completeOrder',
   'cancelOrder',
   'closeFiscalDay',
@@ -70,8 +72,8 @@ const withChosenId: readonly OperationId[] = ['closeFiscalDay'];
 const unrepeatable: readonly OperationId[] = ['createApiKey'];
 /** A repetition finds what the first request stored, and changes nothing. */
 const comparing: readonly OperationId[] = ['importPrompts', 'addDatasetCases'];
-/** Erases what has no ETag. */
-const withoutTag: readonly OperationId[] = ['deleteInvocationContent'];
+/** Erases what has no ETag, or ends what also ends by itself. */
+const withoutTag: readonly OperationId[] = ['deleteInvocationContent', 'cancelEvaluation'];
 /** Changes nothing. */
 const withoutEffect: readonly OperationId[] = ['renderPrompt'];
 /** Sets or removes the cookie of a browser: no harm is done when they are repeated. */

@@ -2,6 +2,7 @@ import type { OperationId } from '../../generated/operations.ts';
 import { checkAnswer } from './contract-check.ts';
 import { recordAnswer } from './recorded-answers.ts';
 import type { CallOptions, TestService } from './service.ts';
+import { until } from './until.ts';
 
 /** A call that succeeds while everything works. */
 export interface Call extends CallOptions {
@@ -17,6 +18,7 @@ interface Fixture {
   readonly prompt: string;
   readonly doomed: string;
   readonly run: string;
+  readonly evaluation: string;
   readonly key: string;
   readonly invocation: string;
   readonly erased: string;
@@ -37,6 +39,8 @@ interface Fixture {
 }
 
 const caseLines = { headers: { 'Content-Type': 'application/x-ndjson' } };
+const checks = [{ type: 'contains', value: 'Hello' }];
+const evaluation = { candidate: {}, dataset: { name: 'measured' }, checks, rule: { all_pass: true } };
 const plenty = { scope: { tag: 'team=none' }, limit: { amount: '1000', currency: 'USD' }, period: 'month' };
 
 async function createFixture(service: TestService): Promise<Fixture> {
@@ -61,11 +65,20 @@ async function createFixture(service: TestService): Promise<Fixture> {
     await service.call('PUT', `/api/v1/budgets/${name}`, { body: plenty });
     await service.call('PUT', `/api/v1/datasets/${name}`, { ...caseLines, body: '{"id":"first"}' });
   }
+  await service.call('PUT', '/api/v1/datasets/measured', { ...caseLines, body: '{"id":"first"}' });
   const place = { name: 'Harbour', currency: 'EUR', time_zone: 'UTC', fiscal_day_end: '00:00' };
   await create('/api/v1/prompts', { ...body, name: 'Imported' });
   const invoke = async (): Promise<string> => {
     const { headers } = await service.call('POST', `/api/v1/prompts/${prompt}/invoke`, { body: {} });
     return headers['x-invocation-id'] ?? '';
+  };
+  const evaluate = async (): Promise<string> => {
+    const id = await create(`/api/v1/prompts/${prompt}/evaluations`, evaluation);
+    await until(
+      () => service.call('GET', `/api/v1/evaluations/${id}`),
+      ({ body: { status } }) => status === 'ended',
+    );
+    return id;
   };
   const location = await create('/v1/locations', place);
   const closed = await create('/v1/locations', place);
@@ -103,6 +116,7 @@ async function createFixture(service: TestService): Promise<Fixture> {
     prompt,
     doomed: await create('/api/v1/prompts', body),
     run: await create(`/api/v1/prompts/${prompt}/test`, { providers: [{ provider: 'echo' }] }),
+    evaluation: await evaluate(),
     invocation: await invoke(),
     erased: await invoke(),
     key: await create('/api/v1/api-keys', { name: 'doomed', scopes: ['keys:manage'] }),
@@ -113,7 +127,7 @@ async function createFixture(service: TestService): Promise<Fixture> {
 /** A call of every operation of the contract. The compiler misses one that is left out. */
 export async function callEveryOperation(service: TestService): Promise<Record<OperationId, Call>> {
   const fixture = await createFixture(service);
-  const { prompt, doomed, run, key, secret, invocation, erased } = fixture;
+  const { prompt, doomed, run, key, secret, invocation, erased, evaluation: measured } = fixture;
   const prompts = '/api/v1/prompts';
   const messages = [{ role: 'user', content: 'Hello once more' }];
   const known = { 'If-Match': '*' };
@@ -171,6 +185,11 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     listTestRuns: { method: 'GET', path: `${prompts}/${prompt}/test-runs` },
     getTestRun: { method: 'GET', path: `/api/v1/test-runs/${run}` },
     getTestRunResults: { method: 'GET', path: `/api/v1/test-runs/${run}/results` },
+    createEvaluation: { method: 'POST', path: `${prompts}/${prompt}/evaluations`, body: evaluation },
+    listEvaluations: { method: 'GET', path: `${prompts}/${prompt}/evaluations` },
+    getEvaluation: { method: 'GET', path: `/api/v1/evaluations/${measured}` },
+    cancelEvaluation: { method: 'POST', path: `/api/v1/evaluations/${measured}/cancel` },
+    exportEvaluationResults: { method: 'GET', path: `/api/v1/evaluations/${measured}/results` },
     listInvocations: { method: 'GET', path: '/api/v1/invocations' },
     getInvocation: { method: 'GET', path: `/api/v1/invocations/${invocation}` },
     getInvocationContent: { method: 'GET', path: `/api/v1/invocations/${invocation}/content` },

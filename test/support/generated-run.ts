@@ -174,10 +174,13 @@ export function writeOf(
 ): Write | undefined {
   const operationId = findOperation(method, url);
   if (operationId === undefined || status >= 300 || !operations.includes(operationId)) return undefined;
+  // An operation that takes no body ignores it, whatever it is.
+  const { bodyLimit }: OperationRow = operationTable[operationId];
+  const isEmpty = bodyLimit === 0 || body === undefined || body === '';
   return {
     operationId,
     etag: headers['etag'] ?? '',
-    sent: JSON.parse(body === undefined || body === '' ? '{}' : body) as Json,
+    sent: JSON.parse(isEmpty ? '{}' : body) as Json,
     answer: JSON.parse(text) as Json,
     isReplayed: headers['idempotency-replayed'] !== undefined,
   };

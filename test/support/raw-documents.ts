@@ -5,6 +5,7 @@ import { productFields } from '../../src/orders/catalog/products/product.ts';
 import { integrationFields } from '../../src/webhooks/integrations/integration.ts';
 import { orderFields } from '../../src/orders/order.ts';
 import { contentFields, promptFields } from '../../src/prompts/prompt.ts';
+import { evaluationFields } from '../../src/prompts/evaluations/runs/evaluation.ts';
 import { datasetFields, versionFields } from '../../src/prompts/evaluations/datasets/dataset.ts';
 import { testRunFields } from '../../src/prompts/test-runs/test-run.ts';
 import type { PagedDatabase } from '../../src/storage/db/pages.ts';
@@ -39,6 +40,10 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   datasets: [...audited, ...datasetFields.storedNames],
   dataset_versions: [...versionFields.storedNames, 'pending'],
   case_keys: ['_id', 'key', 'erased_at'],
+  evaluations: [
+    ...[...audited, ...evaluationFields.storedNames, 'active', 'lease', 'heartbeat', 'slot', 'key_slot'],
+    ...['next', 'entries', 'pending', 'results_until', 'expires_at'],
+  ],
   test_runs: [...stamps, ...testRunFields.storedNames, 'heartbeat', 'buried_at'],
   api_keys: [
     ...[
@@ -119,6 +124,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
     ...[
       'prompt_version',
       'label',
+      'evaluation_id',
       'tags',
       'request_id',
       'trace_id',

@@ -67,6 +67,7 @@ export interface TestServiceOptions {
   /** A day by default, so that every check ends, however slow the machine is. */
   answerCheckMs?: number;
   invocationLogTimes?: NonNullable<StartOptions['invocationLogTimes']>;
+  evaluationTimes?: NonNullable<StartOptions['evaluationTimes']>;
   print?: StartOptions['print'];
   /** Those of this release by default. */
   migrations?: NonNullable<StartOptions['migrations']>;
@@ -88,6 +89,7 @@ export async function startTestService({
   statisticsEveryMs = 3_600_000,
   answerCheckMs = 86_400_000,
   invocationLogTimes,
+  evaluationTimes,
   print = () => undefined,
   migrations,
   migratorTimes,
@@ -127,6 +129,7 @@ export async function startTestService({
     ...(clock === undefined ? {} : { clock }),
     ...(streamTimes === undefined ? {} : { streamTimes }),
     ...(invocationLogTimes === undefined ? {} : { invocationLogTimes }),
+    ...(evaluationTimes === undefined ? {} : { evaluationTimes }),
     ...(migrations === undefined ? {} : { migrations }),
     ...(migratorTimes === undefined ? {} : { migratorTimes }),
   });

@@ -21,6 +21,7 @@ export interface AuditedKind<Thing> {
     | 'budget'
     | 'category'
     | 'dataset'
+    | 'evaluation'
     | 'integration'
     | 'invocation'
     | 'location'

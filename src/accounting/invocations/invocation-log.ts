@@ -21,6 +21,8 @@ export interface Invoked {
   readonly isStreamed: boolean;
   /** `name=value` */
   readonly tags: readonly string[];
+  /** Id of the evaluation that it is for. */
+  readonly evaluation?: string;
 }
 
 /** Keeps a record of each invocation. */
@@ -64,7 +66,7 @@ export function createInvocationLog({
     get active() {
       return active;
     },
-    begin({ operation, principal, requestId, traceparent, isStreamed, tags }) {
+    begin({ operation, principal, requestId, traceparent, isStreamed, tags, evaluation }) {
       const at = clock.now();
       active += 1;
       const document: InvocationDocument = {
@@ -73,6 +75,7 @@ export function createInvocationLog({
         operation,
         status: 'interrupted',
         author: authorOf(principal),
+        ...(evaluation !== undefined && { evaluation_id: evaluation }),
         ...(tags.length > 0 && { tags }),
         request_id: requestId,
         ...(traceparent !== undefined && { trace_id: traceparent.slice(3, 35) }),

@@ -440,6 +440,11 @@ function setCeiling(
   return setCost(attempt, most);
 }
 
+/** The most that a call can cost. @returns undefined if that is unknown */
+export function highestCost(quote: Quote | undefined, limit: TokenCeiling): CallCost | undefined {
+  return ceilingOf(quote, withinModel(limit, quote));
+}
+
 function ceilingOf(quote: Quote | undefined, ceiling: TokenCeiling | undefined): CallCost | undefined {
   if (ceiling?.outputTokens === undefined) return undefined;
   return quote?.ceilingOf({ inputTokens: ceiling.inputTokens, outputTokens: ceiling.outputTokens });

@@ -3,7 +3,13 @@ import type { StoredMoney } from '../../base/runtime/money.ts';
 import type { ProblemError } from '../../base/errors/problem-error.ts';
 import type { FinishReason, Usage } from '../../models/language-model.ts';
 
-export type InvocationOperation = 'invoke' | 'chat-completion' | 'response' | 'test-run' | 'provider-test';
+export type InvocationOperation =
+  | 'invoke'
+  | 'chat-completion'
+  | 'response'
+  | 'test-run'
+  | 'evaluation'
+  | 'provider-test';
 export type InvocationStatus = 'succeeded' | 'failed' | 'canceled' | 'interrupted';
 /** As it is stored: documents have the other spelling of `canceled`. */
 export type StoredStatus = Exclude<InvocationStatus, 'canceled'> | 'cancelled';
@@ -52,6 +58,8 @@ export interface InvocationDocument {
   prompt_slug?: string;
   prompt_version?: number;
   label?: string;
+  /** That it is for. */
+  evaluation_id?: string;
   /** `name=value` */
   tags?: readonly string[];
   request_id: string;

@@ -110,7 +110,7 @@ function measure(
   /** Of all attempts; undefined after one whose cost is unknown. */
   let total: NanoDollars | undefined = 0n;
   const tokens: { inputTokens?: number; outputTokens?: number } = {};
-  const onEnd: CallOptions['onEnd'] = ({ usage = {} }, one) => {
+  const onEnd: NonNullable<CallOptions['onEnd']> = ({ usage = {} }, one) => {
     attempts += 1;
     cost = one;
     total = one === undefined || total === undefined ? undefined : total + one.amount;
@@ -123,7 +123,10 @@ function measure(
     watching: (call, check) => ({
       ...call,
       ...(check && { check }),
-      onEnd,
+      onEnd(end, one) {
+        onEnd(end, one);
+        call.onEnd?.(end, one);
+      },
       // That of a shared call changes.
       get deadline() {
         return call.deadline;

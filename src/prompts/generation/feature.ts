@@ -31,6 +31,7 @@ export function createGeneration({ prompts, providers, answerCheckMs, ...options
   return {
     planner: createPlanner({ prompts, providers }),
     generator,
+    checker,
     prepare: createInvocations({ generator, invocations }),
     close: () => checker.close(),
   };

@@ -6,7 +6,7 @@ import type { OperationHandlers, AuthenticatedPrincipal } from '../../http/opera
 import { answeringIn, type Answering, type PrepareInvocation } from '../generation/prepare-invocation.ts';
 import type { Planner, PromptRequest } from '../generation/planner.ts';
 import { parseCacheControl } from './cache-control.ts';
-import { contentFields, generationFields, guardedFields, type Overrides } from '../prompt.ts';
+import { contentFields, guardedFields, readOverrides } from '../prompt.ts';
 import { readTags } from '../../accounting/invocations/tags.ts';
 import { conversationPlaces, readConversation } from './conversation.ts';
 import { atOwnPlaces } from '../generation/own-places.ts';
@@ -132,13 +132,7 @@ function toPromptRequest(body: InvokeRequest = {}): Omit<PromptRequest, 'slugOrI
     model,
     unsupported,
     draft: draft && contentFields.readChange(draft),
-    overrides: toOverrides(body),
+    overrides: readOverrides(body),
     messages: messages && (() => readConversation(messages)),
   };
-}
-
-/** `null` means none. Empty parameters are merged with those of the prompt, so they change nothing. */
-function toOverrides({ parameters, ...others }: InvokeRequest): Overrides {
-  const overrides = generationFields.readChange(others);
-  return parameters === undefined ? overrides : { ...overrides, parameters: parameters ?? undefined };
 }

@@ -1,14 +1,16 @@
 import type { Logger } from 'pino';
-import type { TestRunStore } from './test-run-store.ts';
 
-/** The test runs that this process works on. */
+/** What this process works on under leases: test runs, or evaluations. Other processes see by its heartbeats that it lives. */
 export interface ActiveRuns {
   /**
    * Sends heartbeats of a run until its work has ended. The signal is aborted when another process or request ended or
    * removed the run, and at the end of `drain`; its reason is a `RunCutOffError`.
-   * @param work must not reject
+   * @param work must not reject. `acknowledged` is when the database last had this process as the one that works on the
+   *   run, on the monotonic clock
    */
-  add(id: string, work: (signal: AbortSignal) => Promise<void>): void;
+  add(id: string, work: (signal: AbortSignal, acknowledged: () => number) => Promise<void>): void;
+  /** Stops a run that this process has ended itself. */
+  cutOff(id: string): void;
   /**
    * Resolves when all runs have ended. Runs that have not ended after the time-out are stopped, and so are later runs.
    */
@@ -28,14 +30,16 @@ export class RunCutOffError extends Error {
 }
 
 export interface ActiveRunsDependencies {
-  readonly store: Pick<TestRunStore, 'beat'>;
-  readonly metrics: { setTestRunsActive(count: number): void };
+  readonly store: { beat(ids: readonly string[], beat: number): Promise<readonly string[]> };
+  /** Called with the number of runs when it has changed. */
+  readonly onChange: (active: number) => void;
+  readonly monotonic: () => number;
   readonly log: Logger;
   readonly heartbeatMs: number;
 }
 
-export function createActiveRuns({ store, metrics, log, heartbeatMs }: ActiveRunsDependencies): ActiveRuns {
-  const runs = new Map<string, { controller: AbortController; work: Promise<void> }>();
+export function createActiveRuns({ store, onChange, monotonic, log, heartbeatMs }: ActiveRunsDependencies): ActiveRuns {
+  const runs = new Map<string, { controller: AbortController; work: Promise<void>; acknowledged: number }>();
   let beats = 0;
   let beating = false;
   let isCutOff = false;
@@ -45,17 +49,23 @@ export function createActiveRuns({ store, metrics, log, heartbeatMs }: ActiveRun
     if (beating) return;
     beating = true;
     beats += 1;
+    const sentAt = monotonic();
+    const ids = [...runs.keys()];
     try {
-      const lost = await store.beat([...runs.keys()], beats);
-      for (const id of lost) runs.get(id)?.controller.abort(new RunCutOffError('lost'));
+      const lost = new Set(await store.beat(ids, beats));
+      for (const id of ids) {
+        const run = runs.get(id);
+        if (lost.has(id)) run?.controller.abort(new RunCutOffError('lost'));
+        else if (run !== undefined) run.acknowledged = sentAt;
+      }
     } catch (error) {
-      log.warn({ error }, 'the heartbeat of test runs could not be written');
+      log.warn({ error }, 'a heartbeat could not be written');
     } finally {
       beating = false;
     }
   };
   const countChanged = (): void => {
-    metrics.setTestRunsActive(runs.size);
+    onChange(runs.size);
     if (runs.size > 0) timer ??= setInterval(() => void beat(), heartbeatMs);
     else {
       clearInterval(timer);
@@ -67,12 +77,16 @@ export function createActiveRuns({ store, metrics, log, heartbeatMs }: ActiveRun
     add(id, work) {
       const controller = new AbortController();
       if (isCutOff) controller.abort(new RunCutOffError('stopping'));
-      const ended = work(controller.signal).finally(() => {
+      const run = { controller, work: Promise.resolve(), acknowledged: monotonic() };
+      runs.set(id, run);
+      run.work = work(controller.signal, () => run.acknowledged).finally(() => {
         runs.delete(id);
         countChanged();
       });
-      runs.set(id, { controller, work: ended });
       countChanged();
+    },
+    cutOff(id) {
+      runs.get(id)?.controller.abort(new RunCutOffError('lost'));
     },
     async drain(timeoutMs) {
       const cutOff = (): void => {

@@ -6,14 +6,13 @@ import { noCost, type CallCost, type NanoDollars } from '../../base/runtime/mone
 import { showCost } from '../../accounting/prices/prices.ts';
 import { ProblemError, saidByProvider } from '../../base/errors/problem-error.ts';
 import type { Generator } from '../generation/generator.ts';
-import { withAssumedOutput } from '../generation/output-limit.ts';
+import { callPlan } from '../generation/call-plan.ts';
 import type { Plan, Target } from '../generation/plan.ts';
-import { answered } from '../generation/prepare-invocation.ts';
 import { toInvocationResult } from '../generation/invocation-result.ts';
 import type { InvocationRecord, Spent } from '../../accounting/invocations/invocation-record.ts';
 import { scrub } from '../../base/runtime/scrub.ts';
 import { failureTypes } from '../../models/call/failures.ts';
-import { finishOf, type CallOptions } from '../../models/language-model.ts';
+import type { CallOptions } from '../../models/language-model.ts';
 
 /** The result of one call in the form of the contract, in which it is stored and answered. */
 export type TestResult = components['schemas']['TestResult'];
@@ -40,51 +39,24 @@ export async function callTargets(
   begin: (plan: Plan) => InvocationRecord,
   { generator, log }: CallTargetsDependencies,
 ): Promise<{ results: TestResult[]; cost: NanoDollars | undefined }> {
-  const background = { ...call, background: true };
   let total: NanoDollars | undefined = 0n;
   const perform = async (plan: Plan, { provider, request }: Target): Promise<TestResult> => {
     const { model } = request;
-    const started = performance.now();
     const record = begin(plan);
-    record.note({ provider: provider.id, model });
-    record.asked(request, plan.variables, plan.promptMessages);
-    let cost: CallCost | undefined;
-    const onFinal = (spent: Spent): void => {
-      const { cost: amount, isCeiling } = spent;
-      total = total === undefined || amount === undefined ? undefined : total + amount;
-      if (amount !== undefined) cost = { ...noCost, amount, basis: isCeiling ? 'ceiling' : 'usage' };
-    };
-    try {
-      const assumed = await withAssumedOutput(plan, record.assumedOutputTokens);
-      record.assumed(assumed.assumedOutputTokens);
-      const whole = generator.answer(assumed, { ...background, attemptLog: record }, { isStreamed: false });
-      const { generated } = await finishOf(whole);
-      record.end(answered(generated), onFinal);
-      return {
-        status: 'succeeded',
-        provider: provider.id,
-        model,
-        latency_ms: generated.latencyMs,
-        invocation_id: record.id,
-        result: toInvocationResult(generated),
-      };
-    } catch (error) {
-      record.end({ error, isCanceled: call.signal.aborted }, onFinal);
-      if (!call.signal.aborted) {
-        const ids = { request_id: call.requestId, invocation_id: record.id };
-        log.warn({ ...ids, ...fieldsOf(error, provider.id, model) }, 'a call of a test run failed');
-      }
-      const latency = Math.round(performance.now() - started);
-      return {
-        status: 'failed',
-        provider: provider.id,
-        model,
-        latency_ms: latency,
-        invocation_id: record.id,
-        cost: showCost(cost),
-        error: toTestError(error),
-      };
+    const called = await callPlan(plan, record, call, generator);
+    const { spent, latencyMs } = called;
+    const { cost: amount } = spent ?? {};
+    total = total === undefined || (spent !== undefined && amount === undefined) ? undefined : total + (amount ?? 0n);
+    const about = { provider: provider.id, model, latency_ms: latencyMs, invocation_id: record.id };
+    if ('generated' in called) {
+      return { status: 'succeeded', ...about, result: toInvocationResult(called.generated) };
     }
+    const { error } = called;
+    if (!call.signal.aborted) {
+      const ids = { request_id: call.requestId, invocation_id: record.id };
+      log.warn({ ...ids, ...fieldsOf(error, provider.id, model) }, 'a call of a test run failed');
+    }
+    return { status: 'failed', ...about, cost: showCost(costOf(spent)), error: toTestError(error) };
   };
   const calls: Promise<TestResult>[] = [];
   for (const plan of plans) {
@@ -97,8 +69,13 @@ export async function callTargets(
   return { results, cost: total };
 }
 
+/** What a call cost that failed. */
+export function costOf({ cost, isCeiling }: Partial<Spent> = {}): CallCost | undefined {
+  return cost === undefined ? undefined : { ...noCost, amount: cost, basis: isCeiling ? 'ceiling' : 'usage' };
+}
+
 /** The same fields as in the log line of a failed invocation. */
-function fieldsOf(error: unknown, provider: string, model: string): Record<string, unknown> {
+export function fieldsOf(error: unknown, provider: string, model: string): Record<string, unknown> {
   const problem = error instanceof ProblemError ? error : undefined;
   return {
     problem: problem?.type ?? 'internal-error',
@@ -112,7 +89,8 @@ function fieldsOf(error: unknown, provider: string, model: string): Record<strin
 
 const errorTypes = [...failureTypes, 'budget-exceeded', 'cost-unknown'] as const;
 
-function toTestError(error: unknown): components['schemas']['TestError'] {
+/** Why a call failed, in the form of the contract. */
+export function toTestError(error: unknown): components['schemas']['TestError'] {
   const problem = error instanceof ProblemError ? error : undefined;
   const type = errorTypes.find((known) => known === problem?.type) ?? 'internal-error';
   return {

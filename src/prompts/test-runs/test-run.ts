@@ -6,8 +6,8 @@ import { defined } from '../../base/runtime/objects.ts';
 
 export type EndStatus = 'done' | 'failed' | 'interrupted';
 
-/** Stored as decimal digits. */
-const runCost: Kind<NanoDollars | 'unknown', string, components['schemas']['TestRunCost']> = {
+/** What several calls cost together. Stored as decimal digits. */
+export const totalCost: Kind<NanoDollars | 'unknown', string, components['schemas']['TestRunCost']> = {
   toStored: (cost) => (cost === 'unknown' ? cost : showMoney(cost).amount),
   fromStored: (stored) => (stored === 'unknown' ? stored : fromAmount(stored)),
   show: (cost) => (cost === 'unknown' ? null : showMoney(cost)),
@@ -36,7 +36,7 @@ export const testRunFields = fields({
   /** The calls that succeeded; set when it is done. */
   answeredCount: made(integer, { optional: true }),
   /** What all calls cost together; set when it is done. */
-  cost: made(runCost, { optional: true }),
+  cost: made(totalCost, { optional: true }),
   /** Set at its end. */
   finishedAt: made(moment, { optional: true }),
   /** Size of its stored results, which are the answer of `getTestRunResults` byte by byte; set when it is done. */

@@ -138,7 +138,13 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
     dependencies;
   const { deleteAllOf, invocations, clock, random, heartbeatMs = 5_000, staleMs = 30_000 } = dependencies;
   const archive = createResultArchive(blobs);
-  const active = createActiveRuns({ store, metrics, log, heartbeatMs });
+  const active = createActiveRuns({
+    store,
+    onChange: metrics.setTestRunsActive,
+    monotonic: clock.monotonic,
+    log,
+    heartbeatMs,
+  });
   let stopping = false;
 
   const existing = async ({ invoker, respondAsync }: TestRequest): Promise<TestOutcome | undefined> => {

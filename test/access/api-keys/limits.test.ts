@@ -94,10 +94,10 @@ describe('a key that is limited to some prompts', () => {
     expect(answers.map(({ body }) => problemIn(body))).toEqual(answers.map(() => problem('prompt-not-found')));
   });
 
-  it('finds no other by any operation of the contract that names a prompt, a test run or an invocation', async () => {
+  it('finds no other by any operation of the contract that names a prompt, a test run, an evaluation or an invocation', async () => {
     const calls = await callEveryOperation(harness.service);
     const named = Object.entries(operationTable).flatMap(([id, row]) =>
-      /\{slugOrId\}|\/(test-runs|invocations)\/\{id\}/.test(row.path) ? [id as OperationId] : [],
+      /\{slugOrId\}|\/(test-runs|evaluations|invocations)\/\{id\}/.test(row.path) ? [id as OperationId] : [],
     );
     expect(named.length).toBeGreaterThan(15);
     const limited = await makeKey({ prompts: [await idOf(own)] });
@@ -110,7 +110,8 @@ describe('a key that is limited to some prompts', () => {
     );
     const type = (id: OperationId): string =>
       (/[a-z]Invocation/.test(id) && 'invocation-not-found') ||
-      (/^getTestRun/.test(id) ? 'test-run-not-found' : 'prompt-not-found');
+      (/^getTestRun/.test(id) && 'test-run-not-found') ||
+      (/\/evaluations\/\{id\}/.test(operationTable[id].path) ? 'evaluation-not-found' : 'prompt-not-found');
     expect(answers).toEqual(named.map((id) => [id, 404, problem(type(id))]));
     const free = await harness.service.call(calls.getTestRun.method, calls.getTestRun.path);
     expect(free.status).toBe(200);

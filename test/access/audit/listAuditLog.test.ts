@@ -41,6 +41,7 @@ const unrecorded: Partial<Record<OperationId, string>> = {
   createResponse: 'the invocation log has it',
   testProvider: 'the invocation log has it',
   createTestRun: 'the list of test runs and the invocation log have it',
+  cancelEvaluation: 'only for one that has not ended: cancelEvaluation.test.ts',
   renderPrompt: 'it changes nothing',
   createInvocationFeedback: 'feedback is itself a record',
   createOrder: 'orders are themselves records, and keep when they were placed and ended',

@@ -17,6 +17,7 @@ import { create as createPrompt, promptsPath } from '../../prompts/prompts-harne
 import { problem, setUp } from '../../support/per-operation.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import type { Answer } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
 
 const setup = setUp({ WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' });
 
@@ -192,6 +193,19 @@ const lists: Record<ListId, () => Promise<Sample>> = {
     const body = { providers: [{ provider: 'echo' }] };
     const run = await setup.service.call('POST', `${promptsPath}/${id}/test`, { body });
     return copies('test_runs', run.body.id as string, `${promptsPath}/${id}/test-runs?status=done`);
+  },
+  async listEvaluations() {
+    const { id } = await createPrompt(setup.service, { selected_provider: 'echo' });
+    await setDataset(setup.service, 'measured', ['{"checks":[{"type":"contains","value":"a"}]}']);
+    const body = { candidate: {}, dataset: { name: 'measured' }, rule: { all_pass: true } };
+    const path = `${promptsPath}/${id}/evaluations`;
+    const started = await setup.service.call('POST', path, { body });
+    const made = started.body.id as string;
+    await until(
+      () => setup.service.call('GET', `/api/v1/evaluations/${made}`),
+      (answer) => answer.body.status === 'ended',
+    );
+    return copies('evaluations', made, `${path}?status=ended`);
   },
   async listInvocations() {
     const { id } = await createPrompt(setup.service, { selected_provider: 'echo' });

@@ -248,5 +248,6 @@ function slowEcho(milliseconds: number, onCall?: (value: undefined) => void): Pr
     unsupported: async () => [],
     rewritten: async () => [],
     outputLimit: async () => undefined,
+    ceiling: async () => ({ inputTokens: 0, outputTokens: 0, isKept: true, likelyInputTokens: 0 }),
   };
 }

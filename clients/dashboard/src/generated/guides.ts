@@ -23,4 +23,5 @@ export const guides: readonly { title: string; place: string }[] = [
   {"title":"Leave OpenAI's hosted prompts","place":"#/leave-openai-s-hosted-prompts"},
   {"title":"Read the numbers of the dashboard","place":"#/read-the-numbers-of-the-dashboard"},
   {"title":"Data sets","place":"#/data-sets"},
+  {"title":"Evaluate a version","place":"#/evaluate-a-version"},
 ];

@@ -57,6 +57,13 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     get: { method: 'GET', path: '/api/v1/test-runs/{id}' },
     getResults: { method: 'GET', path: '/api/v1/test-runs/{id}/results' },
   },
+  evaluations: {
+    list: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/evaluations', input: 'query', page: true },
+    create: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/evaluations', input: 'body', key: true },
+    get: { method: 'GET', path: '/api/v1/evaluations/{id}' },
+    cancel: { method: 'POST', path: '/api/v1/evaluations/{id}/cancel', repeatable: true },
+    exportResults: { method: 'GET', path: '/api/v1/evaluations/{id}/results', input: 'query', text: true },
+  },
   invocations: {
     list: { method: 'GET', path: '/api/v1/invocations', input: 'query', page: true },
     export: { method: 'GET', path: '/api/v1/invocations/export', input: 'query', text: true },
@@ -205,6 +212,11 @@ export type OperationName =
   | 'testRuns.list'
   | 'testRuns.get'
   | 'testRuns.getResults'
+  | 'evaluations.list'
+  | 'evaluations.create'
+  | 'evaluations.get'
+  | 'evaluations.cancel'
+  | 'evaluations.exportResults'
   | 'invocations.list'
   | 'invocations.export'
   | 'invocations.get'

@@ -444,7 +444,100 @@ export interface TestRunsResource {
 }
 
 /**
- * The invocation log has a record of each invocation: of a prompt, of OpenAI's API, or of a test run. It says who
+ * An evaluation measures a version of a prompt with the cases of a data set, alone or beside another version, and
+ * decides by a rule: passed, failed or inconclusive. See [Evaluate a version](/docs#/evaluate-a-version).
+ */
+export interface EvaluationsResource {
+  /**
+   * List evaluations.
+   *
+   * Lists the evaluations of a prompt, the newest first.
+   *
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
+   * @throws {ProblemError} `prompt-not-found` (404)
+   */
+  list(slugOrId: string, query?: Query<'listEvaluations'>, options?: CallOptions<'listEvaluations'>): ListCall<Schemas['EvaluationPage']>;
+
+  /**
+   * Start an evaluation.
+   *
+   * Asks a version of the prompt, the candidate, for an answer to each case of a data set, checks the answers, and
+   * decides by a rule. With a `baseline`, both are asked at about the same time.
+   *
+   * The answer comes immediately; get the evaluation again until it has ended. Before the first call of a provider, each
+   * case is checked as an invocation is. If one cannot be asked, or has no checks, the evaluation ends as `refused` and
+   * names it.
+   *
+   * The answers are ordinary invocations: they are in the invocation log, cost what others cost, and count for budgets.
+   * They are not taken from the cache, and wait for what callers invoke. An answer that callers could not use (it breaks
+   * its format, is cut by its length or filtered, or the provider refuses the request) does not pass. Other failures are
+   * repeated twice; what remains is an error, which no case can be decided by.
+   *
+   * With `dry_run`, nothing happens: the answer says how many calls it would make, and what they can cost at most.
+   *
+   * In the whole service, 10 evaluations run at the same time, and 2 of an API key (with the keys that it created). 20
+   * more of it wait. Evaluations are kept for 400 days, their results for 30.
+   *
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
+   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `dataset-not-found` (404), `idempotency-key-in-use` (409), `unknown-label` (422), `inconsistent-content` (422), `too-few-cases` (422), `idempotency-key-reused` (422)
+   */
+  create(slugOrId: string, body: Schemas['EvaluationStart'], options?: CallOptions<'createEvaluation'>): Call<Schemas['EvaluationPlan'] | Schemas['Evaluation']>;
+
+  /**
+   * Get an evaluation.
+   *
+   * Returns an evaluation. While it runs, it says how far it is and what it has cost; how cases went is shown only after its end. Repeat this until it has ended.
+   *
+   * @param id Id of the evaluation.
+   * @throws {ProblemError} `evaluation-not-found` (404)
+   */
+  get(id: string, options?: CallOptions<'getEvaluation'> & { ifNoneMatch?: undefined }): Call<Schemas['Evaluation']>;
+  /**
+   * Get an evaluation.
+   *
+   * Returns an evaluation. While it runs, it says how far it is and what it has cost; how cases went is shown only after its end. Repeat this until it has ended.
+   *
+   * @param id Id of the evaluation.
+   * @throws {ProblemError} `evaluation-not-found` (404)
+   */
+  get(id: string, options: CallOptions<'getEvaluation'>): Call<Schemas['Evaluation'] | undefined>;
+
+  /**
+   * Cancel an evaluation.
+   *
+   * Stops an evaluation, which gets no verdict. What was stored of its results stays. Calls in progress are ended; the
+   * providers may charge for them.
+   *
+   * For an evaluation that has ended before, nothing changes.
+   *
+   * @param id Id of the evaluation.
+   * @throws {ProblemError} `evaluation-not-found` (404)
+   */
+  cancel(id: string, options?: CallOptions<'cancelEvaluation'>): Call<Schemas['Evaluation']>;
+
+  /**
+   * Export the results of an evaluation.
+   *
+   * Returns the results of an evaluation that has ended as JSON Lines, a case a line, in the order in which they were
+   * asked. While it runs, the answer is 409 with `Retry-After`. Results are kept for 30 days after its end.
+   *
+   * Each line has `case`, `group` of those that have one, `outcome`, `candidate` and, with a baseline, `baseline`. Both
+   * have `passed` (absent for an error), and of the last call `provider`, `model`, `latency_ms`, `cost` and
+   * `invocation_id`. `answer` is the answer as an invocation has it, unless it has more than 256 KiB. `checks` are the
+   * results of the checks, each with its `type`, `pass`, `score` and `reason`. `failure` says why an answer could not be
+   * used: `broken-format`, `filtered`, `cut` or `refused`. `error` is the problem of a call that had no answer.
+   *
+   * A case that was made of an invocation has no `answer` and no `reason`: they could not be erased with its content. One
+   * whose content was erased is not asked, and its `outcome` is `erased`.
+   *
+   * @param id Id of the evaluation.
+   * @throws {ProblemError} `evaluation-not-found` (404), `evaluation-running` (409), `evaluation-results-deleted` (409)
+   */
+  exportResults(id: string, query?: Query<'exportEvaluationResults'>, options?: CallOptions<'exportEvaluationResults'>): Call<operations['exportEvaluationResults']['responses'][200]['content']['application/jsonl']>;
+}
+
+/**
+ * The invocation log has a record of each invocation: of a prompt, of OpenAI's API, of a test run, or of an evaluation. It says who
  * invoked what, which providers were called, and how many tokens they used. The texts of request and answer are kept
  * apart from it, only if the operator asks for this.
  */
@@ -727,7 +820,7 @@ export interface DatasetsResource {
    * not valid, or two cases have the same id, nothing changes, and `errors` of the problem names up to 20 of them with
    * their lines.
    *
-   * The newest 20 versions are kept.
+   * The newest 20 versions are kept, and those that an evaluation names.
    *
    * @param name Name of the data set.
    * @throws {ProblemError} `too-many-datasets` (409), `edit-conflict` (409), `precondition-failed` (412), `dataset-refused` (422)
@@ -1747,7 +1840,12 @@ export interface Resources {
    */
   readonly testRuns: TestRunsResource;
   /**
-   * The invocation log has a record of each invocation: of a prompt, of OpenAI's API, or of a test run. It says who
+   * An evaluation measures a version of a prompt with the cases of a data set, alone or beside another version, and
+   * decides by a rule: passed, failed or inconclusive. See [Evaluate a version](/docs#/evaluate-a-version).
+   */
+  readonly evaluations: EvaluationsResource;
+  /**
+   * The invocation log has a record of each invocation: of a prompt, of OpenAI's API, of a test run, or of an evaluation. It says who
    * invoked what, which providers were called, and how many tokens they used. The texts of request and answer are kept
    * apart from it, only if the operator asks for this.
    */

@@ -492,6 +492,118 @@ export interface paths<Other = string & {}> {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/prompts/{slugOrId}/evaluations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List evaluations
+         * @description Lists the evaluations of a prompt, the newest first.
+         */
+        get: operations<Other>["listEvaluations"];
+        put?: never;
+        /**
+         * Start an evaluation
+         * @description Asks a version of the prompt, the candidate, for an answer to each case of a data set, checks the answers, and
+         *     decides by a rule. With a `baseline`, both are asked at about the same time.
+         *
+         *     The answer comes immediately; get the evaluation again until it has ended. Before the first call of a provider, each
+         *     case is checked as an invocation is. If one cannot be asked, or has no checks, the evaluation ends as `refused` and
+         *     names it.
+         *
+         *     The answers are ordinary invocations: they are in the invocation log, cost what others cost, and count for budgets.
+         *     They are not taken from the cache, and wait for what callers invoke. An answer that callers could not use (it breaks
+         *     its format, is cut by its length or filtered, or the provider refuses the request) does not pass. Other failures are
+         *     repeated twice; what remains is an error, which no case can be decided by.
+         *
+         *     With `dry_run`, nothing happens: the answer says how many calls it would make, and what they can cost at most.
+         *
+         *     In the whole service, 10 evaluations run at the same time, and 2 of an API key (with the keys that it created). 20
+         *     more of it wait. Evaluations are kept for 400 days, their results for 30.
+         */
+        post: operations<Other>["createEvaluation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/evaluations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an evaluation
+         * @description Returns an evaluation. While it runs, it says how far it is and what it has cost; how cases went is shown only after its end. Repeat this until it has ended.
+         */
+        get: operations<Other>["getEvaluation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/evaluations/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel an evaluation
+         * @description Stops an evaluation, which gets no verdict. What was stored of its results stays. Calls in progress are ended; the
+         *     providers may charge for them.
+         *
+         *     For an evaluation that has ended before, nothing changes.
+         */
+        post: operations<Other>["cancelEvaluation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/evaluations/{id}/results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the results of an evaluation
+         * @description Returns the results of an evaluation that has ended as JSON Lines, a case a line, in the order in which they were
+         *     asked. While it runs, the answer is 409 with `Retry-After`. Results are kept for 30 days after its end.
+         *
+         *     Each line has `case`, `group` of those that have one, `outcome`, `candidate` and, with a baseline, `baseline`. Both
+         *     have `passed` (absent for an error), and of the last call `provider`, `model`, `latency_ms`, `cost` and
+         *     `invocation_id`. `answer` is the answer as an invocation has it, unless it has more than 256 KiB. `checks` are the
+         *     results of the checks, each with its `type`, `pass`, `score` and `reason`. `failure` says why an answer could not be
+         *     used: `broken-format`, `filtered`, `cut` or `refused`. `error` is the problem of a call that had no answer.
+         *
+         *     A case that was made of an invocation has no `answer` and no `reason`: they could not be erased with its content. One
+         *     whose content was erased is not asked, and its `outcome` is `erased`.
+         */
+        get: operations<Other>["exportEvaluationResults"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/invocations": {
         parameters: {
             query?: never;
@@ -757,7 +869,7 @@ export interface paths<Other = string & {}> {
          *     not valid, or two cases have the same id, nothing changes, and `errors` of the problem names up to 20 of them with
          *     their lines.
          *
-         *     The newest 20 versions are kept.
+         *     The newest 20 versions are kept, and those that an evaluation names.
          */
         put: operations<Other>["setDataset"];
         post?: never;
@@ -3879,6 +3991,326 @@ export interface components<Other = string & {}> {
             finished_at?: components<Other>["schemas"]["Timestamp"];
         };
         /**
+         * EvaluationStatus
+         * @description - `planning`: each case is checked. No provider was called.
+         *     - `queued`: it waits for its turn.
+         *     - `running`: providers are being called.
+         *     - `ended`: there is a verdict.
+         *     - `canceled`: stopped before its end. It has the results that were stored before.
+         *     - `refused`: a version, a model or a case cannot be asked. No provider was called.
+         * @example ended
+         * @enum {string}
+         */
+        EvaluationStatus: "planning" | "queued" | "running" | "ended" | "canceled" | "refused";
+        /**
+         * EvaluationId
+         * @description The server sets it; it never changes.
+         * @example 7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2
+         */
+        EvaluationId: string;
+        /**
+         * EvaluatedSide
+         * @description What is asked.
+         * @example {
+         *       "version": 8,
+         *       "provider": "openai",
+         *       "model": "gpt-4.1-mini"
+         *     }
+         */
+        EvaluatedSide: {
+            version: components<Other>["schemas"]["VersionNumber"];
+            /**
+             * @description Label that the request named. `version` is the one that it named then.
+             * @example staging
+             */
+            label?: string;
+            provider?: components<Other>["schemas"]["ProviderId"];
+            model?: components<Other>["schemas"]["ModelId"];
+            overrides?: components<Other>["schemas"]["EvaluatedOverrides"];
+        };
+        /**
+         * DatasetName
+         * @description Name of the data set. It is part of its path, and never changes.
+         * @example support-tickets
+         */
+        DatasetName: string;
+        /**
+         * CaseCount
+         * @description How many cases it has.
+         * @example 120
+         */
+        CaseCount: number;
+        /**
+         * EvaluationCalls
+         * @description How many answers are asked for. Calls that fail and are repeated count once.
+         * @example 200
+         */
+        EvaluationCalls: number;
+        /**
+         * EvaluationCeiling
+         * @description The most that the calls can cost if none is repeated. `null` if that is unknown for one of them: its model has no price, or the provider gets no limit of output tokens.
+         * @example {
+         *       "amount": "1.92",
+         *       "currency": "USD"
+         *     }
+         */
+        EvaluationCeiling: {
+            amount: components<Other>["schemas"]["CostAmount"];
+            currency: components<Other>["schemas"]["PriceCurrency"];
+        } | null;
+        /**
+         * EvaluationCost
+         * @description What the calls of the stored results cost, failed ones included, as their records have it. `null` if that is unknown for one of them.
+         * @example {
+         *       "amount": "0.0032",
+         *       "currency": "USD"
+         *     }
+         */
+        EvaluationCost: {
+            amount: components<Other>["schemas"]["CostAmount"];
+            currency: components<Other>["schemas"]["PriceCurrency"];
+        } | null;
+        /**
+         * CaseId
+         * @description Id of the case, unique in its data set. Without one, it is `invocation_id`, else made of `variables` and `messages`.
+         * @example export-button
+         */
+        CaseId: string;
+        /**
+         * EvaluationRefusal
+         * @description Why nothing can be asked.
+         * @example {
+         *       "mistakes": [
+         *         {
+         *           "problem": "urn:prompt-gateway:problem:missing-variables",
+         *           "detail": "The prompt needs values for all of its variables.",
+         *           "case": "login",
+         *           "side": "candidate"
+         *         }
+         *       ]
+         *     }
+         */
+        EvaluationRefusal: {
+            /**
+             * @description The first mistakes. After 20, the rest is not checked.
+             * @example [
+             *       {
+             *         "problem": "urn:prompt-gateway:problem:missing-variables",
+             *         "detail": "The prompt needs values for all of its variables.",
+             *         "case": "login",
+             *         "side": "candidate"
+             *       }
+             *     ]
+             */
+            mistakes: components<Other>["schemas"]["EvaluationMistake"][];
+        };
+        /**
+         * Evaluation
+         * @description A version of a prompt, measured with the cases of a data set.
+         * @example {
+         *       "id": "7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2",
+         *       "prompt_id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "status": "ended",
+         *       "candidate": {
+         *         "version": 8,
+         *         "provider": "openai",
+         *         "model": "gpt-4.1-mini"
+         *       },
+         *       "baseline": {
+         *         "version": 7,
+         *         "label": "production",
+         *         "provider": "openai",
+         *         "model": "gpt-4.1-mini"
+         *       },
+         *       "dataset": {
+         *         "name": "support-tickets",
+         *         "version": 2,
+         *         "cases": 100
+         *       },
+         *       "rule": {
+         *         "not_worse_by": 0.05
+         *       },
+         *       "calls": 200,
+         *       "ceiling": {
+         *         "amount": "1.92",
+         *         "currency": "USD"
+         *       },
+         *       "cases_done": 100,
+         *       "cost": {
+         *         "amount": "0.0464",
+         *         "currency": "USD"
+         *       },
+         *       "verdict": {
+         *         "outcome": "passed",
+         *         "interval": {
+         *           "lower": -0.0335,
+         *           "upper": 0.0789
+         *         },
+         *         "units": 100,
+         *         "errors": 0,
+         *         "passed": 97,
+         *         "regressed": 2,
+         *         "improved": 4
+         *       },
+         *       "author": {
+         *         "type": "key",
+         *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *         "name": "Release pipeline"
+         *       },
+         *       "created_at": "2026-11-05T15:00:00.000Z",
+         *       "started_at": "2026-11-05T15:00:01.912Z",
+         *       "finished_at": "2026-11-05T15:02:40.003Z"
+         *     }
+         */
+        Evaluation: {
+            id: components<Other>["schemas"]["EvaluationId"];
+            prompt_id: components<Other>["schemas"]["PromptId"];
+            /**
+             * @description Status of the evaluation.
+             * @example ended
+             */
+            status: components<Other>["schemas"]["EvaluationStatus"] | components<Other>["schemas"]["OtherValue"];
+            candidate: components<Other>["schemas"]["EvaluatedSide"];
+            baseline?: components<Other>["schemas"]["EvaluatedSide"];
+            dataset: components<Other>["schemas"]["EvaluatedDataset"];
+            checks?: components<Other>["schemas"]["EvaluationChecks"];
+            rule: components<Other>["schemas"]["AppliedRule"];
+            calls?: components<Other>["schemas"]["EvaluationCalls"];
+            ceiling?: components<Other>["schemas"]["EvaluationCeiling"];
+            /**
+             * @description How many cases have a stored result.
+             * @example 120
+             */
+            cases_done: number;
+            cost: components<Other>["schemas"]["EvaluationCost"];
+            refusal?: components<Other>["schemas"]["EvaluationRefusal"];
+            /**
+             * @description Why it is `canceled`.
+             *
+             *     - `requested`: somebody canceled it.
+             *     - `key-revoked`: the API key that started it is revoked or has expired.
+             *     - `budget-exceeded`: a budget did not allow a call.
+             *     - `internal-error`: the service failed.
+             * @example requested
+             */
+            canceled_because?: ("requested" | "key-revoked" | "budget-exceeded" | "internal-error") | components<Other>["schemas"]["OtherValue"];
+            verdict?: components<Other>["schemas"]["EvaluationVerdict"];
+            author: components<Other>["schemas"]["Author"];
+            created_at: components<Other>["schemas"]["Timestamp"];
+            started_at?: components<Other>["schemas"]["Timestamp"];
+            finished_at?: components<Other>["schemas"]["Timestamp"];
+        };
+        /**
+         * EvaluatedSideInput
+         * @description What is asked: a version of the prompt, and what replaces members of it, as in an invocation. Its fallbacks are not called.
+         * @example {
+         *       "version": 8
+         *     }
+         */
+        EvaluatedSideInput: {
+            /**
+             * @description Version to ask. Default: the latest version.
+             * @example 8
+             */
+            version?: number;
+            /**
+             * @description Label of the version to ask, which is the one that it names now. If the prompt has no such label, the answer is 422 `unknown-label`. It cannot be combined with `version` (`invalid-request`).
+             * @example staging
+             */
+            label?: string;
+            /**
+             * @description Provider to use instead of the selected one. Without `model`, its default model runs.
+             * @example echo
+             */
+            provider?: string;
+            /**
+             * @description Model to use instead of the selected one.
+             * @example gpt-4.1-mini
+             */
+            model?: string;
+            parameters?: components<Other>["schemas"]["GenerationParametersInput"];
+            response_format?: components<Other>["schemas"]["ResponseFormatInput"];
+            tools?: components<Other>["schemas"]["ToolsInput"];
+            tool_choice?: components<Other>["schemas"]["ToolChoiceInput"];
+            provider_options?: components<Other>["schemas"]["ProviderOptions"];
+            fallbacks?: components<Other>["schemas"]["FallbacksInput"];
+            retries?: components<Other>["schemas"]["Retries"];
+        };
+        /**
+         * Check
+         * @description What an answer has to be. Names and members are those of promptfoo. `not-` before a type means the opposite. In `value`, `{{expected}}` is the expected answer of the case, and `{{name}}` the value of its variable. A text that is only one of these is the value itself, also a list or an object. A check fails, also one with `not-`, if such a value is missing or empty, or if what it checks is unknown.
+         * @example {
+         *       "type": "contains",
+         *       "value": "{{expected}}"
+         *     }
+         */
+        Check: {
+            /**
+             * CheckType
+             * @description - `equals`: the answer is `value`; JSON is compared as JSON.
+             *     - `contains`, `icontains` (upper and lower case are the same), `starts-with`: `value` is a text.
+             *     - `contains-all`, `contains-any`: `value` is a list of texts, or a text that separates them by commas.
+             *     - `regex`: `value` is a regular expression of ECMAScript, which matches somewhere in the answer.
+             *     - `is-json`, `contains-json`: the answer is JSON, or has a JSON object or array in it; `value` is its schema, if there is one.
+             *     - `finish-reason`: `value` is why generation ended, for example `stop`.
+             *     - `is-valid-openai-tools-call`: the answer calls tools of the prompt, with arguments that match their schemas.
+             *     - `cost`, `latency`: the call costs at most `threshold` US dollars, or takes at most `threshold` milliseconds.
+             * @example contains
+             * @enum {string}
+             */
+            type: "equals" | "not-equals" | "contains" | "not-contains" | "icontains" | "not-icontains" | "contains-all" | "not-contains-all" | "contains-any" | "not-contains-any" | "starts-with" | "not-starts-with" | "regex" | "not-regex" | "is-json" | "not-is-json" | "contains-json" | "not-contains-json" | "finish-reason" | "not-finish-reason" | "is-valid-openai-tools-call" | "not-is-valid-openai-tools-call" | "cost" | "not-cost" | "latency" | "not-latency";
+            value?: components<Other>["schemas"]["CheckValue"];
+            /**
+             * @description Of `cost` in US dollars, of `latency` in milliseconds. Required by these, and refused by others.
+             * @example 0.01
+             */
+            threshold?: number;
+            /**
+             * @description Its share in the score of the case. Default: 1.
+             * @example 2
+             */
+            weight?: number;
+            /**
+             * @description A name, under which results of checks are added up.
+             * @example tone
+             */
+            metric?: string;
+            /**
+             * @description JSON pointer to the part of a JSON answer that is checked. A part that is not there fails the check, also one with `not-`.
+             * @example /priority
+             */
+            at?: string;
+        };
+        /**
+         * EvaluationRule
+         * @description What decides. It has one member:
+         *
+         *     - `not_worse_by`: the candidate passes if its rate of passed cases is not lower than that of the baseline by this or more.
+         *     - `min_pass_rate`: the candidate passes if it passes this part of all cases that are like these.
+         *     - `all_pass`: the candidate passes if it passes each of these cases.
+         * @example {
+         *       "not_worse_by": 0.05
+         *     }
+         */
+        EvaluationRule: {
+            /**
+             * @description A margin. It needs a `baseline`.
+             * @example 0.05
+             */
+            not_worse_by?: number;
+            /**
+             * @description A rate of passed cases. It takes no `baseline`.
+             * @example 0.9
+             */
+            min_pass_rate?: number;
+            /**
+             * @description Always `true`. It takes no `baseline`.
+             * @example true
+             * @constant
+             */
+            all_pass?: true;
+        };
+        /**
          * Moment
          * @description A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
          *     Without an offset, the date and time are in UTC.
@@ -4004,10 +4436,10 @@ export interface components<Other = string & {}> {
             id: components<Other>["schemas"]["InvocationId"];
             created_at: components<Other>["schemas"]["Timestamp"];
             /**
-             * @description What was requested: `invoke` a prompt, `chat-completion` and `response` of OpenAI's API, a call of a `test-run`, or a `provider-test`.
+             * @description What was requested: `invoke` a prompt, `chat-completion` and `response` of OpenAI's API, a call of a `test-run` or of an `evaluation`, or a `provider-test`.
              * @example invoke
              */
-            operation: ("invoke" | "chat-completion" | "response" | "test-run" | "provider-test") | components<Other>["schemas"]["OtherValue"];
+            operation: ("invoke" | "chat-completion" | "response" | "test-run" | "evaluation" | "provider-test") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description How it ended.
              * @example succeeded
@@ -4036,6 +4468,11 @@ export interface components<Other = string & {}> {
              * @example production
              */
             label?: string;
+            /**
+             * @description Id of the evaluation that it is for.
+             * @example 7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2
+             */
+            evaluation_id?: string;
             tags?: components<Other>["schemas"]["InvocationTags"];
             /**
              * @description `X-Request-Id` of the request.
@@ -4147,7 +4584,7 @@ export interface components<Other = string & {}> {
          * @example prompt
          * @enum {string}
          */
-        AuditedResourceType: "api-key" | "budget" | "category" | "dataset" | "integration" | "invocation" | "location" | "price" | "product" | "prompt" | "session";
+        AuditedResourceType: "api-key" | "budget" | "category" | "dataset" | "evaluation" | "integration" | "invocation" | "location" | "price" | "product" | "prompt" | "session";
         /**
          * DisabledReason
          * @description - `gone`: the receiver answered 410.
@@ -4206,18 +4643,6 @@ export interface components<Other = string & {}> {
             error?: components<Other>["schemas"]["AttemptError"] | components<Other>["schemas"]["OtherValue"];
         };
         /**
-         * DatasetName
-         * @description Name of the data set. It is part of its path, and never changes.
-         * @example support-tickets
-         */
-        DatasetName: string;
-        /**
-         * CaseCount
-         * @description How many cases it has.
-         * @example 120
-         */
-        CaseCount: number;
-        /**
          * DatasetBytes
          * @description How many bytes its cases have as JSON Lines, as they are stored.
          * @example 48213
@@ -4265,12 +4690,6 @@ export interface components<Other = string & {}> {
             author: components<Other>["schemas"]["Author"];
         };
         /**
-         * CaseId
-         * @description Id of the case, unique in its data set. Without one, it is `invocation_id`, else made of `variables` and `messages`.
-         * @example export-button
-         */
-        CaseId: string;
-        /**
          * CaseInvocationId
          * @description The invocation that the case was made of. Erasing the content of the invocation erases that of the case.
          * @example 01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71
@@ -4282,51 +4701,6 @@ export interface components<Other = string & {}> {
          * @example The export button is greyed out.
          */
         CaseExpected: string | number | boolean | components<Other>["schemas"]["ExpectedList"] | components<Other>["schemas"]["ExpectedObject"];
-        /**
-         * Check
-         * @description What an answer has to be. Names and members are those of promptfoo. `not-` before a type means the opposite. In `value`, `{{expected}}` is the expected answer of the case, and `{{name}}` the value of its variable. A text that is only one of these is the value itself, also a list or an object. A check fails, also one with `not-`, if such a value is missing or empty, or if what it checks is unknown.
-         * @example {
-         *       "type": "contains",
-         *       "value": "{{expected}}"
-         *     }
-         */
-        Check: {
-            /**
-             * CheckType
-             * @description - `equals`: the answer is `value`; JSON is compared as JSON.
-             *     - `contains`, `icontains` (upper and lower case are the same), `starts-with`: `value` is a text.
-             *     - `contains-all`, `contains-any`: `value` is a list of texts, or a text that separates them by commas.
-             *     - `regex`: `value` is a regular expression of ECMAScript, which matches somewhere in the answer.
-             *     - `is-json`, `contains-json`: the answer is JSON, or has a JSON object or array in it; `value` is its schema, if there is one.
-             *     - `finish-reason`: `value` is why generation ended, for example `stop`.
-             *     - `is-valid-openai-tools-call`: the answer calls tools of the prompt, with arguments that match their schemas.
-             *     - `cost`, `latency`: the call costs at most `threshold` US dollars, or takes at most `threshold` milliseconds.
-             * @example contains
-             * @enum {string}
-             */
-            type: "equals" | "not-equals" | "contains" | "not-contains" | "icontains" | "not-icontains" | "contains-all" | "not-contains-all" | "contains-any" | "not-contains-any" | "starts-with" | "not-starts-with" | "regex" | "not-regex" | "is-json" | "not-is-json" | "contains-json" | "not-contains-json" | "finish-reason" | "not-finish-reason" | "is-valid-openai-tools-call" | "not-is-valid-openai-tools-call" | "cost" | "not-cost" | "latency" | "not-latency";
-            value?: components<Other>["schemas"]["CheckValue"];
-            /**
-             * @description Of `cost` in US dollars, of `latency` in milliseconds. Required by these, and refused by others.
-             * @example 0.01
-             */
-            threshold?: number;
-            /**
-             * @description Its share in the score of the case. Default: 1.
-             * @example 2
-             */
-            weight?: number;
-            /**
-             * @description A name, under which results of checks are added up.
-             * @example tone
-             */
-            metric?: string;
-            /**
-             * @description JSON pointer to the part of a JSON answer that is checked. A part that is not there fails the check, also one with `not-`.
-             * @example /priority
-             */
-            at?: string;
-        };
         /**
          * CaseTag
          * @description A word by which cases can be told apart.
@@ -7671,6 +8045,194 @@ export interface components<Other = string & {}> {
          */
         TestResult: components<Other>["schemas"]["TestSuccess"] | components<Other>["schemas"]["TestFailure"];
         /**
+         * EvaluatedOverrides
+         * @description What replaces members of the version, as it was sent.
+         * @example {
+         *       "parameters": {
+         *         "temperature": 0
+         *       }
+         *     }
+         */
+        EvaluatedOverrides: {
+            [key: string]: unknown;
+        };
+        /**
+         * EvaluationMistake
+         * @description A mistake.
+         * @example {
+         *       "problem": "urn:prompt-gateway:problem:missing-variables",
+         *       "detail": "The prompt needs values for all of its variables.",
+         *       "case": "login",
+         *       "side": "candidate"
+         *     }
+         */
+        EvaluationMistake: {
+            problem: components<Other>["schemas"]["ProblemType"];
+            detail: components<Other>["schemas"]["ProblemText"];
+            case?: components<Other>["schemas"]["CaseId"];
+            /**
+             * @description Which of both. Absent for what is the same for both.
+             * @example candidate
+             */
+            side?: ("candidate" | "baseline") | components<Other>["schemas"]["OtherValue"];
+        };
+        /**
+         * EvaluatedDataset
+         * @description The version of the data set.
+         * @example {
+         *       "name": "support-tickets",
+         *       "version": 2,
+         *       "cases": 100
+         *     }
+         */
+        EvaluatedDataset: {
+            name: components<Other>["schemas"]["DatasetName"];
+            version: components<Other>["schemas"]["VersionNumber"];
+            cases: components<Other>["schemas"]["CaseCount"];
+        };
+        /**
+         * EvaluationCheck
+         * @description A check, as it was sent.
+         * @example {}
+         */
+        EvaluationCheck: {
+            [key: string]: unknown;
+        };
+        /**
+         * EvaluationChecks
+         * @description What every answer has to be, besides the checks of its case.
+         * @example [
+         *       {}
+         *     ]
+         */
+        EvaluationChecks: components<Other>["schemas"]["EvaluationCheck"][];
+        /**
+         * AppliedRule
+         * @description What decides, as it was sent.
+         * @example {
+         *       "not_worse_by": 0.05
+         *     }
+         */
+        AppliedRule: {
+            /**
+             * @description A margin.
+             * @example 0.05
+             */
+            not_worse_by?: number;
+            /**
+             * @description A rate of passed cases.
+             * @example 0.9
+             */
+            min_pass_rate?: number;
+            /**
+             * @description Whether each case has to pass.
+             * @example true
+             */
+            all_pass?: boolean;
+        };
+        /**
+         * VerdictInterval
+         * @description With `not_worse_by`, where the difference of the rates (that of the candidate minus that of the baseline) is with 95 % confidence. With other rules, where the candidate's rate is.
+         * @example {
+         *       "lower": -0.037,
+         *       "upper": 0.037
+         *     }
+         */
+        VerdictInterval: {
+            /**
+             * @description Its lower end.
+             * @example -0.037
+             */
+            lower: number;
+            /**
+             * @description Its upper end.
+             * @example 0.037
+             */
+            upper: number;
+        };
+        /**
+         * EvaluationVerdict
+         * @description What the cases show. They count one by one, those of a `group` together: a group passes if all of its cases do.
+         * @example {
+         *       "outcome": "passed",
+         *       "interval": {
+         *         "lower": -0.0335,
+         *         "upper": 0.0789
+         *       },
+         *       "units": 100,
+         *       "errors": 0,
+         *       "passed": 97,
+         *       "regressed": 2,
+         *       "improved": 4
+         *     }
+         */
+        EvaluationVerdict: {
+            /**
+             * @description - `passed`: the cases show that the rule holds.
+             *     - `failed`: the cases show that it does not.
+             *     - `inconclusive`: they show neither.
+             * @example passed
+             */
+            outcome: ("passed" | "failed" | "inconclusive") | components<Other>["schemas"]["OtherValue"];
+            interval: components<Other>["schemas"]["VerdictInterval"];
+            /**
+             * @description How many cases would decide, at the rates seen. Absent unless it is `inconclusive`, and if no number would.
+             * @example 312
+             */
+            needed?: number;
+            /**
+             * @description With `not_worse_by`: the candidate is measurably `worse` or `better`, whatever the rule says. Absent otherwise.
+             * @example better
+             */
+            also?: ("worse" | "better") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description How many cases and groups there are.
+             * @example 100
+             */
+            units: number;
+            /**
+             * @description How many of them have an error: no answer was to be had. The interval is as wide as if they could be either.
+             * @example 0
+             */
+            errors: number;
+            /**
+             * @description How many the candidate passes.
+             * @example 97
+             */
+            passed: number;
+            /**
+             * @description How many the baseline passes and the candidate does not. Absent without a baseline.
+             * @example 2
+             */
+            regressed?: number;
+            /**
+             * @description How many the candidate passes and the baseline does not. Absent without a baseline.
+             * @example 4
+             */
+            improved?: number;
+        };
+        /**
+         * CheckList
+         * @example [
+         *       "Ada",
+         *       "Grace"
+         *     ]
+         */
+        CheckList: unknown[];
+        /**
+         * CheckObject
+         * @example {}
+         */
+        CheckObject: {
+            [key: string]: unknown;
+        };
+        /**
+         * CheckValue
+         * @description What `type` compares with. The types of the checks say what it has to be.
+         * @example Ada
+         */
+        CheckValue: string | number | boolean | components<Other>["schemas"]["CheckList"] | components<Other>["schemas"]["CheckObject"];
+        /**
          * InvocationTags
          * @description The tags of the request, from `X-Tags`, or from `metadata` on the paths of OpenAI's API.
          * @example {
@@ -7796,27 +8358,6 @@ export interface components<Other = string & {}> {
         ExpectedObject: {
             [key: string]: unknown;
         };
-        /**
-         * CheckList
-         * @example [
-         *       "Ada",
-         *       "Grace"
-         *     ]
-         */
-        CheckList: unknown[];
-        /**
-         * CheckObject
-         * @example {}
-         */
-        CheckObject: {
-            [key: string]: unknown;
-        };
-        /**
-         * CheckValue
-         * @description What `type` compares with. The types of the checks say what it has to be.
-         * @example Ada
-         */
-        CheckValue: string | number | boolean | components<Other>["schemas"]["CheckList"] | components<Other>["schemas"]["CheckObject"];
         /**
          * CaseMessagesInput
          * @description A conversation that follows the messages of the prompt. Its messages are sent as they are.
@@ -10100,6 +10641,141 @@ export interface components<Other = string & {}> {
                 [key: string]: unknown;
             };
             results: components<Other>["schemas"]["TestResults"];
+        };
+        /**
+         * EvaluationPage
+         * @description Evaluations of a prompt, the newest first.
+         * @example {
+         *       "data": [
+         *         {
+         *           "id": "7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2",
+         *           "prompt_id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *           "status": "ended",
+         *           "candidate": {
+         *             "version": 8,
+         *             "provider": "openai",
+         *             "model": "gpt-4.1-mini"
+         *           },
+         *           "baseline": {
+         *             "version": 7,
+         *             "label": "production",
+         *             "provider": "openai",
+         *             "model": "gpt-4.1-mini"
+         *           },
+         *           "dataset": {
+         *             "name": "support-tickets",
+         *             "version": 2,
+         *             "cases": 100
+         *           },
+         *           "rule": {
+         *             "not_worse_by": 0.05
+         *           },
+         *           "calls": 200,
+         *           "ceiling": {
+         *             "amount": "1.92",
+         *             "currency": "USD"
+         *           },
+         *           "cases_done": 100,
+         *           "cost": {
+         *             "amount": "0.0464",
+         *             "currency": "USD"
+         *           },
+         *           "verdict": {
+         *             "outcome": "passed",
+         *             "interval": {
+         *               "lower": -0.0335,
+         *               "upper": 0.0789
+         *             },
+         *             "units": 100,
+         *             "errors": 0,
+         *             "passed": 97,
+         *             "regressed": 2,
+         *             "improved": 4
+         *           },
+         *           "author": {
+         *             "type": "key",
+         *             "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *             "name": "Release pipeline"
+         *           },
+         *           "created_at": "2026-11-05T15:00:00.000Z",
+         *           "started_at": "2026-11-05T15:00:01.912Z",
+         *           "finished_at": "2026-11-05T15:02:40.003Z"
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "total": 1,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        EvaluationPage: {
+            /** @description The evaluations of this page. */
+            data: components<Other>["schemas"]["Evaluation"][];
+            pagination: components<Other>["schemas"]["Pagination"];
+        };
+        /**
+         * DatasetReference
+         * @description The cases.
+         * @example {
+         *       "name": "support-tickets"
+         *     }
+         */
+        DatasetReference: {
+            name: components<Other>["schemas"]["DatasetName"];
+            /**
+             * @description Version of the data set. Default: the current one.
+             * @example 2
+             */
+            version?: number;
+        };
+        /**
+         * EvaluationStart
+         * @description What is measured, with which cases, and what decides.
+         * @example {
+         *       "candidate": {
+         *         "version": 8
+         *       },
+         *       "baseline": {
+         *         "label": "production"
+         *       },
+         *       "dataset": {
+         *         "name": "support-tickets"
+         *       },
+         *       "rule": {
+         *         "not_worse_by": 0.05
+         *       }
+         *     }
+         */
+        EvaluationStart: {
+            candidate: components<Other>["schemas"]["EvaluatedSideInput"];
+            baseline?: components<Other>["schemas"]["EvaluatedSideInput"];
+            dataset: components<Other>["schemas"]["DatasetReference"];
+            /** @description What every answer has to be, besides the checks of its case. */
+            checks?: components<Other>["schemas"]["Check"][];
+            rule: components<Other>["schemas"]["EvaluationRule"];
+            /**
+             * @description Whether the answer only says what would happen.
+             * @example true
+             */
+            dry_run?: boolean;
+        };
+        /**
+         * EvaluationPlan
+         * @description What an evaluation would do.
+         * @example {
+         *       "calls": 200,
+         *       "ceiling": {
+         *         "amount": "1.92",
+         *         "currency": "USD"
+         *       }
+         *     }
+         */
+        EvaluationPlan: {
+            calls: components<Other>["schemas"]["EvaluationCalls"];
+            ceiling: components<Other>["schemas"]["EvaluationCeiling"];
+            refusal?: components<Other>["schemas"]["EvaluationRefusal"];
         };
         /**
          * InvocationPage
@@ -16420,6 +17096,137 @@ export interface components<Other = string & {}> {
             status: 409;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * CreateEvaluation404Problem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:prompt-not-found",
+         *       "title": "Prompt not found",
+         *       "status": 404,
+         *       "detail": "No prompt has the id or slug \"summarise-support-ticket\".",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        CreateEvaluation404Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:prompt-not-found
+             */
+            type: ("urn:prompt-gateway:problem:prompt-not-found" | "urn:prompt-gateway:problem:version-not-found" | "urn:prompt-gateway:problem:dataset-not-found") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * CreateEvaluation422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:unknown-label",
+         *       "title": "Unknown label",
+         *       "status": 422,
+         *       "detail": "The prompt \"summarise-support-ticket\" has no label \"prodution\".",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "is not a label of the prompt",
+         *           "pointer": "#/label"
+         *         }
+         *       ]
+         *     }
+         */
+        CreateEvaluation422Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:unknown-label
+             */
+            type: ("urn:prompt-gateway:problem:unknown-label" | "urn:prompt-gateway:problem:inconsistent-content" | "urn:prompt-gateway:problem:too-few-cases" | "urn:prompt-gateway:problem:idempotency-key-reused") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * CreateEvaluation429Problem
+         * @description Error details of an answer with status 429 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:too-many-evaluations",
+         *       "title": "Too many evaluations wait",
+         *       "status": 429,
+         *       "detail": "20 evaluations of this API key wait.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/evaluations",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        CreateEvaluation429Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:rate-limited
+             */
+            type: ("urn:prompt-gateway:problem:rate-limited" | "urn:prompt-gateway:problem:too-many-evaluations" | "urn:prompt-gateway:problem:too-much-in-progress" | "urn:prompt-gateway:problem:too-much-kept") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 429
+             * @constant
+             */
+            status: 429;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * EvaluationNotFoundProblem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:evaluation-not-found",
+         *       "title": "Evaluation not found",
+         *       "status": 404,
+         *       "detail": "No evaluation has this id.",
+         *       "instance": "/api/v1/evaluations/7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        EvaluationNotFoundProblem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:evaluation-not-found
+             */
+            type: "urn:prompt-gateway:problem:evaluation-not-found" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * ExportEvaluationResults409Problem
+         * @description Error details of an answer with status 409 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:evaluation-running",
+         *       "title": "Evaluation still running",
+         *       "status": 409,
+         *       "detail": "The evaluation has not ended yet.",
+         *       "instance": "/api/v1/evaluations/7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2/results",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        ExportEvaluationResults409Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:evaluation-running
+             */
+            type: ("urn:prompt-gateway:problem:evaluation-running" | "urn:prompt-gateway:problem:evaluation-results-deleted") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 409
+             * @constant
+             */
+            status: 409;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * InvocationNotFoundProblem
          * @description Error details of an answer with status 404 (RFC 9457).
          * @example {
@@ -18453,6 +19260,19 @@ export interface components<Other = string & {}> {
                 "application/problem+json": components<Other>["schemas"]["TestRunNotFoundProblem"];
             };
         };
+        /** @description No evaluation has this id. */
+        EvaluationNotFound: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["EvaluationNotFoundProblem"];
+            };
+        };
         /** @description No prompt has this id or slug. */
         PromptNotFound: {
             headers: {
@@ -19357,6 +20177,11 @@ export interface components<Other = string & {}> {
          * @example 5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38
          */
         PathTestRunId: components<Other>["schemas"]["TestRunId"];
+        /**
+         * @description Id of the evaluation.
+         * @example 7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2
+         */
+        PathEvaluationId: components<Other>["schemas"]["EvaluationId"];
         /**
          * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
          *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
@@ -21181,6 +22006,333 @@ export interface operations<Other = string & {}> {
                 };
                 content: {
                     "application/problem+json": components<Other>["schemas"]["GetTestRunResults409Problem"];
+                };
+            };
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceOrStorageUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    listEvaluations: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only evaluations with this status.
+                 * @example running
+                 */
+                status?: components<Other>["schemas"]["EvaluationStatus"];
+                /**
+                 * @description Maximum number of entries in a page.
+                 * @example 20
+                 */
+                limit?: components<Other>["parameters"]["Limit"];
+                /**
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components<Other>["parameters"]["After"];
+                /**
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @example 0
+                 */
+                offset?: components<Other>["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The prompt's slug, its id or one of its aliases.
+                 * @example summarise-support-ticket
+                 */
+                slugOrId: components<Other>["parameters"]["PathSlugOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of evaluations. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    Link: components<Other>["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["EvaluationPage"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            404: components<Other>["responses"]["PromptNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    createEvaluation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A unique value for each action. A repetition with the same key gets the first answer again, and the action is done once. Up to 255 visible ASCII characters, with or without double quotes.
+                 * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components<Other>["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Tags for the [invocation log](/docs#/invocation-log): up to 16, as `name=value`, separated by commas. A name has up to
+                 *     64 letters, digits, `_`, `-` and `.`. A value has up to 256 visible ASCII characters except `,`. If a name is
+                 *     repeated, its last value counts.
+                 * @example team=checkout, env=prod
+                 */
+                "X-Tags"?: components<Other>["parameters"]["Tags"];
+            };
+            path: {
+                /**
+                 * @description The prompt's slug, its id or one of its aliases.
+                 * @example summarise-support-ticket
+                 */
+                slugOrId: components<Other>["parameters"]["PathSlugOrId"];
+            };
+            cookie?: never;
+        };
+        /** @description What is measured, with which cases, and what decides. */
+        requestBody: {
+            content: {
+                "application/json": components<Other>["schemas"]["EvaluationStart"];
+            };
+        };
+        responses: {
+            /** @description What would happen, for a `dry_run`. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components<Other>["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["EvaluationPlan"];
+                };
+            };
+            /** @description The evaluation has begun. */
+            202: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    Location: components<Other>["headers"]["LocationHeader"];
+                    "Idempotency-Replayed": components<Other>["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Evaluation"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidRequest"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            /** @description There is no such prompt, version or data set. */
+            404: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["CreateEvaluation404Problem"];
+                };
+            };
+            406: components<Other>["responses"]["NotAcceptable"];
+            408: components<Other>["responses"]["RequestTimeout"];
+            409: components<Other>["responses"]["IdempotencyKeyInUse"];
+            413: components<Other>["responses"]["ContentTooLarge"];
+            415: components<Other>["responses"]["UnsupportedMediaType"];
+            /** @description The request is well-formed, but it cannot be evaluated. No provider was called. */
+            422: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["CreateEvaluation422Problem"];
+                };
+            };
+            /** @description 20 evaluations of the API key wait, or it has sent too many requests or has too much in progress or stored. */
+            429: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "Retry-After": components<Other>["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["CreateEvaluation429Problem"];
+                };
+            };
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceOrStorageUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    getEvaluation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-None-Match"?: components<Other>["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the evaluation.
+                 * @example 7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2
+                 */
+                id: components<Other>["parameters"]["PathEvaluationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The evaluation. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Evaluation"];
+                };
+            };
+            304: components<Other>["responses"]["NotModified"];
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            404: components<Other>["responses"]["EvaluationNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    cancelEvaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the evaluation.
+                 * @example 7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2
+                 */
+                id: components<Other>["parameters"]["PathEvaluationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The evaluation, which has ended. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Evaluation"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            404: components<Other>["responses"]["EvaluationNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    exportEvaluationResults: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only cases that went so. With a baseline:
+                 *
+                 *     - `regressed`: the baseline passes, the candidate does not.
+                 *     - `improved`: the candidate passes, the baseline does not.
+                 *     - `same`: both pass, or none.
+                 *
+                 *     Without one: `passed` and `failed`. `error`: no answer was to be had for one of both.
+                 * @example regressed
+                 */
+                outcome?: "regressed" | "improved" | "same" | "passed" | "failed" | "error";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the evaluation.
+                 * @example 7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2
+                 */
+                id: components<Other>["parameters"]["PathEvaluationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The results. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            404: components<Other>["responses"]["EvaluationNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            /** @description The evaluation has not ended, or its results are deleted. */
+            409: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "Retry-After": components<Other>["headers"]["RetryAfterIfTemporary"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["ExportEvaluationResults409Problem"];
                 };
             };
             429: components<Other>["responses"]["RateLimited"];

@@ -31,6 +31,8 @@ export interface CaseArchive {
   write(id: string): CaseWriter;
   /** The lines of a version from one on, each with its index. @param signal ends the wait for the storage */
   lines(version: DatasetVersion, from: number, signal?: AbortSignal): AsyncGenerator<readonly [number, string]>;
+  /** The lines of one part. @param part its number, from 0 */
+  part(version: Pick<DatasetVersion, 'id'>, part: number, signal?: AbortSignal): Promise<string[]>;
   /** The parts of a version, as they are stored. */
   parts(version: DatasetVersion, signal?: AbortSignal): AsyncGenerator<Buffer>;
   /** Deletes what is stored of a version. @param parts how many there can be at most */
@@ -60,6 +62,8 @@ export function createCaseArchive(blobs: BlobStore, turns: Turns): CaseArchive {
       found.content.destroy();
     }
   };
+  const linesOf = async (id: string, part: number, signal?: AbortSignal): Promise<string[]> =>
+    (await readPart(id, part, signal)).toString('utf8').split('\n').slice(0, -1);
   return {
     write(id) {
       const hash = createHash('sha256');
@@ -100,8 +104,7 @@ export function createCaseArchive(blobs: BlobStore, turns: Turns): CaseArchive {
       let index = 0;
       for (const [part, count] of parts.entries()) {
         if (index + count > from) {
-          const texts = (await readPart(id, part, signal)).toString('utf8').split('\n');
-          for (const [at, line] of texts.slice(0, count).entries()) {
+          for (const [at, line] of (await linesOf(id, part, signal)).entries()) {
             if (index + at < from) continue;
             await turns();
             yield [index + at, line];
@@ -110,6 +113,7 @@ export function createCaseArchive(blobs: BlobStore, turns: Turns): CaseArchive {
         index += count;
       }
     },
+    part: ({ id }, part, signal) => linesOf(id, part, signal),
     async *parts({ id, parts }, signal) {
       for (const part of parts.keys()) yield await readPart(id, part, signal);
     },

@@ -66,6 +66,8 @@ export interface Datasets {
   version(name: string, number?: number): Promise<DatasetVersion>;
   /** The cases of a version, in their order. @param signal ends the wait for the storage */
   cases(version: DatasetVersion, signal?: AbortSignal): Listing<Case>;
+  /** The cases of one of the objects of a version, of which `parts` has their numbers. */
+  part(version: Pick<DatasetVersion, 'id'>, part: number, signal?: AbortSignal): Promise<Case[]>;
   /** The cases of a version as JSON Lines, part by part. */
   lines(version: DatasetVersion, signal?: AbortSignal): AsyncIterable<Buffer>;
   /** Deletes what was left of versions that no data set names. Call it every few minutes. */
@@ -80,6 +82,8 @@ export interface DatasetsOptions {
   readonly readCases: ReadCases;
   readonly clock: Clock;
   readonly random: Pick<Random, 'uuid'>;
+  /** Which of these versions are kept although they are old, or their data set is deleted. */
+  readonly named: (versionIds: readonly string[]) => Promise<ReadonlySet<string>>;
 }
 
 /** The contract has the same numbers. */
@@ -106,6 +110,7 @@ export function createDatasets({
   readCases,
   clock,
   random,
+  named: namedOf,
 }: DatasetsOptions): Datasets {
   const editQueue = createEditQueue();
 
@@ -113,8 +118,10 @@ export function createDatasets({
     for (const { id, parts } of found) await archive.delete(id, parts);
     await versions.remove(found.map(({ id }) => id));
   };
-  const discardVersions = (found: readonly DatasetVersion[]): Promise<void> =>
-    discard(found.map(({ id, parts }) => ({ id, parts: parts.length })));
+  const discardVersions = async (found: readonly DatasetVersion[]): Promise<void> => {
+    const kept = await namedOf(found.map(({ id }) => id));
+    await discard(found.filter(({ id }) => !kept.has(id)).map(({ id, parts }) => ({ id, parts: parts.length })));
+  };
   /** Deletes what a stored change has left. It is no failure of the change if that cannot be done now. */
   const tidyUp = async (work: () => Promise<void>): Promise<void> => {
     await work().catch((error: unknown) => {
@@ -284,6 +291,7 @@ export function createDatasets({
       },
       total: () => Promise.resolve(of.cases),
     }),
+    part: async (of, part, signal) => await sealed.open(await archive.part(of, part, signal)),
     async *lines(of, signal) {
       for await (const part of archive.parts(of, signal)) yield await sealed.part(part);
     },

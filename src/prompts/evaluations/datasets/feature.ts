@@ -6,12 +6,17 @@ import { createCaseArchive } from './case-archive.ts';
 import { createCaseKeys } from './case-key-store.ts';
 import { datasetOperations } from './dataset-operations.ts';
 import { createDatasetStore } from './dataset-store.ts';
-import { createDatasets } from './datasets.ts';
+import { createDatasets, type DatasetsOptions } from './datasets.ts';
 import { createReadCases } from './invocation-cases.ts';
 import { createSealedLines } from './sealed-lines.ts';
 import { createVersionStore } from './version-store.ts';
 
-export function createDatasetFeature({ database, ...basis }: Basis, blobs: BlobStore, kept: KeptContents) {
+export function createDatasetFeature(
+  { database, ...basis }: Basis,
+  blobs: BlobStore,
+  kept: KeptContents,
+  named: DatasetsOptions['named'],
+) {
   const keys = createCaseKeys(database);
   const datasets = createDatasets({
     ...basis,
@@ -20,6 +25,7 @@ export function createDatasetFeature({ database, ...basis }: Basis, blobs: BlobS
     archive: createCaseArchive(blobs, createTurns()),
     sealed: createSealedLines(keys),
     readCases: createReadCases(kept, keys),
+    named,
   });
   return {
     datasets,

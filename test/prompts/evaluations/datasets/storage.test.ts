@@ -47,11 +47,8 @@ const none = () => Promise.reject(new Error('no invocation is read'));
 const keptNothing = { find: none, read: none, recordAccess: none };
 const sweepIn = (milliseconds: number): Promise<void> => {
   const { random } = system;
-  return createDatasetFeature(
-    { database, clock: clockAhead(milliseconds), random },
-    blobs,
-    keptNothing,
-  ).datasets.sweep();
+  const basis = { database, clock: clockAhead(milliseconds), random };
+  return createDatasetFeature(basis, blobs, keptNothing, async () => new Set()).datasets.sweep();
 };
 const largeLines = Array.from({ length: 12 }, (_, index) => `{"id":"${index}","expected":"${'x'.repeat(200_000)}"}`);
 

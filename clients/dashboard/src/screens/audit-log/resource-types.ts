@@ -2,6 +2,7 @@
 export const resourceTypes = [
   'prompt',
   'dataset',
+  'evaluation',
   'integration',
   'invocation',
   'location',

@@ -9,6 +9,7 @@ export const auditLog: Texts['auditLog'] = {
   types: {
     prompt: 'Prompt',
     dataset: 'Datensatz',
+    evaluation: 'Evaluation',
     integration: 'Integration',
     invocation: 'Aufruf',
     location: 'Standort',
@@ -33,6 +34,8 @@ export const auditLog: Texts['auditLog'] = {
     setDataset: 'Datensatz festgelegt',
     deleteDataset: 'Datensatz gelöscht',
     addDatasetCases: 'Fälle zu einem Datensatz hinzugefügt',
+    createEvaluation: 'Evaluation gestartet',
+    cancelEvaluation: 'Evaluation abgebrochen',
     createApiKey: 'API-Schlüssel erstellt',
     updateApiKey: 'API-Schlüssel geändert',
     revokeApiKey: 'API-Schlüssel widerrufen',

@@ -41,6 +41,7 @@ export const invocations: Texts['invocations'] = {
     'chat-completion': 'Chat-Completion',
     response: 'Response',
     'test-run': 'Aufruf eines Testlaufs',
+    evaluation: 'Aufruf einer Evaluation',
     'provider-test': 'Test eines Anbieters',
   },
   unknown: 'Unbekannt',

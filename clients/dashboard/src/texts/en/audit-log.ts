@@ -7,6 +7,7 @@ export const auditLog = {
   types: {
     prompt: 'Prompt',
     dataset: 'Data set',
+    evaluation: 'Evaluation',
     integration: 'Integration',
     invocation: 'Invocation',
     location: 'Location',
@@ -31,6 +32,8 @@ export const auditLog = {
     setDataset: 'Data set set',
     deleteDataset: 'Data set deleted',
     addDatasetCases: 'Cases added to a data set',
+    createEvaluation: 'Evaluation started',
+    cancelEvaluation: 'Evaluation canceled',
     createApiKey: 'API key created',
     updateApiKey: 'API key changed',
     revokeApiKey: 'API key revoked',

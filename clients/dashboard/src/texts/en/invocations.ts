@@ -38,6 +38,7 @@ export const invocations = {
     'chat-completion': 'Chat completion',
     response: 'Response',
     'test-run': 'Call of a test run',
+    evaluation: 'Call of an evaluation',
     'provider-test': 'Test of a provider',
   } as Readonly<Record<string, string>>,
   unknown: 'Unknown',
