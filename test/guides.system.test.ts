@@ -19,6 +19,8 @@ const documented = 'http://127.0.0.1:8080';
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'guides-'));
+  // As `npm install` of the client does.
+  await symlink(path.resolve('node_modules'), path.join(folder, 'node_modules'));
 });
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -96,6 +98,17 @@ describe('the guide "Evaluate a version"', () => {
   });
 });
 
+describe('the guide "Data sets"', () => {
+  it('shows what the command line program prints', async () => {
+    const service = await startTestService();
+    const blocks = readBlocks(await readGuide('951-data-sets.md'));
+    const commands = findBlock(blocks, 'sh', 'datasets push');
+    const printed = await perform(`{ ${commands}\n} 2>&1`, service.url, service.adminKey);
+    expect(printed).toBe(findBlock(blocks, 'text', 'Nothing was stored.'));
+    await service.close();
+  });
+});
+
 describe('the guide "Stream answers"', () => {
   it('shows the events of a stream', async () => {
     const blocks = readBlocks(await readGuide('8-stream-answers.md'));
@@ -119,7 +132,6 @@ describe('the guide "Release a version"', () => {
     await service.call('PUT', label, { body: { version: 1 }, headers: { 'If-Match': '*' } });
     const program = findBlock(blocks, 'ts', 'releaseWarnings').replaceAll(documented, service.url);
     await writeFile(path.join(folder, 'compare.mts'), program);
-    await symlink(path.resolve('node_modules'), path.join(folder, 'node_modules'));
     const compared = await perform('node compare.mts 2>&1 || echo "status $?"', service.url, service.adminKey);
     expect(compared).toBe('variable-required #/variables/date: is new and required\nstatus 1\n');
     await service.close();

@@ -240,7 +240,7 @@ describe('convert', () => {
       'missing: file://prompts/missing.txt is left out: the file is not among those that are converted',
     );
     expect(notes).toContain('chat: only the first of the providers is taken over: anthropic:messages:claude-haiku-4-5');
-    expect(notes).toContain('chat: tests and their assertions stay with promptfoo');
+    expect(notes).toContain('chat: tests and their assertions are not converted; `datasets push` takes them');
   });
 
   it('takes Prompty, Dotprompt, and other texts with front matter', async () => {

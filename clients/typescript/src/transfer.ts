@@ -6,6 +6,7 @@ import { convertPromptfoo } from './transfer/promptfoo.ts';
 import { convertPromptLayer } from './transfer/promptlayer.ts';
 
 export { inBatches, type SizedPrompt } from './transfer/batches.ts';
+export { convertCases, type CaseOptions, type ConvertedCases, type ParsedYaml } from './transfer/cases.ts';
 export { FormatError } from './transfer/converted.ts';
 export type { Convert, Converted, ConvertOptions, Note, PromptFile, Source } from './transfer/converted.ts';
 

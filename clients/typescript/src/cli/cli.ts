@@ -11,6 +11,7 @@ import { PromptGateway } from '../prompt-gateway.ts';
 import { FormatError } from '../transfer/converted.ts';
 import { converters, type ForeignFormat } from '../transfer.ts';
 import { convertFiles } from './convert-files.ts';
+import { pullDataset, pushDataset } from './datasets.ts';
 import { diff } from './diff.ts';
 import { FileError, pull } from './prompt-files.ts';
 import { push } from './push.ts';
@@ -23,6 +24,8 @@ const help = `Usage: prompt-gateway-client types [options] > prompts.d.ts
        prompt-gateway-client diff [options]
        prompt-gateway-client push [options]
        prompt-gateway-client convert --from <format> <file>...
+       prompt-gateway-client datasets push <name> <file>
+       prompt-gateway-client datasets pull <name> [<file>]
 
 types   Writes TypeScript types of the stored prompts: their variables, and \`object\` of those that answer with JSON.
         With this file in your program, a call with a missing or misspelt variable does not compile. Write it again
@@ -37,10 +40,15 @@ push    Stores the prompts of these files. A file that differs from the stored p
         is a step of its own.
 convert Writes such files from those of another tool, and names what does not map. Push stores them. What would give
         models another text, such as a composed prompt, and what the service refuses, is a mistake.
+datasets push stores the cases of a file as a data set: JSON Lines (.jsonl), a table (.csv) with a variable in each
+        column, or tests of promptfoo (.yaml, .json, .jsonl, and __expected in tables). Checks keep their names. What
+        the service does not have is named with its line, and then nothing is stored. The same cases make no version.
+datasets pull writes the current cases of a data set as JSON Lines, by default into <name>.jsonl.
 
 Options:
   --url <url>       address of the service; default: PROMPT_GATEWAY_URL
-  --api-key <key>   API key with the scope prompts:read, for push prompts:write; default: PROMPT_GATEWAY_API_KEY.
+  --api-key <key>   API key with the scope prompts:read, for push prompts:write, for datasets datasets:read and
+                    datasets:write; default: PROMPT_GATEWAY_API_KEY.
                     Other users of the computer can see the options of a running program, so prefer the environment.
   --only-known      types: the compiler refuses all other prompts, and ids; by default it accepts them with any
                     variables
@@ -57,7 +65,7 @@ Options:
   --provider <id>   convert: the provider of models that are named without one
   --help            this text
 
-Exit codes: 0 done, 1 the prompts cannot be read or stored, or convert found mistakes, 2 wrong options, 3 diff found differences.
+Exit codes: 0 done, 1 prompts or cases cannot be read or stored, or are mistakes, 2 wrong options, 3 diff found differences.
 `;
 
 /** Environment variables by name, as in `process.env`. */
@@ -93,7 +101,7 @@ export async function runCli(
     const [first, ...files] = positionals;
     const command = commands.find(({ name }) => name === first);
     if (command === undefined || (files.length > 0 && command.takesFiles !== true)) {
-      throw new UsageError('The commands are types, pull, diff, push and convert.');
+      throw new UsageError('The commands are types, pull, diff, push, convert and datasets.');
     }
     const foreign = Object.keys(values).find((name) => !['url', 'api-key', ...command.options].includes(name));
     if (foreign !== undefined) throw new UsageError(`${command.name} has no option --${foreign}.`);
@@ -187,6 +195,22 @@ const commands: readonly Command[] = [
       return (await convertFiles({ convert, files, folder, provider }, world)) ? 0 : 1;
     },
   },
+  {
+    name: 'datasets',
+    options: [],
+    takesFiles: true,
+    async run(open, { files: [what, name = '', file, ...more] }, world) {
+      const isRight = name !== '' && more.length === 0;
+      if (what === 'push' && isRight && file !== undefined) {
+        return (await pushDataset(open, name, file, world)) ? 0 : 1;
+      }
+      if (what === 'pull' && isRight) {
+        await pullDataset(open, name, file ?? `${name}.jsonl`, world);
+        return 0;
+      }
+      throw new UsageError('It is datasets push <name> <file>, or datasets pull <name> [<file>].');
+    },
+  },
 ];
 
 function parse(args: readonly string[]) {
@@ -243,7 +267,8 @@ function describe(error: unknown, command: string | undefined): string {
     return 'The answer is not a list of prompts. Is the address right?';
   }
   if (error instanceof AnswerError && error.status === 401) return 'The service does not accept the API key (401).';
-  if (error instanceof ProblemError && command === 'push') return `${escapeInvisible(error.detail)} (${error.status})`;
+  if (error instanceof ProblemError && (command === 'push' || command === 'datasets'))
+    return `${escapeInvisible(error.detail)} (${error.status})`;
   if (error instanceof AnswerError && error.status === 403) {
     return 'The API key does not have the scope prompts:read (403).';
   }

@@ -1,7 +1,9 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { loadYaml } from './load-yaml.ts';
 import { FileError, writePrompt } from './prompt-files.ts';
 import { schemaMistakes } from './schema-mistakes.ts';
+import type { ParsedYaml } from '../transfer/cases.ts';
 import type { Convert, ConvertOptions, Source } from '../transfer/converted.ts';
 import { converters } from '../transfer.ts';
 
@@ -27,7 +29,7 @@ export async function convertFiles(
   { convert, files, folder, provider }: ConvertedFiles,
   { write, writeError }: { readonly write: (text: string) => void; readonly writeError: (text: string) => void },
 ): Promise<boolean> {
-  const parseYaml = inYaml.has(convert) ? await loadYaml() : JSON.parse;
+  const parseYaml = inYaml.has(convert) ? valuesOf(await loadYaml()) : JSON.parse;
   const sources = await Promise.all(files.map(read));
   const { prompts, notes } = convert(sources, { provider, parseYaml });
   await mkdir(folder, { recursive: true });
@@ -55,12 +57,6 @@ async function read(file: string): Promise<Source> {
   }
 }
 
-/** It is no dependency of the package, because only these formats need it. */
-async function loadYaml(): Promise<ConvertOptions['parseYaml']> {
-  try {
-    const { parse } = await import('yaml');
-    return (text) => parse(text) as unknown;
-  } catch {
-    throw new FileError('This format needs the package yaml: npm install yaml');
-  }
+function valuesOf(parse: (text: string) => ParsedYaml): ConvertOptions['parseYaml'] {
+  return (text) => parse(text).value;
 }

@@ -38,7 +38,7 @@ export const convertPromptfoo: Convert = (sources, options) => {
         continue;
       }
       if (config['tests'] !== undefined || config['defaultTest'] !== undefined)
-        notify('tests and their assertions stay with promptfoo');
+        notify('tests and their assertions are not converted; `datasets push` takes them');
       const messages = messagesOf(text, notify, options);
       add({
         prompt: name,
