@@ -20,6 +20,8 @@ export type Case = Schemas['DatasetCase'];
 
 /** The contract has the same number. */
 export const mostCases = 10_000;
+/** The most bytes of a data set. The contract has the same number. */
+export const mostBytes = 16 * 1024 * 1024;
 /** The most bytes of a case. The contract has the same number. */
 export const mostCaseBytes = 256 * 1024;
 

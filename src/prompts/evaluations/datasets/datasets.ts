@@ -8,7 +8,7 @@ import type { Clock } from '../../../base/runtime/clock.ts';
 import type { Random } from '../../../base/runtime/random.ts';
 import { mostParts, type CaseArchive, type CaseWriter } from './case-archive.ts';
 import { CaseLines, type CheckedLine } from './cases.ts';
-import { mostCases, type Case, type CaseInput, type Dataset, type DatasetVersion } from './dataset.ts';
+import { mostBytes, mostCases, type Case, type CaseInput, type Dataset, type DatasetVersion } from './dataset.ts';
 import type { DatasetStore } from './dataset-store.ts';
 import type { ReadCases } from './invocation-cases.ts';
 import { datasetNotFound, datasetVersionNotFound, mostErrors, refused, tooManyDatasets } from './problems.ts';
@@ -264,7 +264,9 @@ export function createDatasets({
           }
           if (errors.length > 0) throw refused('The cases cannot be added.', errors.slice(0, mostErrors));
           if (lines.length === 0) return { dataset: present, isNew: false };
-          const committed = await name(datasetName, present, { id, ...(await writer.end()) }, author);
+          const written = await writer.end();
+          if (written.bytes > mostBytes) throw refused('The cases cannot be added.', [tooLarge]);
+          const committed = await name(datasetName, present, { id, ...written }, author);
           return committed && { ...committed, isNew: true };
         });
       });
@@ -361,6 +363,8 @@ function taken(pointer: string): ProblemDetail {
 function tooMany(pointer: string): ProblemDetail {
   return { detail: `is one more than the ${mostCases} cases of a data set`, pointer: `#${pointer}` };
 }
+
+const tooLarge: ProblemDetail = { detail: 'make the data set larger than 16 MiB', pointer: '#' };
 
 /** Writes the cases of lines. @throws {ProblemError} dataset-refused */
 async function writeLines(lines: AsyncIterable<SentLine>, writer: CaseWriter, sealed: SealedLines): Promise<void> {

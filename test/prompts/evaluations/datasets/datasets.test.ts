@@ -144,6 +144,18 @@ describe('addDatasetCases', () => {
     ]);
     expect((await call('GET', '/refusing')).body.version).toBe(2);
   });
+
+  it('422 if the data set would be larger than 16 MiB', async () => {
+    const text = 'x'.repeat(262_000);
+    await set(
+      'large',
+      Array.from({ length: 63 }, (_, index) => JSON.stringify({ id: `${index}`, expected: text })),
+    );
+    expect((await add('large', [{ id: 'fits', expected: text }])).status).toBe(201);
+    const { status, body } = await add('large', [{ id: 'one-more', expected: text }]);
+    expect([status, body.errors]).toEqual([422, [{ pointer: '#', detail: 'make the data set larger than 16 MiB' }]]);
+    expect((await call('GET', '/large')).body).toMatchObject({ version: 2, cases: 64 });
+  });
 });
 
 describe('deleteDataset', () => {
