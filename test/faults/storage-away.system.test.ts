@@ -4,9 +4,9 @@ import { startObjectStorage, type ObjectStorage } from '../support/object-storag
 import { startTestService, type TestService } from '../support/service.ts';
 import { callEveryOperation, environmentOfEveryOperation, sendTimed } from '../support/every-operation.ts';
 
-/** The operations that need the bucket: running a test, reading its results, and reading and writing cases. */
+/** The operations that need the bucket: running a test or an evaluation, reading its results, and reading and writing cases. */
 const suffering: readonly OperationId[] = [
-  ...(['createTestRun', 'getTestRunResults'] as const),
+  ...(['createTestRun', 'getTestRunResults', 'createEvaluation', 'exportEvaluationResults'] as const),
   ...(['setDataset', 'addDatasetCases', 'listDatasetCases', 'exportDatasetCases'] as const),
 ];
 
@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 describe('a bucket that has stopped', () => {
-  it('fails only test runs and data sets, and is used again when it is back', async () => {
+  it('fails only test runs, data sets and evaluations, and is used again when it is back', async () => {
     const calls = await callEveryOperation(service);
     await bucket.stop();
     for (const { operation, status, problem, milliseconds } of await sendTimed(service, calls)) {
