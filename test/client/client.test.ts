@@ -260,6 +260,15 @@ describe('the methods', () => {
     expect((await gateway.datasets.listCases('of-tests', 2)).data).toHaveLength(3);
     expect((await gateway.datasets.listVersions('of-tests')).data).toHaveLength(2);
     expect((await gateway.datasets.list()).data).toEqual([await gateway.datasets.get('of-tests')]);
+    const [checked, rule] = [[{ type: 'contains' as const, value: 'Hi' }], { all_pass: true as const }];
+    const messages = [{ role: 'user' as const, content: 'Hi' }];
+    const { slug } = await gateway.prompts.create({ name: 'Evaluated', selected_provider: 'echo', messages });
+    const start = { candidate: { version: 1 }, dataset: { name: 'of-tests' }, checks: checked, rule };
+    const begun = await gateway.evaluations.create(slug, start);
+    const id = 'id' in begun ? begun.id : '';
+    expect((await gateway.evaluations.cancel(id)).id).toBe(id);
+    expect((await gateway.evaluations.list(slug)).data).toEqual([await gateway.evaluations.get(id)]);
+    expect(await gateway.evaluations.exportResults(id)).toMatch(/^$|"outcome"/);
     expect(await gateway.datasets.delete('of-tests')).toEqual({ ok: true });
   });
 
