@@ -37,7 +37,7 @@ const unknown: Readonly<Record<string, readonly string[]>> = {
 const others = new Set([
   ...['limit', 'offset', 'after', 'since', 'until', 'span', 'by', 'q', 'versions', 'version', 'archived', 'source'],
   ...['status', 'problem', 'event_type', 'last_outcome', 'operation', 'resource_type', 'cached'],
-  ...['attempt_problem', 'attempt_status', 'attempt_cost'],
+  ...['attempt_problem', 'attempt_status', 'attempt_cost', 'outcome'],
 ]);
 
 const filters = (Object.entries(operationTable) as [OperationId, OperationRow][]).flatMap(([operation, row]) =>

@@ -686,7 +686,7 @@ export interface ServiceResource {
    * | `invocations_interrupted_total` | invocations whose process ended before they did |
    * | `provider_calls_active`, `provider_calls_waiting`, `provider_calls_limit` | the queue of each provider |
    * | `provider_streams_active`, `provider_streams_waiting`, `provider_streams_limit` | the queue of streamed calls |
-   * | `invoke_cache_total`, `test_runs_active` | the cache of answers, and test runs |
+   * | `invoke_cache_total`, `test_runs_active`, `evaluations_active` | the cache of answers, test runs, and evaluations |
    * | `request_memory_reserved_bytes`, `request_memory_limit_bytes`, `request_memory_waiting`, `request_memory_refused_total` | the memory for requests in progress |
    * | `database_command_duration_seconds`, `database_errors_total` | commands of the database, and failures of the connection |
    * | `database_migration_tasks_left`, `database_migration_failures_total` | the migration to this release |
