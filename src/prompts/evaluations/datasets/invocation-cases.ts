@@ -68,7 +68,8 @@ export function createReadCases(kept: KeptContents, keys: Pick<CaseKeys, 'make'>
 function toCase(id: string, content: InvocationContent, hasPrompt: boolean): CaseInput | string {
   const { messages: sent, variables, prompt_messages: ofPrompt = hasPrompt ? undefined : 0 } = content;
   if (content.truncated === true) return 'has content that is too long, so only a part of it is kept';
-  if (ofPrompt === undefined) return 'was recorded by an earlier release, without which messages are the caller’s';
+  if (ofPrompt === undefined)
+    return 'was recorded by an earlier release, which did not keep which messages are those of the caller';
   const messages = sent.slice(ofPrompt);
   if (messages.length > mostMessages) return `has more than the ${mostMessages} messages of a case`;
   if (messages.some((message) => message.content.some(hasLostImage))) return 'has an image whose data is not kept';

@@ -168,7 +168,7 @@ export function createEvaluations(dependencies: EvaluationsDependencies): Evalua
     async cancel(id, author) {
       // Only the process that works on it changes it otherwise, every few seconds.
       for (;;) {
-        const found = await get(id, author.principal.reach);
+        const found = await get(id);
         if (!isActive(found)) return found;
         const at = clock.now();
         const values = { status: 'canceled', canceledBecause: 'requested', finishedAt: at } as const;

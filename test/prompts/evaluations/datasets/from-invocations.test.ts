@@ -188,7 +188,7 @@ describe('422 names each invocation that no case can be made of, and adds nothin
       'has content that is too long, so only a part of it is kept',
       'has an image whose data is not kept',
       'has more than the 1000 messages of a case',
-      'was recorded by an earlier release, without which messages are the caller’s',
+      'was recorded by an earlier release, which did not keep which messages are those of the caller',
     ]);
   });
 
