@@ -259,6 +259,33 @@ describe('the log lines of a test run', () => {
   });
 });
 
+describe('the log lines of an evaluation', () => {
+  it('say how it ended, and why it was refused', async () => {
+    const headers = { 'Content-Type': 'application/x-ndjson' };
+    await service.call('PUT', '/api/v1/datasets/logged', { headers, body: '{"variables":{"something":"x"}}' });
+    const body = { candidate: {}, dataset: { name: 'logged' }, rule: { all_pass: true } };
+    const start = async (more: object): Promise<Line> => {
+      const options = { body: { ...body, ...more } };
+      const { id } = (await service.call('POST', '/api/v1/prompts/logged/evaluations', options)).body as { id: string };
+      return await until(
+        () => lines.find((line) => line['evaluation'] === id),
+        (line) => line !== undefined,
+      ).then((line) => line ?? {});
+    };
+    expect(await start({})).toMatchObject({
+      level: 'warn',
+      msg: 'an evaluation was refused',
+      problem: 'urn:prompt-gateway:problem:inconsistent-content',
+      detail: 'Neither the case nor the evaluation has checks.',
+    });
+    expect(await start({ checks: [{ type: 'contains', value: 'Hello' }] })).toMatchObject({
+      level: 'info',
+      msg: 'an evaluation ended',
+      ...{ outcome: 'passed', units: 1, errors: 0 },
+    });
+  });
+});
+
 describe('the log line of a refused request', () => {
   it.each([
     ['GET', '/api/v1/prompts', { key: null }, 'unauthenticated'],

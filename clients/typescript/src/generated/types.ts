@@ -517,7 +517,7 @@ export interface paths<Other = string & {}> {
          *     The answers are ordinary invocations: they are in the invocation log, cost what others cost, and count for budgets.
          *     They are not taken from the cache, and wait for what callers invoke. An answer that callers could not use (it breaks
          *     its format, is cut by its length or filtered, or the provider refuses the request) does not pass. Other failures are
-         *     repeated twice; what remains is an error, which no case can be decided by.
+         *     repeated twice, but a refused key of the provider; what remains is an error, which no case can be decided by.
          *
          *     With `dry_run`, nothing happens: the answer says how many calls it would make, and what they can cost at most.
          *

@@ -196,13 +196,14 @@ async function askOnce(
     const { error } = called;
     const consequence = consequenceOf(error, refused?.result);
     if (consequence === 'stop') throw new BudgetStopError();
+    if (!signal.aborted && (consequence === 'again' || consequence === 'later' || consequence === 'error')) {
+      const ids = { evaluation: id, invocation_id: record.id };
+      log.warn({ ...ids, ...fieldsOf(error, who.provider, who.model) }, 'a call of an evaluation failed');
+    }
+    if (consequence === 'error') return { cost, result: { ...made, error: toTestError(error) } };
     if (consequence !== 'again' && consequence !== 'later') {
       const answer = refused && kept(toJsonText(toInvocationResult({ ...refused, attempts: [] })));
       return { cost, result: { ...made, passed: false, failure: consequence, ...answer, error: toTestError(error) } };
-    }
-    if (!signal.aborted) {
-      const ids = { evaluation: id, invocation_id: record.id };
-      log.warn({ ...ids, ...fieldsOf(error, who.provider, who.model) }, 'a call of an evaluation failed');
     }
     return {
       cost,

@@ -6,6 +6,7 @@ import { mayReachPrompt, type Reach } from '../../../base/limits/reach.ts';
 import type { Listing } from '../../../base/lists/listing.ts';
 import type { Clock } from '../../../base/runtime/clock.ts';
 import { defined } from '../../../base/runtime/objects.ts';
+import { ProblemError } from '../../../base/errors/problem-error.ts';
 import { atOwnPlaces } from '../../generation/own-places.ts';
 import type { Prompts } from '../../prompts.ts';
 import { checkMistakes } from '../checks/check-mistakes.ts';
@@ -109,7 +110,11 @@ export function createEvaluations(dependencies: EvaluationsDependencies): Evalua
       const side = defined({ version: found.version, label, overrides: isChanged ? overrides : undefined });
       return { promptId: found.id, side };
     } catch (error) {
-      throw atOwnPlaces(error, [[/^#/, `#/${place}`]]);
+      if (!(error instanceof ProblemError) || error.type !== 'version-not-found') {
+        throw atOwnPlaces(error, [[/^#/, `#/${place}`]]);
+      }
+      const errors = [{ detail: 'does not exist', pointer: `#/${place}/version` }];
+      throw new ProblemError(error.type, { detail: error.message, errors });
     }
   };
 

@@ -13,6 +13,8 @@ export type Consequence =
   | 'again'
   /** It was not asked, because the service or the queue of the provider was busy. */
   | 'later'
+  /** It has no answer, and would get none if it were asked again. */
+  | 'error'
   /** A budget ends the evaluation. */
   | 'stop';
 
@@ -32,6 +34,8 @@ export function consequenceOf(error: unknown, refused: GenerateResult | undefine
       return 'stop';
     case 'too-much-in-progress':
       return 'later';
+    case 'provider-refused-credentials':
+      return 'error';
     case 'provider-bad-answer':
       return refused === undefined ? 'again' : 'broken-format';
     case 'provider-timeout':

@@ -62,7 +62,9 @@ export async function createResultWriter(
   const persistently: ResultWriter['persistently'] = async (work) => {
     for (let isFirst = true; ; isFirst = false) {
       try {
-        return await work();
+        const result = await work();
+        if (!isFirst) log.info({ evaluation: id }, 'an evaluation goes on');
+        return result;
       } catch (error) {
         if (!(error instanceof ProblemError) || error.status !== 503) throw error;
         signal.throwIfAborted();

@@ -56,11 +56,14 @@ export async function runEvaluation(
   }
   const counts = writer.sums().counts(baseline !== undefined);
   const { cases: units, errors, passed, regressed, improved } = counts;
+  const decided = verdict(toRule(rule), counts);
   await writer.end({
-    ...verdict(toRule(rule), counts),
+    ...decided,
     ...{ units, errors, passed },
     ...(baseline !== undefined && { regressed, improved }),
   });
+  const said = { evaluation: evaluation.id, outcome: decided.outcome, units, errors };
+  dependencies.log.info(said, 'an evaluation ended');
 }
 
 /** Results of cases in their order. `next` has begun already. */

@@ -86,6 +86,8 @@ export function createEvaluationWorker(dependencies: WorkerDependencies): Evalua
     if (mistakes.length > 0) {
       const refusal = { mistakes: [...mistakes] };
       await store.end(evaluation.id, lease, { status: 'refused', refusal, finishedAt: clock.now() });
+      const [{ problem, detail } = {}] = mistakes;
+      log.warn({ evaluation: evaluation.id, problem, detail }, 'an evaluation was refused');
       return;
     }
     await store.release(evaluation.id, lease, { status: 'queued', calls, ceiling, ...sides });
@@ -101,8 +103,10 @@ export function createEvaluationWorker(dependencies: WorkerDependencies): Evalua
   /** What becomes of an evaluation whose work ended early. */
   const endEarly = async (id: string, lease: string, error: unknown): Promise<void> => {
     if (error instanceof LeaseLostError || (error instanceof RunCutOffError && error.reason === 'lost')) return;
-    const cancel = (canceledBecause: NonNullable<Evaluation['canceledBecause']>): Promise<boolean> =>
-      store.end(id, lease, { status: 'canceled', canceledBecause, finishedAt: clock.now() });
+    const cancel = async (canceledBecause: NonNullable<Evaluation['canceledBecause']>): Promise<void> => {
+      await store.end(id, lease, { status: 'canceled', canceledBecause, finishedAt: clock.now() });
+      log.warn({ evaluation: id, because: canceledBecause }, 'an evaluation was canceled');
+    };
     if (error instanceof BudgetStopError) await cancel('budget-exceeded');
     else if (error instanceof ProblemError && error.type === 'unauthenticated') await cancel('key-revoked');
     else if (error instanceof ProblemError && error.type === 'prompt-not-found') await remove(id);

@@ -101,6 +101,17 @@ describe('another failure', () => {
     expect(results[0].candidate).not.toHaveProperty('passed');
     expect(harness.mock.requests).toHaveLength(6);
   });
+
+  it('is an error at once if the provider refuses the key', async () => {
+    const { evaluation, results } = await evaluate('mock-401', 2);
+    expect(evaluation.verdict).toMatchObject({ outcome: 'inconclusive', units: 2, errors: 2 });
+    const error = { type: 'urn:prompt-gateway:problem:provider-refused-credentials' };
+    expect(results).toMatchObject([
+      { outcome: 'error', candidate: { error } },
+      { outcome: 'error', candidate: { error } },
+    ]);
+    expect(harness.mock.requests).toHaveLength(2);
+  });
 });
 
 describe('calls', () => {

@@ -261,10 +261,15 @@ describe('404', () => {
     await createDataset(service, 'golden', [sayCase('one', 'good'), sayCase('two', 'good')]);
     const ask = async (of: string, body: object): Promise<unknown[]> => {
       const answer = await createEvaluation(service, of, { candidate: {}, ...golden, ...body });
-      return [answer.status, problemOf(answer)];
+      const pointers = (answer.body.errors ?? []).map(({ pointer }: { pointer: string }) => pointer);
+      return [answer.status, problemOf(answer), ...pointers];
     };
     expect(await ask('no-such-prompt', {})).toEqual([404, 'prompt-not-found']);
-    expect(await ask(prompt, { candidate: { version: 9 } })).toEqual([404, 'version-not-found']);
+    const versions = { candidate: { version: 1 }, baseline: { version: 9 }, rule: { not_worse_by: 0.5 } };
+    expect(await ask(prompt, { candidate: { version: 9 } })).toEqual([
+      ...[404, 'version-not-found', '#/candidate/version'],
+    ]);
+    expect(await ask(prompt, versions)).toEqual([404, 'version-not-found', '#/baseline/version']);
     expect(await ask(prompt, { dataset: { name: 'golden', version: 9 } })).toEqual([404, 'version-not-found']);
     expect(await ask(prompt, { dataset: { name: 'no-such-set' } })).toEqual([404, 'dataset-not-found']);
   });
