@@ -1,10 +1,12 @@
 import type { components } from '../../../../generated/types.ts';
+import { compactJson, type JsonValue } from '../../templates/compact-json.ts';
 import { parseTemplate, renderTemplate } from '../../templates/render.ts';
+import { RenderedPromptTooLargeError } from '../../templates/template-errors.ts';
 
 /** Of a case, what the values of checks can name. */
 export type CheckedCase = Pick<components['schemas']['DatasetCase'], 'expected' | 'variables'>;
 
-/** The longest texts of a value together, in UTF-16 code units. */
+/** The longest texts and values in a value together, in UTF-16 code units. */
 const maxLength = 1024 * 1024;
 
 /**
@@ -17,10 +19,21 @@ const maxLength = 1024 * 1024;
 export function renderValue(value: unknown, { expected, variables }: CheckedCase): unknown {
   const supplied: Readonly<Record<string, unknown>> = { ...variables, ...(expected !== undefined && { expected }) };
   let left = maxLength;
+  const lengths = new Map<unknown, number>();
+  /** Counts a value each time, because what is made of the whole contains it each time. */
+  const count = (whole: unknown): void => {
+    const length = lengths.get(whole) ?? compactJson(whole as JsonValue).length;
+    lengths.set(whole, length);
+    if (length > left) throw new RenderedPromptTooLargeError(maxLength - left + length, maxLength);
+    left -= length;
+  };
   const render = (part: unknown): unknown => {
     if (typeof part === 'string') {
       const whole = valueNamedBy(part, supplied);
-      if (whole !== undefined) return whole;
+      if (whole !== undefined) {
+        count(whole);
+        return whole;
+      }
       const text = renderTemplate(parseTemplate(part), undefined, supplied, { maxLength: left });
       left -= text.length;
       return text;

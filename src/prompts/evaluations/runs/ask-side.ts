@@ -55,6 +55,8 @@ export interface AskedSide {
 export interface AskTerms {
   /** Aborted when the evaluation no longer belongs to this process. */
   readonly signal: AbortSignal;
+  /** How many cases are in progress, or wait for those before them. */
+  readonly casesAtOnce: number;
   /**
    * Waits until a call of a provider may begin.
    * @returns a function that gives the place back

@@ -19,7 +19,7 @@ export interface RunDependencies extends AskDependencies, WriterDependencies {
   readonly storeEveryMs: number;
 }
 
-/** Results that become one object: of so many cases, or of so many bytes. As many cases are in progress. */
+/** Results that become one object: of so many cases, or of so many bytes. */
 const mostCases = 100;
 const mostBytes = 1024 * 1024;
 
@@ -125,7 +125,7 @@ function askAll(
       throw error;
     }
   };
-  const answers = inOrder(casesInOrder(evaluation, from, dependencies.datasets, terms.signal), ask, mostCases);
+  const answers = inOrder(casesInOrder(evaluation, from, dependencies.datasets, terms.signal), ask, terms.casesAtOnce);
   const results: Results = {
     next: answers.next(),
     pull() {

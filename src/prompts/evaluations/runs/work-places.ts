@@ -10,16 +10,23 @@ const mostOfFamily = 2;
 /** The places of a provider that needs no network. */
 const localPlaces = 32;
 
+/** The places of a provider that evaluations use in this process. */
+export interface CallPlaces {
+  readonly count: number;
+  readonly queue: FairQueue;
+}
+
 /** Evaluations use a quarter of the places of a provider in this process. */
-export function createCallPlaces(providers: Pick<ProviderRegistry, 'load'>): (provider: string) => FairQueue {
-  const queues = new Map<string, FairQueue>();
+export function createCallPlaces(providers: Pick<ProviderRegistry, 'load'>): (provider: string) => CallPlaces {
+  const all = new Map<string, CallPlaces>();
   return (provider) => {
-    const known = queues.get(provider);
+    const known = all.get(provider);
     if (known !== undefined) return known;
     const { limit = localPlaces } = providers.load().providers.find((one) => one.provider === provider) ?? {};
-    const queue = createFairQueue({ places: Math.ceil(limit / 4) });
-    queues.set(provider, queue);
-    return queue;
+    const count = Math.ceil(limit / 4);
+    const places = { count, queue: createFairQueue({ places: count }) };
+    all.set(provider, places);
+    return places;
   };
 }
 

@@ -11,7 +11,7 @@ import type { ProviderRegistry } from '../../../models/provider.ts';
 import { createActiveRuns, RunCutOffError } from '../../test-runs/active-runs.ts';
 import { createStaleRuns } from '../../test-runs/stale-runs.ts';
 import { BudgetStopError, type AskTerms } from './ask-side.ts';
-import type { Evaluation } from './evaluation.ts';
+import { sidesOf, type Evaluation } from './evaluation.ts';
 import type { ActiveEvaluation, EvaluationStore } from './evaluation-store.ts';
 import { planEvaluation, type PlanDependencies } from './plan-evaluation.ts';
 import { LeaseLostError } from './result-writer.ts';
@@ -61,9 +61,11 @@ export function createEvaluationWorker(dependencies: WorkerDependencies): Evalua
 
   const termsOf = (evaluation: Evaluation, signal: AbortSignal, acknowledged: () => number): AskTerms => ({
     signal,
+    // Answers that wait for an earlier one are in memory.
+    casesAtOnce: 2 * Math.max(...sidesOf(evaluation).map(([, { provider = '' }]) => placesOf(provider).count)),
     principal: () => findPrincipal(evaluation.author.id),
     async enter(provider) {
-      const leave = await placesOf(provider).enter({ key: evaluation.id, signal });
+      const leave = await placesOf(provider).queue.enter({ key: evaluation.id, signal });
       try {
         // Another process takes over after a term, by its own clock; so no call begins near its end.
         while (!isStopping && clock.monotonic() - acknowledged() > staleMs / 3) {

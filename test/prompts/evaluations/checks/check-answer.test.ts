@@ -211,6 +211,13 @@ describe('what fails also with not-', () => {
       'The schema is not a regular expression of ECMA-262 (flag u) at /pattern.',
     ],
     [
+      'a value that is too long, of values that are none',
+      { type: 'equals', value: Array.from({ length: 40 }, () => Array.from({ length: 1_000 }, () => '{{x}}')) },
+      text('[]'),
+      { variables: { x: Array.from({ length: 9_000 }, (_, index) => `xxxxxxxxxxxxxxxxxx${index}`) } },
+      'The value of the check is too long.',
+    ],
+    [
       'a value that is too long',
       { type: 'equals', value: ['{{x}},{{x}}', '{{x}}.'] },
       text('[]'),
