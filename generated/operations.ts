@@ -1837,6 +1837,12 @@ export const operationTable = {
         "required": false
       },
       {
+        "name": "evaluation_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "tag",
         "in": "query",
         "type": "string",
@@ -2000,6 +2006,12 @@ export const operationTable = {
       },
       {
         "name": "refused_by",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "evaluation_id",
         "in": "query",
         "type": "string",
         "required": false

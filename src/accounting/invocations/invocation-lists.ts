@@ -25,6 +25,11 @@ export const dayIndexes: Required<Omit<CollectionIndexes, 'collection'>> = {
       name: 'refused_by_1_created_at_-1__id_1',
       partialFilterExpression: { refused_by: { $gt: '' } },
     },
+    {
+      key: { evaluation_id: 1, created_at: -1, _id: 1 },
+      name: 'evaluation_id_1_created_at_-1__id_1',
+      partialFilterExpression: { evaluation_id: { $gt: '' } },
+    },
   ],
   inOrder: [
     { key: { model: 1, created_at: -1, _id: 1 }, name: 'model_1_created_at_-1__id_1' },
@@ -44,7 +49,7 @@ export const dayIndexes: Required<Omit<CollectionIndexes, 'collection'>> = {
 };
 
 /** Fields of `indexes`, those first that have the fewest invocations. */
-const selective = ['refused_by', 'problem', 'prompt_id', 'author.id'] as const;
+const selective = ['evaluation_id', 'refused_by', 'problem', 'prompt_id', 'author.id'] as const;
 
 /** The invocations of a list in the collection of a day. */
 export function invocationSource(
@@ -52,7 +57,16 @@ export function invocationSource(
   filter: InvocationFilter,
 ): Source<InvocationDocument> {
   const { since, until, promptIds, promptId, version, label, authorId, provider, model, status, problem, tag } = filter;
-  const { requestId, refusedBy, attemptProvider, attemptProblem, attemptModel, attemptStatus, attemptCost } = filter;
+  const {
+    requestId,
+    refusedBy,
+    evaluationId,
+    attemptProvider,
+    attemptProblem,
+    attemptModel,
+    attemptStatus,
+    attemptCost,
+  } = filter;
   const attempt = {
     ...(attemptProvider !== undefined && { provider: attemptProvider }),
     ...(attemptModel !== undefined && { model: attemptModel }),
@@ -62,6 +76,7 @@ export function invocationSource(
     ...(attemptCost !== undefined && { cost: null }),
   };
   const equal: Record<string, unknown> = {
+    ...(evaluationId !== undefined && { evaluation_id: evaluationId }),
     ...(refusedBy !== undefined && { refused_by: refusedBy }),
     ...(problem !== undefined && { problem }),
     ...(promptId !== undefined && { prompt_id: promptId }),

@@ -65,7 +65,7 @@ export function invocationOperations({
 }: InvocationOperationsDependencies): InvocationOperations {
   const toFilter = async (query: Query, { principal: { reach } }: RequestContext): Promise<InvocationFilter> => {
     const { since, until, prompt, author_id: authorId, version, label, provider, model, status, problem, tag } = query;
-    const { request_id: requestId, refused_by: refusedBy } = query;
+    const { request_id: requestId, refused_by: refusedBy, evaluation_id: evaluationId } = query;
     const { attempt_provider: attemptProvider, attempt_problem: attemptProblem, attempt_model: attemptModel } = query;
     const { attempt_status: attemptStatus, attempt_cost: attemptCost, cached } = query;
     const promptId = prompt === undefined ? undefined : await prompts.recordedId(prompt, reach);
@@ -74,7 +74,7 @@ export function invocationOperations({
       until: toInstant(until),
       promptId,
       promptIds: promptId === undefined ? reach?.prompts : undefined,
-      ...{ authorId, version, label, provider, model, status, problem, tag, requestId, refusedBy },
+      ...{ authorId, version, label, provider, model, status, problem, tag, requestId, refusedBy, evaluationId },
       ...{ attemptProvider, attemptProblem, attemptModel, attemptStatus, attemptCost, cached },
     };
   };

@@ -117,6 +117,7 @@ export interface InvocationFilter {
   readonly attemptCost?: 'unknown' | undefined;
   readonly attemptProblem?: string | undefined;
   readonly refusedBy?: string | undefined;
+  readonly evaluationId?: string | undefined;
   readonly cached?: 'only' | 'exclude' | undefined;
   /** `name=value` */
   readonly tag?: string | undefined;

@@ -20273,6 +20273,11 @@ export interface components<Other = string & {}> {
          */
         OfRefusedBy: string;
         /**
+         * @description Only invocations of this evaluation.
+         * @example 7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2
+         */
+        OfEvaluation: string;
+        /**
          * @description Only invocations with this tag, as `name=value`.
          * @example team=checkout
          */
@@ -22435,6 +22440,11 @@ export interface operations<Other = string & {}> {
                  */
                 refused_by?: components<Other>["parameters"]["OfRefusedBy"];
                 /**
+                 * @description Only invocations of this evaluation.
+                 * @example 7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2
+                 */
+                evaluation_id?: components<Other>["parameters"]["OfEvaluation"];
+                /**
                  * @description Only invocations with this tag, as `name=value`.
                  * @example team=checkout
                  */
@@ -22583,6 +22593,11 @@ export interface operations<Other = string & {}> {
                  * @example nightly-batch
                  */
                 refused_by?: components<Other>["parameters"]["OfRefusedBy"];
+                /**
+                 * @description Only invocations of this evaluation.
+                 * @example 7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2
+                 */
+                evaluation_id?: components<Other>["parameters"]["OfEvaluation"];
                 /**
                  * @description Only invocations with this tag, as `name=value`.
                  * @example team=checkout
