@@ -39,6 +39,8 @@ export interface RequestNotes {
   model?: string;
   /** Id of the invocation that the request began. */
   invocation?: string;
+  /** Id of the evaluation that the request began. */
+  evaluation?: string;
   /** Id of the order that the request placed, or that it names. */
   order?: string;
 }

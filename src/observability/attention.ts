@@ -158,7 +158,8 @@ export function createAttention(dependencies: AttentionDependencies): Attention 
         return isOfProvider ? { kind: 'provider', id: provider } : undefined;
       };
       const groups = Map.groupBy(
-        failed.filter(({ prompt_version: version }) => version !== undefined),
+        // Whoever evaluates a version expects that it may fail, and sees it there.
+        failed.filter((one) => one.prompt_version !== undefined && one.evaluation_id === undefined),
         ({ prompt_id: id, prompt_version: version }) => `${id}/${version}`,
       );
       const found = [...groups.values()].slice(0, most).map(async (group): Promise<FailingPrompt[]> => {

@@ -32,6 +32,7 @@ const unknown: Readonly<Record<string, readonly string[]>> = {
   attempt_model: ['no-such-model'],
   tag: ['team=no-such-team'],
   refused_by: ['no-such-budget'],
+  evaluation_id: [unknownId],
 };
 /** Parameters of queries that name nothing. */
 const others = new Set([

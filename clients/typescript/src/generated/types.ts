@@ -4194,6 +4194,22 @@ export interface components<Other = string & {}> {
              * @example requested
              */
             canceled_because?: ("requested" | "key-revoked" | "budget-exceeded" | "internal-error") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description With `budget-exceeded`: name of the budget.
+             * @example nightly-batch
+             */
+            refused_by?: string;
+            /**
+             * @description Why cases have no answer: the problems of the calls, those first that had most. Failures that were repeated with
+             *     success are not counted. Also while it runs; absent if there are none.
+             * @example [
+             *       {
+             *         "problem": "urn:prompt-gateway:problem:provider-unavailable",
+             *         "answers": 12
+             *       }
+             *     ]
+             */
+            problems?: components<Other>["schemas"]["EvaluationProblem"][];
             verdict?: components<Other>["schemas"]["EvaluationVerdict"];
             author: components<Other>["schemas"]["Author"];
             created_at: components<Other>["schemas"]["Timestamp"];
@@ -8129,6 +8145,22 @@ export interface components<Other = string & {}> {
              * @example true
              */
             all_pass?: boolean;
+        };
+        /**
+         * EvaluationProblem
+         * @description A problem, and how many answers it prevented.
+         * @example {
+         *       "problem": "urn:prompt-gateway:problem:provider-unavailable",
+         *       "answers": 12
+         *     }
+         */
+        EvaluationProblem: {
+            problem: components<Other>["schemas"]["ProblemType"];
+            /**
+             * @description How many answers it prevented.
+             * @example 12
+             */
+            answers: number;
         };
         /**
          * VerdictInterval

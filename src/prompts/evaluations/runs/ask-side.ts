@@ -81,7 +81,14 @@ export interface AskDependencies {
 }
 
 /** A budget does not allow a call, so that the evaluation ends. */
-export class BudgetStopError extends Error {}
+export class BudgetStopError extends Error {
+  readonly budget: string | undefined;
+
+  constructor(cause: unknown) {
+    super('A budget does not allow a call.', { cause });
+    this.budget = cause instanceof ProblemError ? cause.extensions.budget : undefined;
+  }
+}
 
 /** The largest answer that is kept, in bytes of JSON. The contract has the same number. */
 const mostAnswerBytes = 256 * 1024;
@@ -197,7 +204,7 @@ async function askOnce(
     }
     const { error } = called;
     const consequence = consequenceOf(error, refused?.result);
-    if (consequence === 'stop') throw new BudgetStopError();
+    if (consequence === 'stop') throw new BudgetStopError(error);
     if (!signal.aborted && (consequence === 'again' || consequence === 'later' || consequence === 'error')) {
       const ids = { evaluation: id, invocation_id: record.id };
       log.warn({ ...ids, ...fieldsOf(error, who.provider, who.model) }, 'a call of an evaluation failed');

@@ -28,7 +28,9 @@ export function evaluationOperations(evaluations: Evaluations): EvaluationOperat
       if (isDry) return { status: 200, body: showPlan(await evaluations.plan(request, context)) };
       const isRepeatable = headers['Idempotency-Key'] !== undefined;
       const evaluation = await evaluations.create(request, context, isRepeatable);
-      return { status: 202, headers: { Location: `/api/v1/evaluations/${evaluation.id}` }, body: show(evaluation) };
+      const { id, promptId, candidate: asked } = evaluation;
+      context.note({ evaluation: id, prompt: promptId, version: asked.version });
+      return { status: 202, headers: { Location: `/api/v1/evaluations/${id}` }, body: show(evaluation) };
     },
     listEvaluations(input) {
       const { path, query } = input;

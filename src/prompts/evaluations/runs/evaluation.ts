@@ -77,6 +77,8 @@ export const evaluationFields = fields({
   casesDone: made(integer),
   cost: made(totalCost),
   canceledBecause: made(same<'requested' | 'key-revoked' | 'budget-exceeded' | 'internal-error'>(), { optional: true }),
+  refusedBy: made(text, { optional: true }),
+  problems: made(json<Schemas['EvaluationProblem'][]>(), { optional: true }),
   verdict: made(json<Schemas['EvaluationVerdict']>(), { optional: true }),
   author: made(author),
   /** The request that started it, for the records of its invocations. */

@@ -213,6 +213,8 @@ const notBegun = {
   casesDone: 0,
   cost: 0n,
   canceledBecause: undefined,
+  refusedBy: undefined,
+  problems: undefined,
   verdict: undefined,
   startedAt: undefined,
   finishedAt: undefined,

@@ -17,6 +17,8 @@ export interface AskedCase {
   /** Of the results. */
   readonly line: string;
   readonly cost: NanoDollars | 'unknown';
+  /** Why sides have no answer. */
+  readonly problems: readonly string[];
 }
 
 /** Every method can throw `LeaseLostError`, and waits while the database or the storage is unavailable. */
@@ -59,6 +61,7 @@ export async function createResultWriter(
   { store, results, keptBytes, clock, log }: WriterDependencies,
 ): Promise<ResultWriter> {
   let { casesDone, cost } = begun;
+  const problems = new Map(begun.problems?.map(({ problem, answers }) => [problem, answers]));
   const persistently: ResultWriter['persistently'] = async (work) => {
     for (let isFirst = true; ; isFirst = false) {
       try {
@@ -93,10 +96,16 @@ export async function createResultWriter(
       const entry = { name, outcomes: asked.map(({ code }) => code).join(''), ...(hasGroups && { groups }) };
       casesDone += asked.length;
       cost = asked.reduce((sum, one) => plus(sum, one.cost), cost);
+      for (const problem of asked.flatMap((one) => one.problems))
+        problems.set(problem, (problems.get(problem) ?? 0) + 1);
+      const counted = [...problems].map(([problem, answers]) => ({ problem, answers }));
+      const mostFirst = counted.sort((one, other) => other.answers - one.answers);
       // A name that is not announced could not be found if this process died.
       await held(() => store.announce(id, lease, index, { name, at: clock.now() }));
       await persistently(() => results.put(name, lines));
-      await held(() => store.enter(id, lease, index, entry, { casesDone, cost }));
+      await held(() =>
+        store.enter(id, lease, index, entry, { casesDone, cost, ...(mostFirst.length > 0 && { problems: mostFirst }) }),
+      );
       const bytes = lines.reduce((sum, line) => sum + line.length, 0);
       keptBytes.add(family, bytes);
       entries.push(entry);

@@ -153,7 +153,8 @@ async function askCase(
 ): Promise<AskedCase> {
   const { candidate, baseline } = evaluation;
   const { id, group } = one;
-  if (one.erased) return { code: 'x', group, line: JSON.stringify({ case: id, outcome: 'erased' }), cost: 0n };
+  if (one.erased)
+    return { code: 'x', group, line: JSON.stringify({ case: id, outcome: 'erased' }), cost: 0n, problems: [] };
   const [asked, before] = await bothOf(
     askSide(evaluation, candidate, one, terms, dependencies),
     baseline && askSide(evaluation, baseline, one, terms, dependencies),
@@ -166,7 +167,12 @@ async function askCase(
     candidate: asked.result,
     ...(before !== undefined && { baseline: before.result }),
   });
-  return { code, group, line, cost: before === undefined ? asked.cost : plus(asked.cost, before.cost) };
+  const sides = before === undefined ? [asked] : [asked, before];
+  return {
+    ...{ code, group, line },
+    cost: sides.reduce((sum, one) => plus(sum, one.cost), 0n as AskedCase['cost']),
+    problems: sides.flatMap(({ result: { passed, error } }) => (passed === undefined && error ? [error.type] : [])),
+  };
 }
 
 /** Waits for both, also if one fails. */

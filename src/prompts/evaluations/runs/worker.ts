@@ -105,11 +105,14 @@ export function createEvaluationWorker(dependencies: WorkerDependencies): Evalua
   /** What becomes of an evaluation whose work ended early. */
   const endEarly = async (id: string, lease: string, error: unknown): Promise<void> => {
     if (error instanceof LeaseLostError || (error instanceof RunCutOffError && error.reason === 'lost')) return;
-    const cancel = async (canceledBecause: NonNullable<Evaluation['canceledBecause']>): Promise<void> => {
-      await store.end(id, lease, { status: 'canceled', canceledBecause, finishedAt: clock.now() });
-      log.warn({ evaluation: id, because: canceledBecause }, 'an evaluation was canceled');
+    const cancel = async (
+      canceledBecause: NonNullable<Evaluation['canceledBecause']>,
+      refusedBy?: string,
+    ): Promise<void> => {
+      await store.end(id, lease, { status: 'canceled', canceledBecause, refusedBy, finishedAt: clock.now() });
+      log.warn({ evaluation: id, because: canceledBecause, budget: refusedBy }, 'an evaluation was canceled');
     };
-    if (error instanceof BudgetStopError) await cancel('budget-exceeded');
+    if (error instanceof BudgetStopError) await cancel('budget-exceeded', error.budget);
     else if (error instanceof ProblemError && error.type === 'unauthenticated') await cancel('key-revoked');
     else if (error instanceof ProblemError && error.type === 'prompt-not-found') await remove(id);
     else if (error instanceof RunCutOffError) await store.release(id, lease);

@@ -83,13 +83,14 @@ describe('another failure', () => {
     expect(results[0].candidate).not.toHaveProperty('error');
     expect(harness.mock.requests).toHaveLength(3);
     // Each was an invocation of its own.
-    const { body } = await harness.service.call('GET', `/api/v1/invocations?prompt=${evaluation.prompt_id}`);
+    const { body } = await harness.service.call('GET', `/api/v1/invocations?evaluation_id=${evaluation.id}`);
     expect(body.data.map(({ status }: { status: string }) => status)).toEqual(['succeeded', 'failed', 'failed']);
   });
 
   it('is an error if it stays, by which nothing can be decided', async () => {
     const { evaluation, results } = await evaluate('mock-500', 2);
     expect(evaluation.verdict).toMatchObject({ outcome: 'inconclusive', units: 2, errors: 2, passed: 0 });
+    expect(evaluation.problems).toEqual([{ problem: 'urn:prompt-gateway:problem:provider-failed', answers: 2 }]);
     expect(results[0]).toMatchObject({
       outcome: 'error',
       candidate: {
@@ -140,7 +141,7 @@ describe('calls', () => {
     const body = { candidate: {}, dataset: { name: `of-${priced.prompt_id}` }, checks, rule: { all_pass: true } };
     await setBudget(service, 'small', { limit: usd('0.015'), scope: { prompt_id: id } });
     const stopped = await ended(service, await startEvaluation(service, id, body));
-    expect(stopped).toMatchObject({ status: 'canceled', canceled_because: 'budget-exceeded' });
+    expect(stopped).toMatchObject({ status: 'canceled', canceled_because: 'budget-exceeded', refused_by: 'small' });
     expect(stopped).not.toHaveProperty('verdict');
     expect(mock.requests.length).toBeLessThan(4);
     // What was paid stays.
