@@ -98,6 +98,28 @@ describe('the guide "Evaluate a version"', () => {
   });
 });
 
+describe('the guide "Evaluate a version", for CI systems', () => {
+  it('shows what the command line program prints, and a job that runs', async () => {
+    const blocks = readBlocks(await readGuide('952-evaluate-a-version.md'));
+    const service = await startTestService();
+    const withoutId = (text: string): string => text.replace(/Evaluation [0-9a-f-]+\./, '');
+    const setUp = findBlock(blocks, 'sh', 'PROMPTS=');
+    const printed = await perform(`${setUp}\n${findBlock(blocks, 'sh', '--junit')}`, service.url, service.adminKey);
+    const shown = findBlock(blocks, 'text', 'Evaluation');
+    expect(withoutId(printed)).toBe(withoutId(shown));
+
+    const { evaluate } = parse(findBlock(blocks, 'yaml', 'artifacts')) as { evaluate: { script: string[] } };
+    await rm(path.join(folder, 'report.xml'));
+    const job = [
+      'export PROMPT_GATEWAY_URL=http://127.0.0.1:8080 PROMPT_GATEWAY_API_KEY=$API_KEY',
+      ...evaluate.script.slice(1),
+    ];
+    await perform(job.join('\n'), service.url, service.adminKey);
+    expect(await readFile(path.join(folder, 'report.xml'), 'utf8')).toContain('<testcase name="verdict"');
+    await service.close();
+  });
+});
+
 describe('the guide "Data sets"', () => {
   it('shows what the command line program prints', async () => {
     const service = await startTestService();

@@ -13,10 +13,12 @@ import { converters, type ForeignFormat } from '../transfer.ts';
 import { convertFiles } from './convert-files.ts';
 import { pullDataset, pushDataset } from './datasets.ts';
 import { diff } from './diff.ts';
+import { evaluate, type EvaluateOptions, type EvaluateWorld } from './evaluate.ts';
 import { FileError, pull } from './prompt-files.ts';
 import { push } from './push.ts';
 import { escapeInvisible } from './quote.ts';
 import { NoLabelError, NoServiceError, readPrompts } from './read-prompts.ts';
+import { ResultsError } from './results.ts';
 import { renderPromptTypes } from './render-prompt-types.ts';
 
 const help = `Usage: prompt-gateway-client types [options] > prompts.d.ts
@@ -26,6 +28,7 @@ const help = `Usage: prompt-gateway-client types [options] > prompts.d.ts
        prompt-gateway-client convert --from <format> <file>...
        prompt-gateway-client datasets push <name> <file>
        prompt-gateway-client datasets pull <name> [<file>]
+       prompt-gateway-client evaluate <slug> --dataset <file or name> [options]
 
 types   Writes TypeScript types of the stored prompts: their variables, and \`object\` of those that answer with JSON.
         With this file in your program, a call with a missing or misspelt variable does not compile. Write it again
@@ -44,11 +47,15 @@ datasets push stores the cases of a file as a data set: JSON Lines (.jsonl), a t
         column, or tests of promptfoo (.yaml, .json, .jsonl, and __expected in tables). Checks keep their names. What
         the service does not have is named with its line, and then nothing is stored. The same cases make no version.
 datasets pull writes the current cases of a data set as JSON Lines, by default into <name>.jsonl.
+evaluate asks a version about each case of a data set, and decides whether it is good enough. A file becomes a data set
+        of its name first. It prints how far it is, the cases that did not pass, and the verdict. If you interrupt it,
+        the evaluation is canceled.
 
 Options:
   --url <url>       address of the service; default: PROMPT_GATEWAY_URL
   --api-key <key>   API key with the scope prompts:read, for push prompts:write, for datasets datasets:read and
-                    datasets:write; default: PROMPT_GATEWAY_API_KEY.
+                    datasets:write, for evaluate prompts:read, prompts:invoke and, for files, those of datasets;
+                    default: PROMPT_GATEWAY_API_KEY.
                     Other users of the computer can see the options of a running program, so prefer the environment.
   --only-known      types: the compiler refuses all other prompts, and ids; by default it accepts them with any
                     variables
@@ -63,9 +70,22 @@ Options:
   --from <format>   convert: langfuse, helicone, promptlayer (JSON as exported, or as their APIs answer), promptfoo, or
                     markdown (Prompty, Dotprompt, and other texts with front matter). The last two need the package yaml.
   --provider <id>   convert: the provider of models that are named without one
+  --dataset <file or name>  evaluate: the cases: a file as for datasets push, or a data set, with @<version> of one of its
+                    versions
+  --version <number or label>  evaluate: the version that is asked; default: the latest
+  --against <number or label>  evaluate: the version that it is compared with
+  --checks <file>   evaluate: a JSON list of checks of every answer
+  --not-worse-by <margin>  evaluate: passed if it is not worse than the other by this part of the cases; default with
+                    --against: 0.05
+  --min-pass-rate <rate>  evaluate: passed if it passes this part of cases like these
+  --all-pass        evaluate: passed if it passes each case
+  --dry-run         evaluate: prints how many calls it would make, and what they can cost
+  --junit <file>    evaluate: writes a report for CI systems
+  --json <file>     evaluate: writes the evaluation as the service answers it
   --help            this text
 
-Exit codes: 0 done, 1 prompts or cases cannot be read or stored, or are mistakes, 2 wrong options, 3 diff found differences.
+Exit codes: 0 done, or passed; 1 prompts or cases cannot be read or stored, or are mistakes, or an evaluation could not run;
+2 wrong options; 3 diff found differences, or an evaluation failed; 4 an evaluation decided nothing.
 `;
 
 /** Environment variables by name, as in `process.env`. */
@@ -76,6 +96,9 @@ export interface CliWorld {
   readonly write: (text: string) => void;
   readonly writeError: (text: string) => void;
   readonly maxRetries?: number;
+  readonly isTerminal?: boolean;
+  /** A signal that is aborted when the user interrupts the program, which then goes on. */
+  readonly interruption?: () => AbortSignal;
 }
 
 /** A mistake in the options. The message describes it. */
@@ -90,8 +113,9 @@ class UsageError extends Error {}
 export async function runCli(
   args: readonly string[],
   environment: Environment,
-  { write, writeError, maxRetries }: CliWorld = standardStreams,
+  world: CliWorld = standardStreams,
 ): Promise<number> {
+  const { write, writeError, maxRetries } = world;
   try {
     const { values, positionals } = parse(args);
     if (values.help === true) {
@@ -101,7 +125,7 @@ export async function runCli(
     const [first, ...files] = positionals;
     const command = commands.find(({ name }) => name === first);
     if (command === undefined || (files.length > 0 && command.takesFiles !== true)) {
-      throw new UsageError('The commands are types, pull, diff, push, convert and datasets.');
+      throw new UsageError('The commands are types, pull, diff, push, convert, datasets and evaluate.');
     }
     const foreign = Object.keys(values).find((name) => !['url', 'api-key', ...command.options].includes(name));
     if (foreign !== undefined) throw new UsageError(`${command.name} has no option --${foreign}.`);
@@ -111,7 +135,7 @@ export async function runCli(
         values['api-key'] ?? environment['PROMPT_GATEWAY_API_KEY'],
         maxRetries,
       );
-    return await command.run(open, { ...values, files }, { write, writeError });
+    return await command.run(open, { ...values, files }, world);
   } catch (error) {
     if (error instanceof UsageError) {
       writeError(`${error.message}\nSee prompt-gateway-client --help.\n`);
@@ -125,6 +149,16 @@ export async function runCli(
 const standardStreams: CliWorld = {
   write: (text) => void process.stdout.write(text),
   writeError: (text) => void process.stderr.write(text),
+  isTerminal: process.stderr.isTTY,
+  interruption() {
+    const controller = new AbortController();
+    for (const name of ['SIGINT', 'SIGTERM'] as const) {
+      process.once(name, () => {
+        controller.abort();
+      });
+    }
+    return controller.signal;
+  },
 };
 
 type Options = ReturnType<typeof parse>['values'];
@@ -137,7 +171,7 @@ interface Command {
   readonly run: (
     open: () => PromptGateway,
     options: Options & { readonly files: readonly string[] },
-    world: CliWorld,
+    world: EvaluateWorld,
   ) => Promise<number>;
   readonly takesFiles?: true;
 }
@@ -202,7 +236,7 @@ const commands: readonly Command[] = [
     async run(open, { files: [what, name = '', file, ...more] }, world) {
       const isRight = name !== '' && more.length === 0;
       if (what === 'push' && isRight && file !== undefined) {
-        return (await pushDataset(open, name, file, world)) ? 0 : 1;
+        return (await pushDataset(open, name, file, world)) === undefined ? 1 : 0;
       }
       if (what === 'pull' && isRight) {
         await pullDataset(open, name, file ?? `${name}.jsonl`, world);
@@ -211,7 +245,47 @@ const commands: readonly Command[] = [
       throw new UsageError('It is datasets push <name> <file>, or datasets pull <name> [<file>].');
     },
   },
+  {
+    name: 'evaluate',
+    options: [
+      ...(['dataset', 'version', 'against', 'checks', 'not-worse-by', 'min-pass-rate', 'all-pass'] as const),
+      ...(['dry-run', 'junit', 'json'] as const),
+    ],
+    takesFiles: true,
+    async run(
+      open,
+      { files: [slug, ...more], dataset = '', version, against, checks, junit, json, ...options },
+      world,
+    ) {
+      if (slug === undefined || more.length > 0)
+        throw new UsageError('It is evaluate <slug> --dataset <file or name>.');
+      if (dataset === '') throw new UsageError('No cases: use --dataset.');
+      const rule = ruleOf(options, against !== undefined);
+      const isDryRun = options['dry-run'] === true;
+      return await evaluate(open, { slug, version, against, dataset, checks, rule, isDryRun, junit, json }, world);
+    },
+  },
 ];
+
+/** @throws {UsageError} */
+function ruleOf(options: Options, isCompared: boolean): EvaluateOptions['rule'] {
+  const { 'not-worse-by': margin = isCompared ? '0.05' : undefined, 'min-pass-rate': rate, 'all-pass': all } = options;
+  const rules = [
+    ...(margin === undefined ? [] : [{ not_worse_by: numberOf('not-worse-by', margin) }]),
+    ...(rate === undefined ? [] : [{ min_pass_rate: numberOf('min-pass-rate', rate) }]),
+    ...(all === true ? [{ all_pass: true as const }] : []),
+  ];
+  const [rule, ...others] = rules;
+  if (rule === undefined) throw new UsageError('Nothing decides: use --against, --min-pass-rate or --all-pass.');
+  if (others.length > 0) throw new UsageError('--min-pass-rate and --all-pass are for one version, without --against.');
+  return rule;
+}
+
+function numberOf(name: string, text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value)) throw new UsageError(`--${name} must be a number.`);
+  return value;
+}
 
 function parse(args: readonly string[]) {
   try {
@@ -232,6 +306,15 @@ function parse(args: readonly string[]) {
         note: { type: 'string' },
         from: { type: 'string' },
         provider: { type: 'string' },
+        dataset: { type: 'string' },
+        version: { type: 'string' },
+        against: { type: 'string' },
+        checks: { type: 'string' },
+        'not-worse-by': { type: 'string' },
+        'min-pass-rate': { type: 'string' },
+        'all-pass': { type: 'boolean' },
+        junit: { type: 'string' },
+        json: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
       },
     });
@@ -257,7 +340,8 @@ function openGateway(url = '', apiKey = '', maxRetries?: number): PromptGateway 
  * anything. Only that of a push says which of them the service refuses.
  */
 function describe(error: unknown, command: string | undefined): string {
-  if (error instanceof FileError || error instanceof FormatError || error instanceof NoLabelError) return error.message;
+  const isOwn = [FileError, FormatError, NoLabelError, ResultsError].some((kind) => error instanceof kind);
+  if (isOwn && error instanceof Error) return error.message;
   if (error instanceof ConnectionError) {
     const code = systemCode(error.cause);
     return `The service cannot be reached${code === undefined ? '' : ` (${code})`}. Is the address right?`;
@@ -267,8 +351,14 @@ function describe(error: unknown, command: string | undefined): string {
     return 'The answer is not a list of prompts. Is the address right?';
   }
   if (error instanceof AnswerError && error.status === 401) return 'The service does not accept the API key (401).';
-  if (error instanceof ProblemError && (command === 'push' || command === 'datasets'))
-    return `${escapeInvisible(error.detail)} (${error.status})`;
+  if (error instanceof ProblemError && ['push', 'datasets', 'evaluate'].includes(command ?? '')) {
+    const mistakes = error.problem.errors ?? [];
+    const lines = [
+      `${error.detail} (${error.status})`,
+      ...mistakes.map(({ pointer, detail }) => `${pointer ?? ''} ${detail}`),
+    ];
+    return lines.map((line) => escapeInvisible(line.trim())).join('\n');
+  }
   if (error instanceof AnswerError && error.status === 403) {
     return 'The API key does not have the scope prompts:read (403).';
   }

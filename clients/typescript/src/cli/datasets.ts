@@ -14,7 +14,7 @@ interface World {
 
 /**
  * Stores the cases of a file as a data set, and prints what is wrong, with file and line.
- * @returns whether they are stored; if one case is wrong, nothing is
+ * @returns the stored version; undefined if one case is wrong, and nothing is stored
  * @throws {FileError} @throws {FormatError} @throws {GatewayError}
  */
 export async function pushDataset(
@@ -22,7 +22,7 @@ export async function pushDataset(
   name: string,
   file: string,
   { write, writeError }: World,
-): Promise<boolean> {
+): Promise<{ name: string; version: number } | undefined> {
   const source = { name: path.basename(file), text: await readText(file) };
   const parseYaml = isYaml(file) ? await loadYaml() : noYaml;
   const { cases, mistakes } = convertCases(source, { parseYaml });
@@ -38,7 +38,7 @@ export async function pushDataset(
     const { version, cases: count } = await datasets.set(name, cases.map(({ text }) => `${text}\n`).join(''));
     const isSame = before?.version === version;
     write(`${name}: ${isSame ? 'unchanged, ' : ''}version ${version}, ${count} ${count === 1 ? 'case' : 'cases'}.\n`);
-    return true;
+    return { name, version };
   } catch (error) {
     if (!(error instanceof ProblemError) || error.problem.errors === undefined) throw error;
     for (const { line, pointer, detail } of error.problem.errors) {
@@ -73,9 +73,9 @@ function noYaml(): never {
   throw new Error('only files of YAML and JSON are parsed by it');
 }
 
-function nothingStored(write: World['write']): false {
+function nothingStored(write: World['write']): undefined {
   write('Nothing was stored.\n');
-  return false;
+  return undefined;
 }
 
 function unlessMissing(error: unknown): undefined {

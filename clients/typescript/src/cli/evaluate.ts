@@ -1,0 +1,195 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { components } from '../generated/types.ts';
+import type { PromptGateway } from '../prompt-gateway.ts';
+import { pushDataset } from './datasets.ts';
+import { junitReport } from './junit.ts';
+import { FileError } from './prompt-files.ts';
+import { createProgress } from './progress.ts';
+import { escapeInvisible } from './quote.ts';
+import { readResults, reasonsOf } from './results.ts';
+import { describeVerdict, money } from './verdict-text.ts';
+
+type Schemas = components['schemas'];
+type Evaluation = Schemas['Evaluation'];
+
+export interface EvaluateOptions {
+  readonly slug: string;
+  /** A number or a label; undefined for the latest version. */
+  readonly version: string | undefined;
+  readonly against: string | undefined;
+  /** A file of cases, or the name of a data set, with `@<version>` of one of its versions. */
+  readonly dataset: string;
+  /** A file with a list of checks as JSON. */
+  readonly checks: string | undefined;
+  readonly rule: Schemas['EvaluationRule'];
+  readonly isDryRun: boolean;
+  /** Files for the reports. */
+  readonly junit: string | undefined;
+  readonly json: string | undefined;
+}
+
+export interface EvaluateWorld {
+  readonly write: (text: string) => void;
+  readonly writeError: (text: string) => void;
+  /** Whether errors are written to a terminal. */
+  readonly isTerminal?: boolean;
+  /** Aborted when the user interrupts the program. */
+  readonly interruption?: () => AbortSignal;
+}
+
+const exitCodes = { passed: 0, couldNotRun: 1, failed: 3, inconclusive: 4 } as const;
+
+/** The most regressed cases that are printed. */
+const mostPrinted = 20;
+const pollMs = 1_000;
+
+/**
+ * Stores the cases if they are in a file, evaluates, waits, and prints the verdict with the cases that did not pass.
+ * @returns the exit code
+ * @throws {FileError} @throws {FormatError} @throws {GatewayError}
+ */
+export async function evaluate(
+  open: () => PromptGateway,
+  { slug, version, against, dataset, checks, rule, isDryRun, ...files }: EvaluateOptions,
+  world: EvaluateWorld,
+): Promise<number> {
+  const { write, writeError } = world;
+  const interrupted = world.interruption?.();
+  const gateway = open();
+  const sentChecks = checks === undefined ? {} : { checks: await readChecks(checks) };
+  const cases = isFile(dataset) ? await pushDataset(open, datasetName(dataset), dataset, world) : referenceOf(dataset);
+  if (cases === undefined) return exitCodes.couldNotRun;
+  const started = await gateway.evaluations.create(slug, {
+    candidate: sideOf(version),
+    ...(against !== undefined && { baseline: sideOf(against) }),
+    dataset: cases,
+    ...sentChecks,
+    rule,
+    ...(isDryRun && { dry_run: true }),
+  });
+  if (!('id' in started)) {
+    for (const mistake of started.refusal?.mistakes ?? []) writeError(`${mistakeText(mistake)}\n`);
+    write(
+      `${started.calls} calls, which cost ${started.ceiling === null ? 'an unknown amount' : `at most ${money(started.ceiling)}`}.\n`,
+    );
+    return started.refusal === undefined ? exitCodes.passed : exitCodes.couldNotRun;
+  }
+  const evaluation = await wait(gateway, started, interrupted, world);
+  if (files.json !== undefined) await writeReport(files.json, `${JSON.stringify(evaluation, undefined, 2)}\n`);
+  const { id, verdict, status } = evaluation;
+  for (const { problem, answers } of evaluation.problems ?? []) {
+    writeError(`${answers} ${answers === 1 ? 'answer was' : 'answers were'} not to be had: ${problem}\n`);
+  }
+  if (verdict === undefined) {
+    for (const mistake of evaluation.refusal?.mistakes ?? []) writeError(`${mistakeText(mistake)}\n`);
+    writeError(`The evaluation ${id} is ${status}${endOf(evaluation)}.\n`);
+    return exitCodes.couldNotRun;
+  }
+  const outcome = evaluation.baseline === undefined ? 'failed' : 'regressed';
+  let printed = 0;
+  for await (const result of readResults(gateway, id, outcome)) {
+    if (printed === mostPrinted) {
+      write('…\n');
+      break;
+    }
+    if (printed === 0) write(`Cases that ${outcome}:\n`);
+    printed += 1;
+    write(`- ${escapeInvisible(result.case)}: ${escapeInvisible(reasonsOf(result.candidate).join(' '))}\n`);
+  }
+  if (files.junit !== undefined) {
+    let report = '';
+    for await (const text of junitReport(slug, evaluation, readResults(gateway, id))) report += text;
+    await writeReport(files.junit, report);
+  }
+  write(
+    `${describeVerdict(evaluation, verdict)}\nIt cost ${evaluation.cost === null ? 'an unknown amount' : money(evaluation.cost)}. Evaluation ${id}.\n`,
+  );
+  return verdict.outcome in exitCodes ? exitCodes[verdict.outcome as 'passed'] : exitCodes.inconclusive;
+}
+
+/** Waits until it has ended. If the user interrupts the program, it is canceled. */
+async function wait(
+  gateway: PromptGateway,
+  started: Evaluation,
+  interrupted: AbortSignal | undefined,
+  { writeError, isTerminal = false }: EvaluateWorld,
+): Promise<Evaluation> {
+  const { id } = started;
+  const progress = createProgress(writeError, isTerminal);
+  let evaluation = started;
+  try {
+    while (['planning', 'queued', 'running'].includes(evaluation.status)) {
+      progress.show(evaluation);
+      await pause(pollMs, interrupted);
+      // What was interrupted here would otherwise go on, and cost.
+      evaluation =
+        interrupted?.aborted === true ? await gateway.evaluations.cancel(id) : await gateway.evaluations.get(id);
+    }
+    return evaluation;
+  } finally {
+    progress.end();
+  }
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const stop = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    if (signal?.aborted === true) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+function endOf({ canceled_because: because, refused_by: budget }: Evaluation): string {
+  if (because === undefined) return '';
+  return budget === undefined ? `: ${because}` : `: ${because}, by the budget ${budget}`;
+}
+
+function mistakeText({ case: of, side, detail }: Schemas['EvaluationMistake']): string {
+  const place = [of, side].filter((part) => part !== undefined).join(', ');
+  return escapeInvisible(place === '' ? detail : `${place}: ${detail}`);
+}
+
+/** Labels have a letter. */
+function sideOf(text: string | undefined): Schemas['EvaluatedSideInput'] {
+  if (text === undefined) return {};
+  return /^\d+$/.test(text) ? { version: Number(text) } : { label: text };
+}
+
+function isFile(dataset: string): boolean {
+  return /\.[a-z]+$/i.test(dataset);
+}
+
+/** The name of a file, with what names of data sets cannot have as hyphens. */
+function datasetName(file: string): string {
+  const { name } = path.parse(file);
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 60);
+}
+
+function referenceOf(text: string): Schemas['DatasetReference'] {
+  const [name = '', version] = text.split('@');
+  return { name, ...(version !== undefined && { version: Number(version) }) };
+}
+
+/** What is wrong in it, the service says. @throws {FileError} */
+async function readChecks(file: string): Promise<Schemas['Check'][]> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as Schemas['Check'][];
+  } catch {
+    throw new FileError(`The file ${file} cannot be read as JSON.`);
+  }
+}
+
+async function writeReport(file: string, text: string): Promise<void> {
+  await writeFile(file, text).catch(() => {
+    throw new FileError(`The file ${file} cannot be written.`);
+  });
+}
