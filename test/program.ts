@@ -60,7 +60,13 @@ const programs: Readonly<Record<string, Program>> = {
 
   'test:faults': {
     what: 'all of the following',
-    runs: ['test:faults:prompts', 'test:faults:webhooks', 'test:faults:invocations', 'test:faults:budgets'],
+    runs: [
+      'test:faults:prompts',
+      'test:faults:webhooks',
+      'test:faults:invocations',
+      'test:faults:budgets',
+      'test:faults:evaluations',
+    ],
   },
   'test:faults:prompts': {
     what: 'kills service and database under load and counts lost writes',
@@ -77,6 +83,10 @@ const programs: Readonly<Record<string, Program>> = {
   'test:faults:budgets': {
     what: 'kills and stops processes that spend from the same budgets, and compares these with bill and log',
     runs: ['node test/faults/budgets/run-budget-faults.ts'],
+  },
+  'test:faults:evaluations': {
+    what: 'kills and freezes processes in the middle of an evaluation, and compares it with one that nobody disturbs',
+    runs: ['node test/faults/evaluations/run-evaluation-faults.ts'],
   },
   'test:hostile': {
     what: 'hostile callers and receivers; measures latency for others and memory; `--engine NAME`',
