@@ -54,7 +54,8 @@ export function createEvaluationWorker(dependencies: WorkerDependencies): Evalua
   const placesOf = createCallPlaces(providers);
   /** The leases of this process, by evaluation. */
   const leases = new Map<string, string>();
-  let isPlanning = false;
+  /** Whose evaluations are planned now. */
+  const planning = new Set<string>();
   let isStopping = false;
   let looking: Promise<void> | undefined;
   let isWanted = false;
@@ -150,12 +151,10 @@ export function createEvaluationWorker(dependencies: WorkerDependencies): Evalua
       if (one.lease !== undefined && !dead.has(one.lease)) continue;
       const lease = random.uuid();
       if (one.status === 'planning') {
-        // One at a time: it computes for seconds.
-        if (isPlanning || !(await store.take(one.id, lease))) continue;
-        isPlanning = true;
-        void begin(one.id, lease).then(() => {
-          isPlanning = false;
-        });
+        // One of a key at a time: it can compute for half a minute.
+        if (planning.has(one.family) || !(await store.take(one.id, lease))) continue;
+        planning.add(one.family);
+        void begin(one.id, lease).then(() => planning.delete(one.family));
       } else if (one.status === 'running') {
         if (await store.take(one.id, lease)) void begin(one.id, lease);
       } else {

@@ -10,7 +10,8 @@ export const containsAll: CheckType = {
     if (texts.length === 0 || texts.includes('')) return noValue;
     for (const text of texts) {
       await runtime.turns();
-      if (!includes(part.text, text)) return finding(part, false, '', `does not contain ${shown(text)}`);
+      if (!(await includes(part.text, text, runtime.turns)))
+        return finding(part, false, '', `does not contain ${shown(text)}`);
     }
     return finding(part, true, `contains all of ${shown(texts.join(', '))}`, '');
   },

@@ -10,7 +10,7 @@ export const containsAny: CheckType = {
     if (texts.length === 0 || texts.includes('')) return noValue;
     for (const text of texts) {
       await runtime.turns();
-      if (includes(part.text, text)) return finding(part, true, `contains ${shown(text)}`, '');
+      if (await includes(part.text, text, runtime.turns)) return finding(part, true, `contains ${shown(text)}`, '');
     }
     return finding(part, false, '', `contains none of ${shown(texts.join(', '))}`);
   },

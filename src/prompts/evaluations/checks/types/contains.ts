@@ -4,9 +4,10 @@ import { includes } from '../includes.ts';
 /** The answer has the value in it. */
 export const contains: CheckType = {
   takes: 'text',
-  find({ part, value }) {
+  async find({ part, value, runtime }) {
     const text = valueText(value);
     if (text === '') return noValue;
-    return finding(part, includes(part.text, text), `contains ${shown(text)}`, `does not contain ${shown(text)}`);
+    const isThere = await includes(part.text, text, runtime.turns);
+    return finding(part, isThere, `contains ${shown(text)}`, `does not contain ${shown(text)}`);
   },
 };
