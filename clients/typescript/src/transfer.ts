@@ -6,9 +6,10 @@ import { convertPromptfoo } from './transfer/promptfoo.ts';
 import { convertPromptLayer } from './transfer/promptlayer.ts';
 
 export { inBatches, type SizedPrompt } from './transfer/batches.ts';
-export { convertCases, type CaseOptions, type ConvertedCases, type ParsedYaml } from './transfer/cases.ts';
+export { convertCases, isYaml, type CaseOptions, type ConvertedCases, type ParsedYaml } from './transfer/cases.ts';
 export { FormatError } from './transfer/converted.ts';
 export type { Convert, Converted, ConvertOptions, Note, PromptFile, Source } from './transfer/converted.ts';
+export { yamlParser, type YamlPackage } from './transfer/parse-yaml.ts';
 
 /** A tool whose prompts can be converted into the form of an import. */
 export type ForeignFormat = 'langfuse' | 'helicone' | 'promptlayer' | 'promptfoo' | 'markdown';
