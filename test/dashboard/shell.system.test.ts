@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { createIntegration, sendTest } from '../webhooks/integrations/integrations-harness.ts';
+import { setDataset } from '../prompts/evaluations/datasets/datasets-harness.ts';
 import { openShop, placeOrder } from '../orders/orders-harness.ts';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
 import { startAnother } from '../support/per-operation.ts';
@@ -30,6 +31,7 @@ beforeAll(async () => {
   await service.call('PUT', '/api/v1/budgets/weekly-limit', {
     body: { limit: { amount: '5', currency: 'USD' }, period: 'week' },
   });
+  await setDataset(service, 'greetings', ['{"variables": {"name": "Ada"}}']);
   const { body: key } = await service.call('POST', '/api/v1/api-keys', {
     body: { name: 'Till of the bar', scopes: ['orders:write'] },
   });
@@ -72,6 +74,7 @@ const screensOf = () => ({
     ...['', '/playground', '/test-runs', '/history', '/statistics'].map((tab) => `/prompts/${ids.prompt}${tab}`),
     '/invocations',
     `/invocations/${ids.invocation}`,
+    ...['/datasets', '/datasets/greetings', '/dataset-import'],
     '/costs',
     '/costs/budgets/new',
     '/costs/budgets/weekly-limit',
@@ -137,6 +140,7 @@ describe('the search', () => {
     await find('audit', 'Audit log Page', 'Audit log');
     await find('weekly', 'weekly-limit Budget', /weekly-limit/);
     await find('till of', /^Till of the bar API key · /, /Till of the bar/);
+    await find('greetin', 'greetings Data set', 'greetings');
     await find('canal', 'Canal Café Location', 'Canal Café');
     await find('flat wh', 'Flat white Product', 'Flat white');
     await find('hot dr', 'Hot drinks Category', 'Hot drinks');

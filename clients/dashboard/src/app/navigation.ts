@@ -1,6 +1,7 @@
 import {
   IconBuildingStore,
   IconCoin,
+  IconDatabase,
   IconHistory,
   IconHome,
   IconKey,
@@ -32,6 +33,7 @@ export interface NavigationEntry {
 export const navigation: readonly NavigationEntry[] = [
   { to: '/overview', text: 'overview', key: 'o', icon: IconHome, scope: 'metrics:read' },
   { group: 'gateway', to: '/prompts', text: 'prompts', key: 'p', icon: IconMessageCode, scope: 'prompts:read' },
+  { group: 'gateway', to: '/datasets', text: 'datasets', key: 's', icon: IconDatabase, scope: 'datasets:read' },
   {
     group: 'gateway',
     to: '/invocations',

@@ -2,6 +2,7 @@ import { createRouter } from '@tanstack/react-router';
 import { apiKeysRoutes } from '../screens/api-keys/routes.ts';
 import { auditLogRoutes } from '../screens/audit-log/routes.ts';
 import { costsRoutes } from '../screens/costs/routes.ts';
+import { datasetsRoutes } from '../screens/datasets/routes.ts';
 import { deliveriesRoutes } from '../screens/deliveries/routes.ts';
 import { integrationsRoutes } from '../screens/integrations/routes.ts';
 import { invocationsRoutes } from '../screens/invocations/routes.ts';
@@ -23,6 +24,7 @@ export const router = createRouter({
     homeRoute,
     ...overviewRoutes,
     ...promptsRoutes,
+    ...datasetsRoutes,
     ...invocationsRoutes,
     ...costsRoutes,
     ...providersRoutes,

@@ -61,6 +61,14 @@ export function useTexts(): Texts {
   return use(LanguageContext).texts;
 }
 
+/** Texts in each language of the page. */
+export type InEachLanguage<Own> = Readonly<Record<string, Own>> & { readonly en: Own };
+
+/** Texts that are not among those of the whole page, so that they are loaded with the screens that show them. */
+export function useOwnTexts<Own>(own: InEachLanguage<Own>): Own {
+  return own[use(LanguageContext).language] ?? own.en;
+}
+
 /** Numbers, dates and sizes in the chosen language. */
 export function useFormat(): Format {
   return use(LanguageContext).format;

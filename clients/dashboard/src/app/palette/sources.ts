@@ -70,6 +70,18 @@ export const lists: readonly NamedList[] = [
     },
   },
   {
+    key: 'datasets',
+    scopes: ['datasets:read'],
+    read: async (options) =>
+      (await gateway.datasets.list(readAtMost, options)).data.map(({ id, name }) => ({
+        kind: 'datasets',
+        page: 'datasets',
+        id,
+        name,
+        target: { to: '/datasets/$name', params: { name } },
+      })),
+  },
+  {
     key: 'budgets',
     scopes: ['budgets:read', 'invocations:read'],
     read: async (options) =>

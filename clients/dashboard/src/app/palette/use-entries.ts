@@ -24,6 +24,7 @@ export interface Entry {
 const creations = [
   { to: '/prompts/new', text: 'prompt', scope: 'prompts:write' },
   { to: '/prompts/import', text: 'promptImport', scope: 'prompts:write' },
+  { to: '/dataset-import', text: 'dataset', scope: 'datasets:write' },
   { to: '/costs/budgets/new', text: 'budget', scope: 'budgets:write' },
   { to: '/integrations/new', text: 'integration', scope: 'integrations:manage' },
   { to: '/orders/new', text: 'order', scope: 'orders:write' },

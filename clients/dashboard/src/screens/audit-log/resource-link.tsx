@@ -32,6 +32,12 @@ export function ResourceLink({ record }: { record: Schemas['AuditRecord'] }): Re
           {name}
         </TextLink>
       );
+    case 'dataset':
+      return (
+        <TextLink to="/datasets/$name" params={{ name }} {...common}>
+          {name}
+        </TextLink>
+      );
     case 'api-key':
       return (
         <TextLink to="/api-keys/$id/edit" params={{ id }} {...common}>

@@ -14,6 +14,7 @@ import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { Time } from '../../shared/time.tsx';
 import { Section } from '../../shared/section.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
+import { AddToDataset } from '../datasets/add-to-dataset.tsx';
 import { CallList } from './call-list.tsx';
 import { ContentSection } from './content-section.tsx';
 import { FailureAlert } from './failure-alert.tsx';
@@ -43,20 +44,25 @@ export function InvocationScreen(): ReactNode {
       description={<CopyableId value={id} label={texts.detail.id} withLabel />}
       breadcrumbs={[{ label: texts.title, to: '/invocations' }]}
       actions={
-        data?.prompt_id !== undefined && (
-          <LinkButton
-            to="/prompts/$promptId/playground"
-            params={{ promptId: data.prompt_id }}
-            search={{
-              version: data.prompt_version?.toString(),
-              provider: data.provider,
-              model: data.model,
-              invocation: data.content_kept === true && mayRead ? id : undefined,
-            }}
-            variant="default"
-          >
-            {texts.detail.playground}
-          </LinkButton>
+        data !== undefined && (
+          <>
+            <AddToDataset source={{ invocation: data }} />
+            {data.prompt_id !== undefined && (
+              <LinkButton
+                to="/prompts/$promptId/playground"
+                params={{ promptId: data.prompt_id }}
+                search={{
+                  version: data.prompt_version?.toString(),
+                  provider: data.provider,
+                  model: data.model,
+                  invocation: data.content_kept === true && mayRead ? id : undefined,
+                }}
+                variant="default"
+              >
+                {texts.detail.playground}
+              </LinkButton>
+            )}
+          </>
         )
       }
     >

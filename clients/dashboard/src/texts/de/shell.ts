@@ -15,6 +15,7 @@ export const shell: Texts['shell'] = {
   entries: {
     overview: 'Übersicht',
     prompts: 'Prompts',
+    datasets: 'Datensätze',
     invocations: 'Aufrufe',
     costs: 'Kosten',
     providers: 'Anbieter',
@@ -44,6 +45,7 @@ export const shell: Texts['shell'] = {
     guide: 'Anleitung',
     kinds: {
       prompts: 'Prompt',
+      datasets: 'Datensatz',
       models: 'Modell',
       providers: 'Anbieter',
       budgets: 'Budget',
@@ -59,6 +61,7 @@ export const shell: Texts['shell'] = {
     creations: {
       prompt: 'Neuer Prompt',
       promptImport: 'Prompts importieren',
+      dataset: 'Datensatz erstellen',
       budget: 'Budget erstellen',
       integration: 'Integration erstellen',
       order: 'Testbestellung aufgeben',

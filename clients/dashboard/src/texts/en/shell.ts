@@ -13,6 +13,7 @@ export const shell = {
   entries: {
     overview: 'Overview',
     prompts: 'Prompts',
+    datasets: 'Data sets',
     invocations: 'Invocations',
     costs: 'Costs',
     providers: 'Providers',
@@ -42,6 +43,7 @@ export const shell = {
     guide: 'Guide',
     kinds: {
       prompts: 'Prompt',
+      datasets: 'Data set',
       models: 'Model',
       providers: 'Provider',
       budgets: 'Budget',
@@ -57,6 +59,7 @@ export const shell = {
     creations: {
       prompt: 'New prompt',
       promptImport: 'Import prompts',
+      dataset: 'Create data set',
       budget: 'Create budget',
       integration: 'Create integration',
       order: 'Place a test order',

@@ -9,7 +9,7 @@ import { Answer, finishTone } from '../content/answer.tsx';
 import classes from './test-runs.module.css';
 
 /** The version, if the request named it, and the model. */
-function nameOf({ version, provider, model }: Schemas['TestResult']): string {
+export function nameOf({ version, provider, model }: Schemas['TestResult']): string {
   return `${version === undefined ? '' : `v${version} · `}${provider} / ${model}`;
 }
 

@@ -14,11 +14,12 @@ import { Section } from '../../../shared/section.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import { RunningTime } from '../playground/running-time.tsx';
 import { SetLabelDialog } from '../labels/set-label-dialog.tsx';
+import { AddToDataset, type PossibleAnswer } from '../../datasets/add-to-dataset.tsx';
 import { promptKeys, useLabels, useTestResults, useTestRun } from '../prompt-queries.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
 import { RunStatus } from './run-status.tsx';
 import { TestCharts } from './test-charts.tsx';
-import { TestResult } from './test-result.tsx';
+import { nameOf, TestResult } from './test-result.tsx';
 import classes from './test-runs.module.css';
 
 const route = getRouteApi('/prompts/$promptId/test-runs/$runId');
@@ -129,6 +130,15 @@ function RunHeading({ run }: { run: Schemas['TestRun'] }): ReactNode {
   );
 }
 
+/** The answers, by which a case can say what is expected. */
+function answersOf({ results }: Schemas['TestRunResults']): PossibleAnswer[] {
+  return results.flatMap((one) => {
+    if (one.status === 'failed') return [];
+    const { text, object } = one.result;
+    return [{ name: nameOf(one), expected: (object ?? text) as PossibleAnswer['expected'] }];
+  });
+}
+
 function Results({ results, error }: { results: Schemas['TestRunResults'] | undefined; error: unknown }): ReactNode {
   const { prompts } = useTexts();
   if (error !== null) return <ProblemAlert error={error} />;
@@ -138,6 +148,9 @@ function Results({ results, error }: { results: Schemas['TestRunResults'] | unde
       {results.variables !== undefined && Object.keys(results.variables).length > 0 && (
         <Section title={prompts.values.title}>
           <JsonView value={results.variables} label={prompts.values.title} />
+          <Group>
+            <AddToDataset source={{ variables: results.variables, answers: answersOf(results) }} />
+          </Group>
         </Section>
       )}
       <TestCharts results={results.results} />

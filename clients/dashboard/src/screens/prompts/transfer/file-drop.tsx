@@ -1,15 +1,32 @@
 import { Button, FileButton, Text } from '@mantine/core';
 import { IconFileImport } from '@tabler/icons-react';
 import { useState, type ReactNode } from 'react';
-import { useTexts } from '../../../shared/texts.tsx';
 import { droppedFiles } from './dropped-files.ts';
 import classes from './file-drop.module.css';
 
-const accepted = '.json,.jsonl,.ndjson,.yaml,.yml,.md,.markdown,.prompt,.prompty,.txt,.j2';
+/** What `FileDrop` says. */
+interface FileDropTexts {
+  readonly files: string;
+  readonly drop: string;
+  readonly choose: string;
+  readonly formats: string;
+}
 
 /** Takes files and folders that are dropped on it, or chosen with its button. */
-export function FileDrop({ onFiles, isBusy }: { onFiles: (files: File[]) => void; isBusy: boolean }): ReactNode {
-  const { transfer: texts } = useTexts();
+export function FileDrop({
+  texts,
+  accepted,
+  isMultiple,
+  isBusy,
+  onFiles,
+}: {
+  texts: FileDropTexts;
+  /** The ends of the names that the button offers, separated by commas. */
+  accepted: string;
+  isMultiple: boolean;
+  isBusy: boolean;
+  onFiles: (files: File[]) => void;
+}): ReactNode {
   const [isOver, setOver] = useState(false);
   return (
     <section
@@ -31,7 +48,13 @@ export function FileDrop({ onFiles, isBusy }: { onFiles: (files: File[]) => void
     >
       <IconFileImport size={32} stroke={1.25} aria-hidden />
       <Text fw={500}>{texts.drop}</Text>
-      <FileButton multiple accept={accepted} onChange={onFiles}>
+      <FileButton
+        multiple={isMultiple}
+        accept={accepted}
+        onChange={(files: File[] | File | null) => {
+          onFiles([files ?? []].flat());
+        }}
+      >
         {(props) => (
           <Button variant="default" loading={isBusy} {...props}>
             {texts.choose}

@@ -40,6 +40,7 @@ interface Choice {
 /** What is read here belongs to the screen, and is not kept after it. */
 const once = { staleTime: Infinity, gcTime: 0, structuralSharing: false } as const;
 const noOutcomes: Outcomes = new Map();
+const accepted = '.json,.jsonl,.ndjson,.yaml,.yml,.md,.markdown,.prompt,.prompty,.txt,.j2';
 
 function Import(): ReactNode {
   const { transfer: texts } = useTexts();
@@ -61,7 +62,13 @@ function Import(): ReactNode {
   });
   return (
     <Stack gap="lg">
-      <FileDrop onFiles={open.mutate} isBusy={open.isPending || read.isFetching} />
+      <FileDrop
+        texts={texts}
+        accepted={accepted}
+        isMultiple
+        isBusy={open.isPending || read.isFetching}
+        onFiles={open.mutate}
+      />
       {[open.error, read.error].map((error, index) => error !== null && <ProblemAlert key={index} error={error} />)}
       {read.data !== undefined && (
         <>
