@@ -4042,13 +4042,13 @@ export interface components<Other = string & {}> {
         CaseCount: number;
         /**
          * EvaluationCalls
-         * @description How many answers are asked for. Calls that fail and are repeated count once.
+         * @description How many answers are asked for, those of judges included. Calls that fail and are repeated count once.
          * @example 200
          */
         EvaluationCalls: number;
         /**
          * EvaluationCeiling
-         * @description The most that the calls can cost if none is repeated. `null` if that is unknown for one of them: its model has no price, or the provider gets no limit of output tokens.
+         * @description The most that the calls can cost if none is repeated. `null` if that is unknown for one of them: its model has no price, the provider gets no limit of output tokens, or it is one of a judge, which reads an answer of unknown length.
          * @example {
          *       "amount": "1.92",
          *       "currency": "USD"
@@ -4270,17 +4270,19 @@ export interface components<Other = string & {}> {
              *     - `is-json`, `contains-json`: the answer is JSON, or has a JSON object or array in it; `value` is its schema, if there is one.
              *     - `finish-reason`: `value` is why generation ended, for example `stop`.
              *     - `is-valid-openai-tools-call`: the answer calls tools of the prompt, with arguments that match their schemas.
+             *     - `llm-rubric`: the prompt `judge` says that the answer is as `value` wants, a text.
              *     - `cost`, `latency`: the call costs at most `threshold` US dollars, or takes at most `threshold` milliseconds.
              * @example contains
              * @enum {string}
              */
-            type: "equals" | "not-equals" | "contains" | "not-contains" | "icontains" | "not-icontains" | "contains-all" | "not-contains-all" | "contains-any" | "not-contains-any" | "starts-with" | "not-starts-with" | "regex" | "not-regex" | "is-json" | "not-is-json" | "contains-json" | "not-contains-json" | "finish-reason" | "not-finish-reason" | "is-valid-openai-tools-call" | "not-is-valid-openai-tools-call" | "cost" | "not-cost" | "latency" | "not-latency";
+            type: "equals" | "not-equals" | "contains" | "not-contains" | "icontains" | "not-icontains" | "contains-all" | "not-contains-all" | "contains-any" | "not-contains-any" | "starts-with" | "not-starts-with" | "regex" | "not-regex" | "is-json" | "not-is-json" | "contains-json" | "not-contains-json" | "finish-reason" | "not-finish-reason" | "is-valid-openai-tools-call" | "not-is-valid-openai-tools-call" | "cost" | "not-cost" | "latency" | "not-latency" | "llm-rubric" | "not-llm-rubric";
             value?: components<Other>["schemas"]["CheckValue"];
             /**
-             * @description Of `cost` in US dollars, of `latency` in milliseconds. Required by these, and refused by others.
+             * @description Of `cost` in US dollars, of `latency` in milliseconds; required by these. Of `llm-rubric`, the lowest `score` that passes. Refused by others.
              * @example 0.01
              */
             threshold?: number;
+            judge?: components<Other>["schemas"]["Judge"];
             /**
              * @description Its share in the score of the case. Default: 1.
              * @example 2
@@ -8264,6 +8266,27 @@ export interface components<Other = string & {}> {
          * @example Ada
          */
         CheckValue: string | number | boolean | components<Other>["schemas"]["CheckList"] | components<Other>["schemas"]["CheckObject"];
+        /**
+         * Judge
+         * @description Required by `llm-rubric`, and refused by others: a stored prompt that judges. It gets the variables `output` (the
+         *     answer), `rubric` (the `value`), `input` (variables and messages of the case, as JSON) and `expected`, and is the
+         *     same for both sides, which it cannot tell apart. Its answer format is JSON with a boolean `pass`, and can have a
+         *     number `score` and a text `reason`. It is invoked as any prompt: it costs, and counts for budgets.
+         *
+         *     If it says nothing, it is asked twice more; then the case has an error, never a pass.
+         * @example {
+         *       "prompt": "helpfulness-judge",
+         *       "version": 3
+         *     }
+         */
+        Judge: {
+            /**
+             * @description Slug or id of the prompt, or one of its aliases.
+             * @example helpfulness-judge
+             */
+            prompt: string;
+            version: components<Other>["schemas"]["VersionNumber"];
+        };
         /**
          * InvocationTags
          * @description The tags of the request, from `X-Tags`, or from `metadata` on the paths of OpenAI's API.

@@ -8,7 +8,8 @@ import { isObject, textIn } from './converted.ts';
 export type Case = components['schemas']['DatasetCaseInput'];
 type Check = components['schemas']['Check'];
 type Members = Readonly<Record<string, unknown>>;
-type BaseType = Exclude<Check['type'], `not-${string}`>;
+/** A judge here is a stored prompt, which a test of promptfoo does not name. */
+type BaseType = Exclude<Check['type'], `not-${string}` | 'llm-rubric'>;
 type Value = NonNullable<Check['value']>;
 
 /** Refuses something at a place in a test. */

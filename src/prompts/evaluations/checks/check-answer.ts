@@ -10,7 +10,7 @@ import { typeOf, type Check } from './check-types.ts';
 import { partAt, wholeAnswer } from './part.ts';
 import { renderValue, type CheckedCase } from './render-value.ts';
 
-export type { CheckedAnswer, CheckRuntime } from './check-type.ts';
+export type { AskJudge, CheckedAnswer, CheckRuntime, Judgement } from './check-type.ts';
 export type { Check } from './check-types.ts';
 export type { CheckedCase } from './render-value.ts';
 
@@ -65,7 +65,7 @@ export async function checkAnswer(
 }
 
 async function find(
-  { type, value, threshold, at }: Check,
+  { type, value, threshold, judge, at }: Check,
   whole: Part,
   of: CheckedCase,
   more: Pick<CheckInput, 'answer' | 'runtime'>,
@@ -80,5 +80,5 @@ async function find(
     if (error instanceof RenderedPromptTooLargeError) return { reason: 'The value of the check is too long.' };
     throw error;
   }
-  return await typeOf(type).find({ part, value: rendered, threshold, ...more });
+  return await typeOf(type).find({ part, value: rendered, threshold, judge, of, ...more });
 }

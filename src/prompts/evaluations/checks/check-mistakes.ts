@@ -23,13 +23,15 @@ export function checkMistakes(checks: readonly Check[], allowance = newSchemaAll
   );
 }
 
-function mistakesOf({ type, value, threshold }: Check, allowance: SchemaAllowance): CheckMistake[] {
+function mistakesOf({ type, value, threshold, judge }: Check, allowance: SchemaAllowance): CheckMistake[] {
   const { takes } = typeOf(type);
   const mistakes: CheckMistake[] = [];
   if (takes === 'threshold' && threshold === undefined) mistakes.push({ detail: 'is required', pointer: '/threshold' });
-  if (takes !== 'threshold' && threshold !== undefined) {
-    mistakes.push({ detail: 'is only for cost and latency', pointer: '/threshold' });
+  if (takes !== 'threshold' && takes !== 'rubric' && threshold !== undefined) {
+    mistakes.push({ detail: 'is only for cost, latency and llm-rubric', pointer: '/threshold' });
   }
+  if (takes === 'rubric' && judge === undefined) mistakes.push({ detail: 'is required', pointer: '/judge' });
+  if (takes !== 'rubric' && judge !== undefined) mistakes.push({ detail: 'is only for llm-rubric', pointer: '/judge' });
   if (value !== undefined) {
     const found = valueMistakes(takes, value, allowance);
     return [...mistakes, ...found.map(({ detail, pointer }) => ({ detail, pointer: `/value${pointer}` }))];
@@ -52,6 +54,7 @@ function valueMistakes(
     case 'schema':
       return findSchemaMistakes(value, allowance);
     case 'text':
+    case 'rubric':
       return textMistakes(value);
     case 'pattern':
       return isText(value) ? patternMistakes(value, allowance) : textMistakes(value);

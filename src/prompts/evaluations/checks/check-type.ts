@@ -1,8 +1,10 @@
+import type { components } from '../../../../generated/types.ts';
 import type { AnswerChecker, CheckResult as ThreadResult } from '../../../base/json-schema/answer-checker.ts';
 import { inWords } from '../../../base/json-schema/mistake-words.ts';
 import type { Turns } from '../../../base/runtime/turns.ts';
 import type { FinishReason, Tool, ToolCall } from '../../../models/language-model.ts';
 import { compactJson, type JsonValue } from '../../templates/compact-json.ts';
+import type { CheckedCase } from './render-value.ts';
 
 /** What a check can see of an answer. */
 export interface CheckedAnswer {
@@ -16,6 +18,15 @@ export interface CheckedAnswer {
   readonly latencyMs: number;
 }
 
+/** What a judge says. */
+export type Judgement = { readonly pass: boolean; readonly score?: number; readonly reason?: string };
+
+/** Asks a stored prompt about an answer. @returns undefined if it says nothing, also after repetitions */
+export type AskJudge = (
+  judge: components['schemas']['Judge'],
+  variables: Readonly<Record<'input' | 'output' | 'expected' | 'rubric', string>>,
+) => Promise<Judgement | undefined>;
+
 /** Where checks run that take long. */
 export interface CheckRuntime {
   /** Its threads run regular expressions and schemas, and read JSON. */
@@ -23,6 +34,7 @@ export interface CheckRuntime {
   /** Whose checks they are, for the threads. */
   readonly key: string;
   readonly turns: Turns;
+  readonly askJudge: AskJudge;
 }
 
 /** What a check found. */
@@ -55,13 +67,15 @@ export interface CheckInput {
   /** Rendered. */
   readonly value: unknown;
   readonly threshold: number | undefined;
+  readonly judge: components['schemas']['Judge'] | undefined;
+  readonly of: CheckedCase;
   readonly runtime: CheckRuntime;
 }
 
 /** A type of checks, without `not-`. */
 export interface CheckType {
   /** What its value has to be (`value`: anything), or that it takes a threshold or nothing instead. */
-  readonly takes: 'value' | 'text' | 'texts' | 'pattern' | 'schema' | 'threshold' | 'nothing';
+  readonly takes: 'value' | 'text' | 'texts' | 'pattern' | 'schema' | 'threshold' | 'rubric' | 'nothing';
   find(input: CheckInput): Finding | Promise<Finding>;
 }
 

@@ -11,6 +11,7 @@ import { icontains } from './types/icontains.ts';
 import { isJson } from './types/is-json.ts';
 import { isValidOpenaiToolsCall } from './types/is-valid-openai-tools-call.ts';
 import { latency } from './types/latency.ts';
+import { llmRubric } from './types/llm-rubric.ts';
 import { regex } from './types/regex.ts';
 import { startsWith } from './types/starts-with.ts';
 
@@ -31,6 +32,7 @@ const types: Readonly<Record<Exclude<Check['type'], `not-${string}`>, CheckType>
   'is-valid-openai-tools-call': isValidOpenaiToolsCall,
   cost,
   latency,
+  'llm-rubric': llmRubric,
 };
 
 /** The type of a check, without its `not-`. */

@@ -4,7 +4,7 @@ import { parseTemplate, renderTemplate } from '../../templates/render.ts';
 import { RenderedPromptTooLargeError } from '../../templates/template-errors.ts';
 
 /** Of a case, what the values of checks can name. */
-export type CheckedCase = Pick<components['schemas']['DatasetCase'], 'expected' | 'variables'>;
+export type CheckedCase = Pick<components['schemas']['DatasetCase'], 'expected' | 'variables' | 'messages'>;
 
 /** The longest texts and values in a value together, in UTF-16 code units. */
 const maxLength = 1024 * 1024;

@@ -15,8 +15,10 @@ import { readConversation } from '../../invoke/conversation.ts';
 import type { ProviderRegistry } from '../../../models/provider.ts';
 import { readOverrides } from '../../prompt.ts';
 import type { Prompts, ResolvedPrompt } from '../../prompts.ts';
+import type { Check } from '../checks/check-answer.ts';
 import type { Case } from '../datasets/dataset.ts';
 import type { Datasets } from '../datasets/datasets.ts';
+import { canJudge, planJudge } from '../judges/judges.ts';
 import { fewestCases } from '../verdict/verdict.ts';
 import { sidesOf, toRule, type Evaluation, type Side, type SideName } from './evaluation.ts';
 import { tooFewCases } from './problems.ts';
@@ -65,6 +67,7 @@ export async function planEvaluation(
   const sides = sidesOf(evaluation);
   const known: Partial<Record<SideName, Side>> = {};
   const mistakes: Mistake[] = [];
+  const judges = createJudgeCheck(principal, planner);
   const groups = new Set<string>();
   let alone = 0;
   let calls = 0;
@@ -88,6 +91,14 @@ export async function planEvaluation(
         known[name] ??= { ...side, provider: provider.id, model: request.model };
         const most = highestCost(prices.quote(provider.id, request, clock.now()), await provider.ceiling(request));
         calls += 1;
+        for (const { judge } of [...checks, ...((one.checks ?? []) as unknown as typeof checks)]) {
+          if (judge === undefined) continue;
+          const mistake = await judges(judge);
+          if (mistake !== undefined) mistakes.push({ ...mistake, case: one.id });
+          calls += 1;
+          // What it reads is as long as the answer.
+          ceiling = 'unknown';
+        }
         ceiling = ceiling === 'unknown' || most === undefined ? 'unknown' : ceiling + most.amount;
       }
       if (mistakes.length >= mostMistakes) break;
@@ -105,13 +116,40 @@ export async function planEvaluation(
 
 /** Reads each version once. Versions never change, and thousands of cases need the same two. */
 function remembering(prompts: Pick<Prompts, 'resolve'>): Pick<Prompts, 'resolve'> {
-  const found = new Map<number | undefined, Promise<ResolvedPrompt>>();
+  const found = new Map<string, Promise<ResolvedPrompt>>();
   return {
     resolve(id, selection = {}) {
-      const known = found.get(selection.version) ?? prompts.resolve(id, selection);
-      found.set(selection.version, known);
+      const key = `${id} ${selection.version ?? ''}`;
+      const known = found.get(key) ?? prompts.resolve(id, selection);
+      found.set(key, known);
       return known;
     },
+  };
+}
+
+/** Says what is wrong with a judge, the first time that it is named. */
+function createJudgeCheck(
+  { reach }: Principal,
+  planner: Planner,
+): (judge: NonNullable<Check['judge']>) => Promise<Mistake | undefined> {
+  const known = new Set<string>();
+  const find = async (judge: NonNullable<Check['judge']>): Promise<Mistake | undefined> => {
+    const name = `The judge "${judge.prompt}", version ${judge.version}`;
+    try {
+      const plan = await planJudge(judge, { input: '', output: '', expected: '', rubric: '' }, reach, planner);
+      if (canJudge(plan)) return undefined;
+    } catch (error) {
+      if (!(error instanceof ProblemError) || error.status >= 500) throw error;
+      return { problem: `urn:prompt-gateway:problem:${error.type}`, detail: `${name}: ${error.message}` };
+    }
+    const detail = `${name}, has no JSON format whose schema requires a boolean "pass".`;
+    return { problem: 'urn:prompt-gateway:problem:inconsistent-content', detail };
+  };
+  return async (judge) => {
+    const key = `${judge.prompt} ${judge.version}`;
+    if (known.has(key)) return undefined;
+    known.add(key);
+    return await find(judge);
   };
 }
 

@@ -5,6 +5,7 @@ import { ProblemError } from '../../../base/errors/problem-error.ts';
 import type { KeptBytes } from '../../../base/limits/kept-bytes.ts';
 import type { Clock } from '../../../base/runtime/clock.ts';
 import type { NanoDollars } from '../../../base/runtime/money.ts';
+import { plus } from './attempt.ts';
 import type { Evaluation } from './evaluation.ts';
 import type { EvaluationStore } from './evaluation-store.ts';
 import { OutcomeSums, type OutcomeCode } from './outcomes.ts';
@@ -121,9 +122,4 @@ export async function createResultWriter(
     },
     end: (verdict) => held(() => store.end(id, lease, { status: 'ended', verdict, finishedAt: clock.now() })),
   };
-}
-
-/** A sum of costs, which is unknown if one of them is. */
-export function plus(one: NanoDollars | 'unknown', other: NanoDollars | 'unknown'): NanoDollars | 'unknown' {
-  return one === 'unknown' || other === 'unknown' ? 'unknown' : one + other;
 }

@@ -5,12 +5,13 @@ import { within } from '../../../base/runtime/within.ts';
 import type { Case } from '../datasets/dataset.ts';
 import type { Datasets } from '../datasets/datasets.ts';
 import { verdict } from '../verdict/verdict.ts';
-import { askSide, type AskDependencies, type AskedSide, type AskTerms } from './ask-side.ts';
+import { askSide, type AskedSide } from './ask-side.ts';
+import { plus, type AskDependencies, type AskTerms } from './attempt.ts';
 import { casesInOrder } from './case-order.ts';
 import { toRule, type Evaluation } from './evaluation.ts';
 import { inOrder } from './in-order.ts';
 import { codeOf, outcomeOf } from './outcomes.ts';
-import { createResultWriter, LeaseLostError, plus, type AskedCase, type WriterDependencies } from './result-writer.ts';
+import { createResultWriter, LeaseLostError, type AskedCase, type WriterDependencies } from './result-writer.ts';
 
 export interface RunDependencies extends AskDependencies, WriterDependencies {
   readonly datasets: Pick<Datasets, 'part'>;

@@ -10,7 +10,7 @@ import type { Random } from '../../../base/runtime/random.ts';
 import type { ProviderRegistry } from '../../../models/provider.ts';
 import { createActiveRuns, RunCutOffError } from '../../test-runs/active-runs.ts';
 import { createStaleRuns } from '../../test-runs/stale-runs.ts';
-import { BudgetStopError, type AskTerms } from './ask-side.ts';
+import { BudgetStopError, type AskTerms } from './attempt.ts';
 import { sidesOf, type Evaluation } from './evaluation.ts';
 import type { ActiveEvaluation, EvaluationStore } from './evaluation-store.ts';
 import { planEvaluation, type PlanDependencies } from './plan-evaluation.ts';

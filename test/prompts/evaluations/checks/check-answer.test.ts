@@ -11,7 +11,7 @@ import {
 /** Far more than a check needs. */
 const checker = createAnswerChecker({ timeoutMs: 3_600_000 });
 afterAll(() => checker.close());
-const runtime = { checker, key: 'key', turns: () => undefined };
+const runtime = { checker, key: 'key', turns: () => undefined, askJudge: () => Promise.resolve(undefined) };
 
 const weather = {
   name: 'weather',

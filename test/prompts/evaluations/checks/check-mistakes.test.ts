@@ -21,7 +21,10 @@ it.each<[Check, object[]]>([
   [{ type: 'not-cost', threshold: 0 }, []],
   [{ type: 'cost' }, [{ detail: 'is required', pointer: '/0/threshold' }]],
   [{ type: 'latency', threshold: 1, value: 1 }, [{ detail: 'is not for this type', pointer: '/0/value' }]],
-  [{ type: 'is-json', threshold: 1 }, [{ detail: 'is only for cost and latency', pointer: '/0/threshold' }]],
+  [
+    { type: 'is-json', threshold: 1 },
+    [{ detail: 'is only for cost, latency and llm-rubric', pointer: '/0/threshold' }],
+  ],
   [{ type: 'is-valid-openai-tools-call' }, []],
   [{ type: 'not-is-valid-openai-tools-call', value: '' }, [{ detail: 'is not for this type', pointer: '/0/value' }]],
   [{ type: 'equals' }, [{ detail: 'is required', pointer: '/0/value' }]],

@@ -16,7 +16,13 @@ export interface Harness extends Setup {
 
 /** The environment in which a service calls the mock provider as `mock`. */
 export function withMock({ url }: MockProvider): Record<string, string> {
-  const provider = { id: 'mock', base_url: url, api_key: 'sk-not-secret-here', models: ['model-a'] };
+  const provider = {
+    id: 'mock',
+    base_url: url,
+    api_key: 'sk-not-secret-here',
+    models: ['model-a'],
+    structured_outputs: true,
+  };
   return { OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider]) };
 }
 
