@@ -801,6 +801,7 @@ export const operationTable = {
       "request-timeout",
       "too-many-labels",
       "warnings-not-accepted",
+      "release-not-shown",
       "edit-conflict",
       "precondition-failed",
       "content-too-large",
@@ -871,6 +872,352 @@ export const operationTable = {
       "edit-conflict",
       "precondition-failed",
       "precondition-required",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "getGate": {
+    "method": "GET",
+    "path": "/api/v1/prompts/{slugOrId}/labels/{label}/gate",
+    "scope": "prompts:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "slugOrId",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "label",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-None-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "304": null,
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "prompt-not-found",
+      "gate-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "setGate": {
+    "method": "PUT",
+    "path": "/api/v1/prompts/{slugOrId}/labels/{label}/gate",
+    "scope": "prompts:override",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "slugOrId",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "label",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "If-None-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "bodyLimit": 1048576,
+    "responses": {
+      "200": "application/json",
+      "201": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "409": "application/problem+json",
+      "412": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "422": "application/problem+json",
+      "428": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "read-only",
+      "prompt-not-found",
+      "dataset-not-found",
+      "version-not-found",
+      "not-acceptable",
+      "request-timeout",
+      "too-many-gates",
+      "edit-conflict",
+      "precondition-failed",
+      "content-too-large",
+      "unsupported-media-type",
+      "inconsistent-content",
+      "too-few-cases",
+      "read-only-field",
+      "precondition-required",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "deleteGate": {
+    "method": "DELETE",
+    "path": "/api/v1/prompts/{slugOrId}/labels/{label}/gate",
+    "scope": "prompts:override",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "slugOrId",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "label",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "409": "application/problem+json",
+      "412": "application/problem+json",
+      "428": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "read-only",
+      "prompt-not-found",
+      "gate-not-found",
+      "not-acceptable",
+      "edit-conflict",
+      "precondition-failed",
+      "precondition-required",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "createGateEvaluation": {
+    "method": "POST",
+    "path": "/api/v1/prompts/{slugOrId}/labels/{label}/gate/evaluations",
+    "scope": "prompts:invoke",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "slugOrId",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "label",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "X-Tags",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "bodyLimit": 1048576,
+    "responses": {
+      "202": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "409": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "422": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "read-only",
+      "beyond-limits",
+      "prompt-not-found",
+      "version-not-found",
+      "gate-not-found",
+      "dataset-not-found",
+      "not-acceptable",
+      "request-timeout",
+      "gate-evaluation-refused",
+      "idempotency-key-in-use",
+      "content-too-large",
+      "unsupported-media-type",
+      "too-few-cases",
+      "idempotency-key-reused",
+      "rate-limited",
+      "too-many-evaluations",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "getGatedVersion": {
+    "method": "GET",
+    "path": "/api/v1/prompts/{slugOrId}/labels/{label}/gate/versions/{version}",
+    "scope": "prompts:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "slugOrId",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "label",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "version",
+        "in": "path",
+        "type": "integer",
+        "required": true
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "prompt-not-found",
+      "version-not-found",
+      "gate-not-found",
+      "not-acceptable",
       "rate-limited",
       "too-much-in-progress",
       "too-much-kept",
@@ -2724,6 +3071,7 @@ export const operationTable = {
       "beyond-limits",
       "dataset-not-found",
       "not-acceptable",
+      "dataset-in-use",
       "edit-conflict",
       "precondition-failed",
       "rate-limited",
@@ -6857,4 +7205,4 @@ export const operationTable = {
 export type OperationId = keyof typeof operationTable;
 
 /** What an API key may be allowed to do. */
-export type Scope = 'prompts:read' | 'prompts:write' | 'prompts:release' | 'prompts:invoke' | 'providers:invoke' | 'orders:read' | 'orders:write' | 'catalog:read' | 'catalog:write' | 'integrations:read' | 'integrations:manage' | 'datasets:read' | 'datasets:write' | 'invocations:read' | 'invocations:content' | 'audit:read' | 'keys:manage' | 'metrics:read' | 'prices:read' | 'prices:write' | 'budgets:read' | 'budgets:write';
+export type Scope = 'prompts:read' | 'prompts:write' | 'prompts:release' | 'prompts:override' | 'prompts:invoke' | 'providers:invoke' | 'orders:read' | 'orders:write' | 'catalog:read' | 'catalog:write' | 'integrations:read' | 'integrations:manage' | 'datasets:read' | 'datasets:write' | 'invocations:read' | 'invocations:content' | 'audit:read' | 'keys:manage' | 'metrics:read' | 'prices:read' | 'prices:write' | 'budgets:read' | 'budgets:write';

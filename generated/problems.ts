@@ -146,6 +146,10 @@ export const problems = {
     "status": 404,
     "title": "Label not found"
   },
+  "gate-not-found": {
+    "status": 404,
+    "title": "Gate not found"
+  },
   "replay-not-found": {
     "status": 404,
     "title": "Replay not found"
@@ -198,6 +202,10 @@ export const problems = {
     "status": 404,
     "title": "Data set not found"
   },
+  "dataset-in-use": {
+    "status": 409,
+    "title": "Data set in use"
+  },
   "too-many-datasets": {
     "status": 409,
     "title": "Too many data sets"
@@ -221,6 +229,18 @@ export const problems = {
   "too-many-labels": {
     "status": 409,
     "title": "Too many labels"
+  },
+  "too-many-gates": {
+    "status": 409,
+    "title": "Too many gates"
+  },
+  "release-not-shown": {
+    "status": 409,
+    "title": "Release not shown"
+  },
+  "gate-evaluation-refused": {
+    "status": 409,
+    "title": "Evaluation refused by the gate"
   },
   "warnings-not-accepted": {
     "status": 409,

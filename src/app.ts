@@ -77,6 +77,7 @@ import { createProviderHealthStore, providerHealthIndexes } from './accounting/s
 import { createStatisticsStore, statisticsIndexes } from './accounting/statistics/statistics-store.ts';
 import { createStatistics } from './accounting/statistics/statistics.ts';
 import { datasetIndexes } from './prompts/evaluations/datasets/dataset-store.ts';
+import { createDecide, createGateFeature } from './prompts/evaluations/gates/feature.ts';
 import { createDatasetFeature } from './prompts/evaluations/datasets/feature.ts';
 import { versionIndexes } from './prompts/evaluations/datasets/version-store.ts';
 import { evaluationIndexes } from './prompts/evaluations/runs/evaluation-store.ts';
@@ -225,13 +226,14 @@ export function createApp(dependencies: AppDependencies): App {
   const deleteTestRuns = createTestRunDeletion(basis, blobs);
   const evaluationKeeping = createEvaluationKeeping(basis, blobs);
   const promptFeature = createPromptFeature(basis, {
+    decide: createDecide(basis, providers),
     isKnownProvider: (id) => providers.get(id) !== undefined,
     async onDelete(promptId) {
       await deleteTestRuns(promptId);
       await evaluationKeeping.deleteAllOf(promptId);
     },
   });
-  const { prompts } = promptFeature;
+  const { prompts, labels, gated } = promptFeature;
   const costs = createCostFeature(basis, providers);
   const { prices } = costs;
   const budgets = createBudgetFeature(basis, ({ invocationId, ...excess }, error) => {
@@ -288,7 +290,12 @@ export function createApp(dependencies: AppDependencies): App {
     retentionMs: config.limits.testRunRetentionMs,
   });
   const { testRuns } = testRunFeature;
-  const datasetFeature = createDatasetFeature(basis, blobs, invocationFeature.kept, evaluationKeeping.named);
+  const datasetFeature = createDatasetFeature(basis, blobs, invocationFeature.kept, {
+    async named(versionIds) {
+      return new Set([...(await evaluationKeeping.named(versionIds)), ...(await gated.versions(versionIds))]);
+    },
+    isGated: gated.has,
+  });
   const { datasets } = datasetFeature;
   const evaluationFeature = createEvaluationFeature(
     {
@@ -376,6 +383,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...testRunFeature.operations,
     ...datasetFeature.operations,
     ...evaluationFeature.operations,
+    ...createGateFeature(basis, { labels, datasets, providers, evaluations: evaluationFeature.evaluations }).operations,
     ...invocationFeature.operations(prompts, datasetFeature.copies),
     ...providerOperations(providers, statistics),
     ...costs.operations,

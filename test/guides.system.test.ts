@@ -48,6 +48,7 @@ describe.each([
     '94-openai-hosted-prompts.md',
     '951-data-sets.md',
     '952-evaluate-a-version.md',
+    '953-gates.md',
   ],
 ])('the guide %s', (name) => {
   it('runs by itself, from its first command to its last', async () => {

@@ -1,5 +1,6 @@
 import { createEditQueue } from '../base/editing/edit-queue.ts';
 import type { Basis } from '../storage/db/basis.ts';
+import type { Decide } from './labels/candidacy.ts';
 import { labelOperations } from './labels/label-operations.ts';
 import { createLabelMoveStore, labelIndexes } from './labels/label-store.ts';
 import { createLabels } from './labels/labels.ts';
@@ -16,10 +17,12 @@ export interface PromptFeatureOptions {
   readonly isKnownProvider: (id: string) => boolean;
   /** Called with the id of a prompt that is deleted. It deletes what belongs to the prompt. */
   readonly onDelete: (promptId: string) => Promise<void>;
+  /** What the gates of labels say. */
+  readonly decide: Decide;
 }
 
 /** Prompts, their labels, and how they come over. */
-export function createPromptFeature(basis: Basis, { isKnownProvider, onDelete }: PromptFeatureOptions) {
+export function createPromptFeature(basis: Basis, { isKnownProvider, onDelete, decide }: PromptFeatureOptions) {
   const { database } = basis;
   const shared = { ...basis, store: createPromptStore(database), editQueue: createEditQueue() };
   const moves = createLabelMoveStore(database);
@@ -28,10 +31,12 @@ export function createPromptFeature(basis: Basis, { isKnownProvider, onDelete }:
     isKnownProvider,
     cascades: [onDelete, (promptId) => moves.removeAll(promptId)],
   });
-  const labels = createLabels({ ...shared, prompts, moves });
+  const labels = createLabels({ ...shared, prompts, moves, decide });
   const imports = createImports({ ...shared, prompts, labels });
   return {
     prompts,
+    labels,
+    gated: { versions: shared.store.gatedVersions, has: shared.store.isGated },
     operations: {
       ...promptOperations(prompts),
       ...labelOperations(labels),

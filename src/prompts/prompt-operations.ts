@@ -8,6 +8,7 @@ import { answerPage } from '../http/list-answer.ts';
 import { defined } from '../base/runtime/objects.ts';
 import { contentWarnings } from './templates/warnings.ts';
 import { ifMatchPrompt, promptTag } from './entity-tag.ts';
+import { requireNoGates } from './labels/require-override.ts';
 import { contentFields, promptFields, type Prompt, type PromptChange, type PromptVersion } from './prompt.ts';
 import type { Prompts } from './prompts.ts';
 
@@ -56,6 +57,7 @@ export function promptOperations(prompts: Prompts): PromptOperations {
         change,
         (present) => {
           if (changesNames(present, change)) requireEveryPrompt(context.principal.reach, 'change slugs and aliases');
+          if (losesNames(present, change)) requireNoGates(present, context.principal);
           return matches(present) && requireUnchanged(promptFields.others(body), showSaved(present));
         },
         context,
@@ -66,7 +68,10 @@ export function promptOperations(prompts: Prompts): PromptOperations {
     },
     async deletePrompt({ path, headers, context }) {
       context.note({ prompt: path.slugOrId });
-      await prompts.remove(path.slugOrId, ifMatches(headers['If-Match']), context);
+      const matches = ifMatches(headers['If-Match']);
+      const precondition: Precondition<Prompt> = (present) =>
+        matches(present) && requireNoGates(present, context.principal);
+      await prompts.remove(path.slugOrId, precondition, context);
       return { status: 200, body: { ok: true } };
     },
     listPromptVersions(input) {
@@ -98,6 +103,13 @@ export function promptOperations(prompts: Prompts): PromptOperations {
 function changesNames(prompt: Prompt, change: PromptChange): boolean {
   const { slug, aliases } = { ...prompt, ...change };
   return slug !== prompt.slug || !isDeepStrictEqual(aliases, prompt.aliases);
+}
+
+/** Whether the prompt would no longer be found under one of its names. */
+function losesNames(prompt: Prompt, change: PromptChange): boolean {
+  const { slug, aliases = [] } = { ...prompt, ...change };
+  const kept = new Set([slug, ...aliases]);
+  return [prompt.slug, ...(prompt.aliases ?? [])].some((name) => !kept.has(name));
 }
 
 function ifMatches(field: string | undefined): Precondition<Prompt> {

@@ -53,15 +53,14 @@ export interface PromptStore {
    */
   replace(prompt: Prompt, entry: AuditEntry, writeId: string): Promise<Prompt | 'lost' | 'taken'>;
   /**
-   * Writes the labels of a prompt if the stored one still has this revision. Nothing else changes. False if another
-   * writer was first or the prompt no longer exists.
+   * Writes the labels, or the gates, of a prompt if the stored one still has this revision. Nothing else changes. False if
+   * another writer was first or the prompt no longer exists.
    */
-  replaceLabels(
-    prompt: Prompt,
-    change: Pick<Prompt, 'labels' | 'deletedLabel'>,
-    entry: AuditEntry,
-    writeId: string,
-  ): Promise<boolean>;
+  replaceLabels(prompt: Prompt, change: LabelChange, entry: AuditEntry, writeId: string): Promise<boolean>;
+  /** Which of these versions of data sets gates name. */
+  gatedVersions(datasetVersionIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Whether a gate names a data set. */
+  isGated(datasetId: string): Promise<boolean>;
   /**
    * Marks a prompt that still has this revision as being deleted. False if it no longer exists or another writer was
    * first.
@@ -83,6 +82,9 @@ export interface PromptStore {
   listVersions(prompt: Prompt): Listing<ListedVersion>;
   readonly archived: Archive;
 }
+
+/** What becomes of labels and gates. */
+export type LabelChange = Partial<Pick<Prompt, 'labels' | 'deletedLabel' | 'gates'>>;
 
 /** Names an archived version. */
 export type VersionName = Pick<PromptVersion, 'promptId' | 'version'>;
@@ -109,6 +111,8 @@ export const promptIndexes: readonly CollectionIndexes[] = [
     indexes: [
       { key: { slug: 1 }, name: 'slug_1', unique: true },
       { key: { aliases: 1 }, name: 'aliases_1', unique: true, partialFilterExpression: { aliases: { $gt: '' } } },
+      { key: { 'gates.dataset_id': 1 }, name: 'gates.dataset_id_1', sparse: true },
+      { key: { 'gates.dataset_version_id': 1 }, name: 'gates.dataset_version_id_1', sparse: true },
       { key: { deleting: 1, updated_at: -1, _id: 1 }, name: 'deleting_1_updated_at_-1__id_1' },
       auditIndex,
     ],
@@ -170,10 +174,24 @@ export function createPromptStore(database: PagedDatabase): PromptStore {
       if (result.outcome === 'duplicate') return 'taken';
       return result.outcome === 'done' ? { ...prompt, revision: result.revision } : 'lost';
     },
-    async replaceLabels({ id, revision, labelWrites }, { labels, deletedLabel }, entry, writeId) {
-      const values = { labels: labels?.length === 0 ? undefined : labels, deletedLabel, labelWrites: labelWrites + 1 };
+    async replaceLabels({ id, revision, labelWrites }, { labels, gates, ...rest }, entry, writeId) {
+      const values = {
+        ...rest,
+        ...(labels && { labels: labels.length === 0 ? undefined : labels }),
+        ...(gates && { gates: gates.length === 0 ? undefined : gates }),
+        labelWrites: labelWrites + 1,
+      };
       const change = { ...promptFields.toUpdate(values), $push: pushAudit(entry) };
       return (await compareAndSet(prompts, { id, revision, change }, { writeId })).outcome === 'done';
+    },
+    async gatedVersions(ids) {
+      const filter: Filter<PromptDocument> = { 'gates.dataset_version_id': { $in: [...ids] } };
+      const found = await read(() => prompts.find(filter, { projection: { gates: 1 } }).toArray());
+      return new Set(found.flatMap(({ gates = [] }) => gates.map((gate) => gate.dataset_version_id)));
+    },
+    async isGated(datasetId) {
+      const filter: Filter<PromptDocument> = { 'gates.dataset_id': datasetId };
+      return (await read(() => prompts.findOne(filter, { projection: { _id: 1 } }))) !== null;
     },
     async markDeleting({ id, revision }, entry) {
       const change = { $set: { deleting: true }, $push: pushAudit(entry) };

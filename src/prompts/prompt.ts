@@ -7,6 +7,7 @@ import { flag, integer, json, list, moment, same, text, type Kind } from '../bas
 import type { JsonObject, Parameters, ResponseFormat, Tool, ToolChoice } from '../models/language-model.ts';
 import type { Message, VariableDefinition, VariableDefinitions } from './templates/render.ts';
 import { oncePerObject } from '../base/runtime/once-per-object.ts';
+import { gateList } from './labels/gate.ts';
 import { labelDeletion, labelList } from './labels/label.ts';
 import { testSettings } from './test-settings.ts';
 
@@ -154,7 +155,9 @@ export const promptFields = fields({
   labels: made(labelList, { optional: true }),
   /** The last deletion of a label, until the next change of a label. */
   deletedLabel: hidden(labelDeletion, { optional: true }),
-  /** Number of writes that changed labels: part of the revision. */
+  /** What versions have to show before labels name them. At least one. */
+  gates: hidden(gateList, { optional: true }),
+  /** Number of writes that changed labels or gates: part of the revision. */
   labelWrites: hidden(integer, { initially: 0 }),
   createdAt: made(moment),
   /** Each change moves it forward, even if the clocks of two processes disagree. */

@@ -322,6 +322,7 @@ export function createPrompts({
         version: 1,
         labels: undefined,
         deletedLabel: undefined,
+        gates: undefined,
         labelWrites: 0,
         versionCreatedAt: createdAt,
         versionAuthor: authorOf(author.principal),

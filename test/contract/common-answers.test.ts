@@ -51,6 +51,14 @@ function call(operation: OperationId, options: CallOptions & { query?: string } 
   return to.call(method, `${path}${options.query ?? ''}`, { ...valid, ...options });
 }
 
+let gates = 0;
+/** A gate evaluates a content once. So it has other checks before each time. */
+async function setAnotherGate(): Promise<void> {
+  const checks = [{ type: 'contains', value: `${(gates += 1)}` }];
+  const { status } = await call('setGate', { body: { ...(calls.setGate.body as object), checks } });
+  expect(status).toBe(200);
+}
+
 describe('400', () => {
   it.each(operations)('%s refuses an unknown parameter', async (operation) => {
     const { status, body } = await call(operation, { query: '?unknown=1' });
@@ -124,6 +132,7 @@ describe('409', () => {
     const second = { messages: [{ role: 'user', content: 'A second version' }] };
     expect((await call('updatePrompt', { body: second })).status).toBe(200);
     await call('setPrice', { body: { rates: [{ input: '3', output: '4' }] } });
+    await setAnotherGate();
     // Each edit reads this revision and then requires it. Nothing has it.
     await setRevisions({ $exists: true }, { $exists: false });
     try {
@@ -258,6 +267,7 @@ describe('an Idempotency-Key', () => {
   const comparingBodies = keepingAnswers.filter(([, { body }]) => body !== 'none');
   it.each(comparingBodies)('of %s is refused with 422 after another request', async (operation) => {
     const headers = { 'Idempotency-Key': 'reused' };
+    await setAnotherGate();
     expect((await call(operation, { headers })).status).toBeLessThan(300);
     const keys = database.db.collection('idempotency_keys');
     await keys.updateMany({}, { $set: { fingerprint: 'of another request' } });
@@ -269,6 +279,7 @@ describe('an Idempotency-Key', () => {
     const answers = new Map<OperationId, Answer>();
     beforeAll(async () => {
       const headers = { 'Idempotency-Key': 'running' };
+      await setAnotherGate();
       for (const [operation] of keepingAnswers) {
         expect([operation, (await call(operation, { headers })).status < 300]).toEqual([operation, true]);
       }
@@ -299,6 +310,7 @@ describe('a successful call', () => {
     createResponse: 'prompts:invoke',
   };
   it.each(operations)('of %s needs only its own scope', async (operation, { needsKey, scope }) => {
+    await setAnotherGate();
     const key = having.get((scope ?? neededFor[operation] ?? 'metrics:read') as Scope) ?? '';
     const { status } = await call(operation, { key: needsKey ? key : null });
     expect(status).toBeLessThan(300);

@@ -40,6 +40,7 @@ interface Fixture {
 
 const caseLines = { headers: { 'Content-Type': 'application/x-ndjson' } };
 const checks = [{ type: 'contains', value: 'Hello' }];
+const gate = { dataset: { name: 'measured', version: 1 }, checks, rule: { all_pass: true } };
 const evaluation = { candidate: {}, dataset: { name: 'measured' }, checks, rule: { all_pass: true } };
 const plenty = { scope: { tag: 'team=none' }, limit: { amount: '1000', currency: 'USD' }, period: 'month' };
 
@@ -66,6 +67,9 @@ async function createFixture(service: TestService): Promise<Fixture> {
     await service.call('PUT', `/api/v1/datasets/${name}`, { ...caseLines, body: '{"id":"first"}' });
   }
   await service.call('PUT', '/api/v1/datasets/measured', { ...caseLines, body: '{"id":"first"}' });
+  for (const name of ['gated', 'opened']) {
+    await service.call('PUT', `/api/v1/prompts/${prompt}/labels/${name}/gate`, { body: gate });
+  }
   const place = { name: 'Harbour', currency: 'EUR', time_zone: 'UTC', fiscal_day_end: '00:00' };
   await create('/api/v1/prompts', { ...body, name: 'Imported' });
   const invoke = async (): Promise<string> => {
@@ -161,6 +165,15 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     setLabel: { method: 'PUT', path: `${prompts}/${prompt}/labels/production`, body: { version: 2 }, headers: known },
     deleteLabel: { method: 'DELETE', path: `${prompts}/${prompt}/labels/retired`, headers: known },
     listLabelMoves: { method: 'GET', path: `${prompts}/${prompt}/labels/production/history` },
+    getGate: { method: 'GET', path: `${prompts}/${prompt}/labels/gated/gate` },
+    setGate: { method: 'PUT', path: `${prompts}/${prompt}/labels/gated/gate`, body: gate, headers: known },
+    deleteGate: { method: 'DELETE', path: `${prompts}/${prompt}/labels/opened/gate`, headers: known },
+    getGatedVersion: { method: 'GET', path: `${prompts}/${prompt}/labels/gated/gate/versions/1` },
+    createGateEvaluation: {
+      method: 'POST',
+      path: `${prompts}/${prompt}/labels/gated/gate/evaluations`,
+      body: { version: 1 },
+    },
     listPrices: { method: 'GET', path: '/api/v1/prices' },
     getPrice: { method: 'GET', path: '/api/v1/prices/echo/echo-1' },
     setPrice: {

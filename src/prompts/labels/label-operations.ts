@@ -2,6 +2,7 @@ import { requireUnchanged } from '../../base/editing/read-only-fields.ts';
 import { ifMatch, preconditionRequired, requireConditions, type Conditions } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { answerPage } from '../../http/list-answer.ts';
+import { requireOverride } from './require-override.ts';
 import { showLabel, showMove } from './label.ts';
 import type { FoundLabel, LabelPrecondition, Labels } from './labels.ts';
 
@@ -22,13 +23,14 @@ export function labelOperations(labels: Labels): LabelOperations {
     },
     async setLabel({ path: { slugOrId, label: name }, headers, body, context }) {
       context.note({ prompt: slugOrId, label: name, version: body.version });
-      const { version, accept_warnings: acceptsWarnings = false, warnings: _, ...others } = body;
+      const { version, accept_warnings: acceptsWarnings = false, override, warnings: _, ...others } = body;
+      if (override !== undefined) requireOverride(context.principal);
       const isExpected = expectation(name, headers);
       const precondition: LabelPrecondition = (present) => {
         isExpected(present);
         requireUnchanged(others, present === undefined ? { name } : showLabel(present.label));
       };
-      const target = { name, version, acceptsWarnings };
+      const target = { name, version, acceptsWarnings, override };
       const { isNew, warnings, ...found } = await labels.set(slugOrId, target, precondition, context);
       context.note({ prompt: found.promptId });
       const shown = { ...showLabel(found.label), ...(warnings.length > 0 && { warnings: [...warnings] }) };

@@ -6,6 +6,7 @@ import { read, upsertOnce } from '../../storage/db/writes.ts';
 import type { StoredOf } from '../../base/fields/kinds.ts';
 import type { Listing } from '../../base/lists/listing.ts';
 import { createArchive, numberedEntries, type Archive } from '../archive-store.ts';
+import { release, type StoredRelease } from './gate.ts';
 import { releaseWarningList, type LabelMove } from './label.ts';
 
 /**
@@ -17,6 +18,12 @@ export interface LabelMoveStore extends Archive {
   archive(promptId: string, move: LabelMove): Promise<void>;
   /** The last archived move of a label. */
   findLast(promptId: string, name: string): Promise<LabelMove | undefined>;
+  /** The last version that a label named before a move. @param except not this one */
+  versionBefore(
+    promptId: string,
+    move: Pick<LabelMove, 'name' | 'sequence'>,
+    except?: number,
+  ): Promise<number | undefined>;
   /** The moves of a label up to this one, the latest first: this one as given, the others archived. */
   list(promptId: string, last: LabelMove): Listing<LabelMove>;
 }
@@ -31,6 +38,8 @@ interface MoveDocument {
   version?: number;
   /** Absent if there are none. */
   warnings?: NonNullable<StoredOf<typeof releaseWarningList>>;
+  /** Absent if no gate asked. */
+  gate?: StoredRelease;
   moved_at: Date;
   author: AuthorRef;
 }
@@ -57,6 +66,16 @@ export function createLabelMoveStore(database: PagedDatabase): LabelMoveStore {
       const document = await read(() => moves.findOne(filter, { sort: { sequence: -1 } }));
       return document === null ? undefined : fromDocument(document);
     },
+    async versionBefore(promptId, { name, sequence }, except = 0) {
+      const filter = {
+        prompt_id: promptId,
+        label: name,
+        sequence: { $lt: sequence },
+        version: { $gt: 0, $ne: except },
+      };
+      const document = await read(() => moves.findOne(filter, { sort: { sequence: -1 } }));
+      return document?.version;
+    },
     list: (promptId, last) => ({
       entries: (start, most) =>
         numberedEntries(start, most, {
@@ -79,6 +98,7 @@ function moveId(promptId: string, name: string, sequence: number): string {
 function toDocument(promptId: string, move: LabelMove): MoveDocument {
   const { name, sequence, version, movedAt, author } = move;
   const warnings = releaseWarningList.toStored(move.warnings ?? []);
+  const gate = release.toStored(move.release);
   return {
     _id: moveId(promptId, name, sequence),
     prompt_id: promptId,
@@ -86,12 +106,13 @@ function toDocument(promptId: string, move: LabelMove): MoveDocument {
     sequence,
     ...(version !== undefined && { version }),
     ...(warnings !== undefined && { warnings }),
+    ...(gate !== undefined && { gate }),
     moved_at: movedAt,
     author,
   };
 }
 
-function fromDocument({ label, sequence, version, warnings, moved_at, author }: MoveDocument): LabelMove {
+function fromDocument({ label, sequence, version, warnings, gate, moved_at, author }: MoveDocument): LabelMove {
   const move = { name: label, sequence, warnings: releaseWarningList.fromStored(warnings), movedAt: moved_at, author };
-  return { ...move, ...(version !== undefined && { version }) };
+  return { ...move, release: release.fromStored(gate), ...(version !== undefined && { version }) };
 }

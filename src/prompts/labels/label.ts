@@ -3,6 +3,7 @@ import type { AuthorRef } from '../../base/limits/principal.ts';
 import type { components } from '../../../generated/types.ts';
 import { integer, list, moment, object, same, text, type Kind, type StoredOf } from '../../base/fields/kinds.ts';
 import type { ReleaseWarning } from '../templates/release-warnings.ts';
+import { copyRelease, release, type Release } from './gate.ts';
 
 /** What every move has: its number among the moves of its label, from 1, and who made it when. */
 const move = { name: text, sequence: integer, movedAt: moment, author };
@@ -19,8 +20,8 @@ export const releaseWarningList: Kind<
   fromStored: (stored = []) => warningList.fromStored(stored),
 };
 
-/** With what can break callers, compared with the version that the label named before. */
-const label = object({ ...move, version: integer, warnings: releaseWarningList });
+/** With what can break callers, compared with the version that the label named before, and how a gate let it in. */
+const label = object({ ...move, version: integer, warnings: releaseWarningList, release });
 
 /** The deletion of a label. */
 export const labelDeletion = object(move);
@@ -33,6 +34,7 @@ export interface LabelMove extends LabelDeletion {
   /** The version that the label names from then on; `undefined` for a deletion. */
   readonly version?: number;
   readonly warnings?: Label['warnings'];
+  readonly release?: Release | undefined;
 }
 
 const stored = list(label);
@@ -50,19 +52,21 @@ export function findLabel(labels: readonly Label[] | undefined, name: string): L
   return labels?.find((one) => one.name === name);
 }
 
-export function showLabel({ name, ...moved }: Label): components['schemas']['Label'] {
-  return { name, version: moved.version, ...showMoved(moved) };
+export function showLabel({ name, warnings: _, ...moved }: Label): components['schemas']['Label'] {
+  return { name, ...showMove(moved), version: moved.version };
 }
 
 export function showMove({
   version,
   warnings = [],
+  release: gate,
   ...moved
 }: Omit<LabelMove, 'name'>): components['schemas']['LabelMovePage']['data'][number] {
   return {
     ...showMoved(moved),
     ...(version !== undefined && { version }),
     ...(warnings.length > 0 && { warnings: releaseWarningList.show(warnings) }),
+    ...(gate !== undefined && { gate: copyRelease(gate) }),
   };
 }
 

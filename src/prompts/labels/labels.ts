@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { authorOf } from '../../base/limits/principal.ts';
 import { auditEntry, type AuditedKind, type Author } from '../../access/audit/author.ts';
 import { createEditQueue, type EditQueue } from '../../base/editing/edit-queue.ts';
@@ -7,11 +8,21 @@ import { listingOf, type Listing } from '../../base/lists/listing.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import type { Random } from '../../base/runtime/random.ts';
 import { removeOrphans } from '../prompt-deletion.ts';
-import type { PromptStore } from '../prompt-store.ts';
+import type { LabelChange, PromptStore } from '../prompt-store.ts';
 import type { Prompt, PromptContent } from '../prompt.ts';
 import { promptNotFound, versionNotFound, type Prompts } from '../prompts.ts';
-import { releaseWarnings, type PromptContract, type ReleaseWarning } from '../templates/release-warnings.ts';
+import { releaseWarnings, type ReleaseWarning } from '../templates/release-warnings.ts';
 import { contentWarnings, type ContentWarning } from '../templates/warnings.ts';
+import {
+  candidacyOf,
+  contractOf,
+  requireRelease,
+  type Candidacy,
+  type Decide,
+  type Past,
+  type ReleaseTarget,
+} from './candidacy.ts';
+import { findGate, gateFields, type Gate, type NewGate, type Release } from './gate.ts';
 import type { LabelMoveStore } from './label-store.ts';
 import { findLabel, labelList, type Label, type LabelDeletion, type LabelMove } from './label.ts';
 
@@ -27,6 +38,8 @@ export interface LabelTarget {
   readonly version: number;
   /** Whether the version may have text that looks like a placeholder and is none. */
   readonly acceptsWarnings: boolean;
+  /** Why it shall happen whatever its gate says. */
+  readonly override?: string | undefined;
 }
 
 /** A label after it was set. */
@@ -41,6 +54,18 @@ export interface SetLabel extends FoundLabel {
  * @throws {ProblemError} precondition-required, precondition-failed
  */
 export type LabelPrecondition = (present: FoundLabel | undefined) => void;
+
+/** A gate with the id of its prompt. */
+export interface FoundGate {
+  readonly promptId: string;
+  readonly gate: Gate;
+}
+
+/** The same for a gate. */
+export type GatePrecondition = (present: FoundGate | undefined) => void;
+
+/** What a new gate refers to. @throws {ProblemError} if something of it does not exist, or does not fit together */
+export type CheckGate = (prompt: Prompt, gate: NewGate) => Promise<Pick<Gate, 'datasetId' | 'datasetVersionId'>>;
 
 /**
  * Labels of prompts. Every method that takes a slug or id throws `prompt-not-found`.
@@ -57,8 +82,8 @@ export interface Labels {
   /**
    * Makes a label name a version: creates or moves it, unless it already names this version. A move stores what can
    * break callers, compared with the version before.
-   * @throws {ProblemError} version-not-found, too-many-labels, warnings-not-accepted, edit-conflict, and what the
-   * precondition throws
+   * @throws {ProblemError} version-not-found, too-many-labels, warnings-not-accepted, release-not-shown, edit-conflict,
+   * and what the precondition throws
    */
   set(slugOrId: string, target: LabelTarget, precondition: LabelPrecondition, author: Author): Promise<SetLabel>;
   /** @throws {ProblemError} label-not-found, edit-conflict, and what the precondition throws */
@@ -68,6 +93,29 @@ export interface Labels {
    * @throws {ProblemError} label-not-found if there was never such a label
    */
   listMoves(slugOrId: string, name: string): Promise<Listing<LabelMove>>;
+  /**
+   * Whether the gate of a label lets a version in. Every writer of labels asks, `set` by itself.
+   * @returns how; undefined if there is no gate, or if it always lets the version in
+   * @throws {ProblemError} release-not-shown
+   */
+  requireRelease(prompt: Prompt, target: ReleaseTarget): Promise<Release | undefined>;
+  /**
+   * A version before the gate of a label; undefined if it is let in freely.
+   * @throws {ProblemError} gate-not-found, version-not-found
+   */
+  candidacy(slugOrId: string, name: string, version: number): Promise<{ gate: Gate; candidacy: Candidacy | undefined }>;
+  /** @throws {ProblemError} gate-not-found */
+  getGate(slugOrId: string, name: string): Promise<FoundGate>;
+  /** @throws {ProblemError} too-many-gates, edit-conflict, and what check and precondition throw */
+  setGate(
+    slugOrId: string,
+    name: string,
+    gate: NewGate,
+    rules: { readonly check: CheckGate; readonly precondition: GatePrecondition },
+    author: Author,
+  ): Promise<FoundGate & { readonly isNew: boolean }>;
+  /** @throws {ProblemError} gate-not-found, edit-conflict, and what the precondition throws */
+  removeGate(slugOrId: string, name: string, precondition: GatePrecondition, author: Author): Promise<void>;
   /** Removes histories without a prompt. It walks the whole index of the history, so once a day is enough. */
   sweep(): Promise<void>;
 }
@@ -76,20 +124,29 @@ export interface LabelsOptions {
   readonly prompts: Pick<Prompts, 'get' | 'getVersion'>;
   readonly store: PromptStore;
   readonly moves: LabelMoveStore;
+  readonly decide: Decide;
   readonly clock: Pick<Clock, 'now'>;
   readonly random: Pick<Random, 'uuid'>;
   /** Shared with others that write to prompts. */
   readonly editQueue?: EditQueue;
 }
 
-/** Recorded as changes of the prompt. */
-const audited: AuditedKind<Pick<Prompt, 'id' | 'name' | 'labels'>> = {
+/** Recorded as changes of the prompt: its labels, which of them somebody took responsibility for, and the changed gate. */
+const audited: AuditedKind<Audited> = {
   type: 'prompt',
-  show: ({ labels }) => ({ labels: labelList.show(labels ?? []) }),
+  show: ({ labels = [], gates = [] }) => ({
+    labels: labelList.show(labels),
+    overrides: Object.fromEntries(
+      labels.flatMap(({ name, release }) => (release?.override === undefined ? [] : [[name, release.override]])),
+    ),
+    gates: Object.fromEntries(gates.map((gate) => [gate.label, gateFields.show(gate)])),
+  }),
 };
 
 /** The most labels of a prompt. */
 export const maxLabels = 20;
+/** The most gates of a prompt. */
+const maxGates = 20;
 
 /**
  * Creates the rules of labels.
@@ -103,11 +160,12 @@ export function createLabels({
   prompts,
   store,
   moves,
+  decide,
   clock,
   random,
   editQueue = createEditQueue(),
 }: LabelsOptions): Labels {
-  /** Reads the prompt, changes a label, and starts again if another writer changed the prompt in the meantime. */
+  /** Reads the prompt, changes a label or a gate, and starts again if another writer changed the prompt in the meantime. */
   const edit = <Result>(
     slugOrId: string,
     author: Author,
@@ -124,16 +182,17 @@ export function createLabels({
         throw promptNotFound(slugOrId);
       }
       id = prompt.id; // From now on the slug can move to another prompt.
-      const { labels, deletedLabel, replaced, result } = await change(prompt);
-      if (labels === prompt.labels) return { result };
-      for (const move of [replaced, prompt.deletedLabel]) {
+      const { change: changed, replaced, result } = await change(prompt);
+      if (changed === undefined) return { result };
+      // The last deletion stays where it is until the next move.
+      const left = changed.labels === undefined ? [] : [replaced, prompt.deletedLabel];
+      for (const move of left) {
         if (move === undefined) continue;
         await moves.archive(prompt.id, move);
         archived = true;
       }
-      const after = { id, name: prompt.name, labels };
-      const entry = auditEntry(author, audited, { at: clock.now(), before: prompt, after });
-      const isStored = await store.replaceLabels(prompt, { labels, deletedLabel }, entry, writeId);
+      const entry = auditEntry(author, audited, { at: clock.now(), ...beforeAndAfter(prompt, changed) });
+      const isStored = await store.replaceLabels(prompt, changed, entry, writeId);
       return isStored ? { result } : undefined;
     };
     return editQueue.contend(slugOrId, attempt).then(({ result }) => result);
@@ -147,6 +206,13 @@ export function createLabels({
 
   const contentOf = async (prompt: Prompt, version: number): Promise<PromptContent> =>
     version === prompt.version ? prompt : (await prompts.getVersion(prompt.id, version)).version.content;
+
+  const past: Past = { contentOf, lastMove, versionBefore: moves.versionBefore };
+  const gateOf = (prompt: Prompt, slugOrId: string, name: string): FoundGate => {
+    const gate = findGate(prompt.gates, name);
+    if (gate === undefined) throw gateNotFound(slugOrId, name);
+    return { promptId: prompt.id, gate };
+  };
 
   const nextMove = (name: string, last: LabelMove | undefined, author: Author): LabelDeletion => ({
     name,
@@ -166,7 +232,7 @@ export function createLabels({
       if (label === undefined) throw notFound(slugOrId, name);
       return { promptId, label };
     },
-    set: (slugOrId, { name, version, acceptsWarnings }, precondition, author) =>
+    set: (slugOrId, { name, version, acceptsWarnings, override }, precondition, author) =>
       edit<SetLabel>(slugOrId, author, async (prompt) => {
         if (version > prompt.version) throw versionNotFound(slugOrId, version);
         const { id: promptId, labels = [] } = prompt;
@@ -176,16 +242,18 @@ export function createLabels({
         const warnings = contentWarnings(content);
         if (present?.version === version) {
           const all = [...warnings, ...present.warnings];
-          return { labels: prompt.labels, result: { promptId, label: present, isNew: false, warnings: all } };
+          return { result: { promptId, label: present, isNew: false, warnings: all } };
         }
         if (present === undefined && labels.length >= maxLabels) throw tooMany(slugOrId);
         if (!acceptsWarnings) requireNone(warnings, slugOrId, version);
         const former = present && (await contentOf(prompt, present.version));
         const changes = former === undefined ? [] : releaseWarnings(contractOf(former), contractOf(content));
-        const label = { ...nextMove(name, await lastMove(prompt, name), author), version, warnings: changes };
+        const release = await requireRelease(prompt, { name, version, content, override }, past, decide);
+        const label = { ...nextMove(name, await lastMove(prompt, name), author), version, warnings: changes, release };
         const others = labels.filter((one) => one !== present);
+        const next = [...others, label].sort((one, other) => (one.name < other.name ? -1 : 1));
         return {
-          labels: [...others, label].sort((one, other) => (one.name < other.name ? -1 : 1)),
+          change: { labels: next, deletedLabel: undefined },
           replaced: present,
           result: { promptId, label, isNew: present === undefined, warnings: [...warnings, ...changes] },
         };
@@ -196,8 +264,7 @@ export function createLabels({
         if (present === undefined) throw notFound(slugOrId, name);
         precondition({ promptId, label: present });
         return {
-          labels: labels.filter((one) => one !== present),
-          deletedLabel: nextMove(name, present, author),
+          change: { labels: labels.filter((one) => one !== present), deletedLabel: nextMove(name, present, author) },
           replaced: present,
           result: undefined,
         };
@@ -208,22 +275,62 @@ export function createLabels({
       if (last === undefined) throw notFound(slugOrId, name);
       return moves.list(prompt.id, last);
     },
+    requireRelease: (prompt, target) => requireRelease(prompt, target, past, decide),
+    async candidacy(slugOrId, name, number) {
+      const { prompt, version } = await prompts.getVersion(slugOrId, number);
+      const { gate } = gateOf(prompt, slugOrId, name);
+      const { content } = version;
+      return { gate, candidacy: await candidacyOf(prompt, { name, version: number, content }, past) };
+    },
+    getGate: async (slugOrId, name) => gateOf(await prompts.get(slugOrId), slugOrId, name),
+    setGate: (slugOrId, name, sent, { check, precondition }, author) =>
+      edit(slugOrId, author, async (prompt) => {
+        const { id: promptId, gates = [] } = prompt;
+        const present = findGate(gates, name);
+        precondition(present && { promptId, gate: present });
+        if (present === undefined && gates.length >= maxGates) throw tooManyGates(slugOrId);
+        const wanted = { ...sent, ...(await check(prompt, sent)) };
+        if (present !== undefined && isDeepStrictEqual({ ...present, ...wanted }, present)) {
+          return { result: { promptId, gate: present, isNew: false } };
+        }
+        const by = { author: authorOf(author.principal), updatedAt: clock.now() };
+        const gate = { ...wanted, ...by, label: name, tag: random.uuid() };
+        return {
+          change: { gates: [...gates.filter((one) => one !== present), gate] },
+          result: { promptId, gate, isNew: present === undefined },
+        };
+      }),
+    removeGate: (slugOrId, name, precondition, author) =>
+      edit(slugOrId, author, (prompt) => {
+        const found = gateOf(prompt, slugOrId, name);
+        precondition(found);
+        return { change: { gates: (prompt.gates ?? []).filter((one) => one !== found.gate) }, result: undefined };
+      }),
     sweep: () => removeOrphans(moves, store),
   };
 }
 
-/** The labels of a prompt after an edit; the same list if it changes nothing. */
+/** What an edit of labels or gates does. */
 interface Edit<Result> {
-  readonly labels: Prompt['labels'];
-  readonly deletedLabel?: Prompt['deletedLabel'];
+  /** Nothing if left out. */
+  readonly change?: LabelChange;
   /** The move that the edit replaces. */
   readonly replaced?: LabelMove | undefined;
   readonly result: Result;
 }
 
-function contractOf({ messages, variables, strict, tools, responseFormat }: PromptContent): PromptContract {
-  return { messages, variables, strict, tools, response_format: responseFormat };
+/** A prompt before and after a change of it, for the audit log: of the gates only those that change. */
+function beforeAndAfter(prompt: Prompt, change: LabelChange): Record<'before' | 'after', Audited> {
+  const { id, name, labels, gates = [] } = prompt;
+  const next = change.gates ?? gates;
+  const without = (some: readonly Gate[], others: readonly Gate[]): Gate[] =>
+    some.filter((one) => !others.includes(one));
+  return {
+    before: { id, name, labels, gates: without(gates, next) },
+    after: { id, name, labels: change.labels ?? labels, gates: without(next, gates) },
+  };
 }
+type Audited = Pick<Prompt, 'id' | 'name' | 'labels' | 'gates'>;
 
 /** @throws {ProblemError} warnings-not-accepted if a placeholder would be sent as text */
 function requireNone(warnings: readonly ContentWarning[], slugOrId: string, version: number): void {
@@ -240,6 +347,15 @@ function requireNone(warnings: readonly ContentWarning[], slugOrId: string, vers
 
 function notFound(slugOrId: string, name: string): ProblemError {
   return new ProblemError('label-not-found', { detail: `The prompt "${slugOrId}" has no label "${name}".` });
+}
+
+function gateNotFound(slugOrId: string, name: string): ProblemError {
+  const detail = `The label "${name}" of the prompt "${slugOrId}" has no gate.`;
+  return new ProblemError('gate-not-found', { detail });
+}
+
+function tooManyGates(slugOrId: string): ProblemError {
+  return new ProblemError('too-many-gates', { detail: `The prompt "${slugOrId}" already has ${maxGates} gates.` });
 }
 
 function tooMany(slugOrId: string): ProblemError {

@@ -57,7 +57,7 @@ export interface Imports {
 export interface ImportsDependencies {
   readonly store: Pick<PromptStore, 'find' | 'archivedVersions' | 'fetchArchived'>;
   readonly prompts: Pick<Prompts, 'check' | 'create' | 'update'>;
-  readonly labels: Pick<Labels, 'set'>;
+  readonly labels: Pick<Labels, 'set' | 'requireRelease'>;
   readonly random: Pick<Random, 'uuid'>;
 }
 
@@ -71,7 +71,7 @@ const atOnce = 8;
 /** Other requests changed what an import was checked against. */
 const raced: ReadonlySet<string> = new Set([
   ...['slug-taken', 'alias-taken', 'precondition-failed', 'edit-conflict'],
-  ...['prompt-not-found', 'version-not-found', 'too-many-labels'],
+  ...['prompt-not-found', 'version-not-found', 'too-many-labels', 'release-not-shown'],
 ]);
 
 /** A prompt of a request. */
@@ -225,9 +225,33 @@ export function createImports({ store, prompts, labels, random }: ImportsDepende
       const detail = `would give the stored prompt more than ${maxLabels} labels`;
       return refuse([{ detail, pointer: `${place}/labels` }]);
     }
+    const gated = await refusedLabels(existing, missing, versions, place);
+    if (gated.length > 0) return refuse(gated);
     const needed = changes.filter(({ change }) => !isDeepStrictEqual({ ...existing, ...change }, existing));
     const status = needed.length + missing.length === 0 ? 'unchanged' : 'updated';
     return { ...of, status, notes, errors: [], steps: { changes: needed, labels: missing } };
+  };
+
+  /** The labels that their gates do not let name these versions. */
+  const refusedLabels = async (
+    existing: Prompt,
+    wanted: Steps['labels'],
+    versions: Incoming['versions'],
+    place: string,
+  ): Promise<ImportFinding[]> => {
+    const refused: ImportFinding[] = [];
+    for (const { name, version } of wanted) {
+      const content = versions[version - 1];
+      if (content === undefined) continue;
+      await labels.requireRelease(existing, { name, version, content }).catch((error: unknown) => {
+        if (!(error instanceof ProblemError) || error.type !== 'release-not-shown') throw error;
+        refused.push({
+          detail: `has a gate, which does not let version ${version} in`,
+          pointer: `${place}/labels/${name}`,
+        });
+      });
+    }
+    return refused;
   };
 
   const takenAliases = async (

@@ -19,7 +19,8 @@ const moves = () => setup.database.db.collection<RawDocument>('label_moves');
 function labels(): Labels {
   const store = createPromptStore(setup.database);
   const prompts = createPrompts({ ...system, store, cascades: [], isKnownProvider: () => true });
-  return createLabels({ ...system, store, prompts, moves: createLabelMoveStore(setup.database) });
+  const decide = () => Promise.reject(new Error('there is no gate'));
+  return createLabels({ ...system, store, prompts, moves: createLabelMoveStore(setup.database), decide });
 }
 
 describe('200', () => {

@@ -24,4 +24,5 @@ export const guides: readonly { title: string; place: string }[] = [
   {"title":"Read the numbers of the dashboard","place":"#/read-the-numbers-of-the-dashboard"},
   {"title":"Data sets","place":"#/data-sets"},
   {"title":"Evaluate a version","place":"#/evaluate-a-version"},
+  {"title":"Gate a release","place":"#/gate-a-release"},
 ];

@@ -51,6 +51,13 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     delete: { method: 'DELETE', path: '/api/v1/prompts/{slugOrId}/labels/{label}' },
     listMoves: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/labels/{label}/history', input: 'query', page: true },
   },
+  gates: {
+    get: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/labels/{label}/gate' },
+    set: { method: 'PUT', path: '/api/v1/prompts/{slugOrId}/labels/{label}/gate', input: 'body' },
+    delete: { method: 'DELETE', path: '/api/v1/prompts/{slugOrId}/labels/{label}/gate' },
+    createEvaluation: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/labels/{label}/gate/evaluations', input: 'body', key: true },
+    getdVersion: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/labels/{label}/gate/versions/{version}' },
+  },
   testRuns: {
     create: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/test', input: 'body', key: true },
     list: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/test-runs', input: 'query', page: true },
@@ -203,6 +210,11 @@ export type OperationName =
   | 'labels.get'
   | 'labels.set'
   | 'labels.delete'
+  | 'gates.get'
+  | 'gates.set'
+  | 'gates.delete'
+  | 'gates.createEvaluation'
+  | 'gates.getdVersion'
   | 'labels.listMoves'
   | 'prompts.invoke'
   | 'prompts.stream'

@@ -323,12 +323,16 @@ export interface LabelsResource {
    * `updated_at` nor the version of the prompt, and an `If-Match` with an earlier `ETag` of the prompt still matches. So
    * a release disturbs nobody who edits the prompt.
    *
+   * A label with a [gate](/docs#/gate-a-release) names only a version that passed it, or that it named immediately before:
+   * otherwise the answer is 409 `release-not-shown`, which says what would show it. `override` does it all the same, and
+   * says why in the history and in the audit log.
+   *
    * The scope `prompts:release` is not part of `prompts:write`: those who edit a prompt need not be those who release
    * it. A prompt has at most 20 labels.
    *
    * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @param label Name of the label.
-   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `too-many-labels` (409), `warnings-not-accepted` (409), `edit-conflict` (409), `precondition-failed` (412), `read-only-field` (422), `precondition-required` (428)
+   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `too-many-labels` (409), `warnings-not-accepted` (409), `release-not-shown` (409), `edit-conflict` (409), `precondition-failed` (412), `read-only-field` (422), `precondition-required` (428)
    */
   set(slugOrId: string, label: string, body: Schemas['LabelTarget'], options?: CallOptions<'setLabel'>): Call<Schemas['Label']>;
 
@@ -358,6 +362,106 @@ export interface LabelsResource {
    * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404)
    */
   listMoves(slugOrId: string, label: string, query?: Query<'listLabelMoves'>, options?: CallOptions<'listLabelMoves'>): ListCall<Schemas['LabelMovePage']>;
+}
+
+/**
+ * A gate says what a version has to show before a label names it: an evaluation with these cases, checks and rule.
+ * See [Gate a release](/docs#/gate-a-release).
+ */
+export interface GatesResource {
+  /**
+   * Get the gate of a label.
+   *
+   * Returns what a version has to show before the label names it. Its `ETag` is for the next change. The gate belongs to the name of the label, and is there also without a label.
+   *
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
+   * @param label Name of the label.
+   * @throws {ProblemError} `prompt-not-found` (404), `gate-not-found` (404)
+   */
+  get(slugOrId: string, label: string, options?: CallOptions<'getGate'> & { ifNoneMatch?: undefined }): Call<Schemas['Gate']>;
+  /**
+   * Get the gate of a label.
+   *
+   * Returns what a version has to show before the label names it. Its `ETag` is for the next change. The gate belongs to the name of the label, and is there also without a label.
+   *
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
+   * @param label Name of the label.
+   * @throws {ProblemError} `prompt-not-found` (404), `gate-not-found` (404)
+   */
+  get(slugOrId: string, label: string, options: CallOptions<'getGate'>): Call<Schemas['Gate'] | undefined>;
+
+  /**
+   * Set the gate of a label.
+   *
+   * From then on, the label names a version only if the evaluations of the gate show that the rule holds, or with
+   * `override`, or if it is the version that the label named immediately before. What the label names now stays.
+   *
+   * With `not_worse_by`, versions are compared with what the label names; if it was deleted, with what it named last. A
+   * label that has never named a version has nothing to compare with: then `anchor` is it, and is let in itself. Without
+   * an `anchor`, the first version needs `override`, or a gate with `min_pass_rate` or `all_pass`.
+   *
+   * A gate takes no checks of the type `llm-rubric`, neither its own nor those of cases: a judge that nobody has compared
+   * with people decides nothing.
+   *
+   * A PUT sets the whole gate: what is left out has its default. A change of data set, checks, rule or anchor makes the
+   * evaluations before it stale. To change a gate, send its `ETag` as `If-Match`; without it the answer is 428
+   * `precondition-required`. A prompt has at most 20 gates.
+   *
+   * It needs the scope `prompts:override`, which is not part of `prompts:release`. So does whoever deletes a prompt that
+   * has gates, or takes its slug or an alias away.
+   *
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
+   * @param label Name of the label.
+   * @throws {ProblemError} `prompt-not-found` (404), `dataset-not-found` (404), `version-not-found` (404), `too-many-gates` (409), `edit-conflict` (409), `precondition-failed` (412), `inconsistent-content` (422), `too-few-cases` (422), `read-only-field` (422), `precondition-required` (428)
+   */
+  set(slugOrId: string, label: string, body: Schemas['GateInput'], options?: CallOptions<'setGate'>): Call<Schemas['Gate']>;
+
+  /**
+   * Delete the gate of a label.
+   *
+   * From then on, the label can name any version. What it names now stays.
+   *
+   * Send the `ETag` of the gate as `If-Match`. Without it, the answer is 428 `precondition-required`.
+   *
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
+   * @param label Name of the label.
+   * @throws {ProblemError} `prompt-not-found` (404), `gate-not-found` (404), `edit-conflict` (409), `precondition-failed` (412), `precondition-required` (428)
+   */
+  delete(slugOrId: string, label: string, options?: CallOptions<'deleteGate'>): Call<Schemas['Confirmation']>;
+
+  /**
+   * Evaluate a version for a gate.
+   *
+   * Starts an evaluation of the version, the only kind that a gate counts: what it is compared with, the data set, the
+   * checks and the rule come from the gate, and nothing of the version is replaced. Otherwise it is an evaluation as
+   * others.
+   *
+   * The cases are those of the current version of the data set if it only adds cases to the one that the gate names, and
+   * none of them with an `llm-rubric`; else of that one.
+   *
+   * The first conclusive evaluation of a content counts, also for another version with the same content. After an
+   * inconclusive one, one more is possible, and the answers of both count together. One that is canceled after its
+   * beginning counts as inconclusive. Further ones are refused with 409 `gate-evaluation-refused`. An evaluation is stale,
+   * and does not count any more, if the gate, what the label names, or the model that is called has changed since, or if
+   * it is older than `max_age_days`.
+   *
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
+   * @param label Name of the label.
+   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `gate-not-found` (404), `dataset-not-found` (404), `gate-evaluation-refused` (409), `idempotency-key-in-use` (409), `too-few-cases` (422), `idempotency-key-reused` (422)
+   */
+  createEvaluation(slugOrId: string, label: string, body: Schemas['GateEvaluationStart'], options?: CallOptions<'createGateEvaluation'>): Call<Schemas['Evaluation']>;
+
+  /**
+   * Ask a gate about a version.
+   *
+   * Returns whether the gate lets the label name this version now, why not, and all evaluations of its content for the gate.
+   *
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
+   * @param label Name of the label.
+   * @param version Number of the version.
+   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `gate-not-found` (404)
+   */
+  getdVersion(slugOrId: string, label: string, version: number, options?: CallOptions<'getGatedVersion'>): Call<Schemas['GatedVersion']>;
 }
 
 /**
@@ -830,10 +934,10 @@ export interface DatasetsResource {
   /**
    * Delete a data set.
    *
-   * Deletes a data set with all of its versions.
+   * Deletes a data set with all of its versions. One that a gate of a label names is not deleted.
    *
    * @param name Name of the data set.
-   * @throws {ProblemError} `dataset-not-found` (404), `edit-conflict` (409), `precondition-failed` (412)
+   * @throws {ProblemError} `dataset-not-found` (404), `dataset-in-use` (409), `edit-conflict` (409), `precondition-failed` (412)
    */
   delete(name: string, options?: CallOptions<'deleteDataset'>): Call<Schemas['Confirmation']>;
 
@@ -1834,6 +1938,11 @@ export interface Resources {
    * and is none, gets a label only with `"accept_warnings": true`.
    */
   readonly labels: LabelsResource;
+  /**
+   * A gate says what a version has to show before a label names it: an evaluation with these cases, checks and rule.
+   * See [Gate a release](/docs#/gate-a-release).
+   */
+  readonly gates: GatesResource;
   /**
    * A test run compares providers and models. It runs the same prompt with the same variables on all of them at the
    * same time, and stores the results.

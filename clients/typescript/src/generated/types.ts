@@ -260,6 +260,10 @@ export interface paths<Other = string & {}> {
          *     `updated_at` nor the version of the prompt, and an `If-Match` with an earlier `ETag` of the prompt still matches. So
          *     a release disturbs nobody who edits the prompt.
          *
+         *     A label with a [gate](/docs#/gate-a-release) names only a version that passed it, or that it named immediately before:
+         *     otherwise the answer is 409 `release-not-shown`, which says what would show it. `override` does it all the same, and
+         *     says why in the history and in the audit log.
+         *
          *     The scope `prompts:release` is not part of `prompts:write`: those who edit a prompt need not be those who release
          *     it. A prompt has at most 20 labels.
          */
@@ -273,6 +277,102 @@ export interface paths<Other = string & {}> {
          *     Send the `ETag` of the label as `If-Match`. Without it, the answer is 428 `precondition-required`.
          */
         delete: operations<Other>["deleteLabel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/{slugOrId}/labels/{label}/gate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the gate of a label
+         * @description Returns what a version has to show before the label names it. Its `ETag` is for the next change. The gate belongs to the name of the label, and is there also without a label.
+         */
+        get: operations<Other>["getGate"];
+        /**
+         * Set the gate of a label
+         * @description From then on, the label names a version only if the evaluations of the gate show that the rule holds, or with
+         *     `override`, or if it is the version that the label named immediately before. What the label names now stays.
+         *
+         *     With `not_worse_by`, versions are compared with what the label names; if it was deleted, with what it named last. A
+         *     label that has never named a version has nothing to compare with: then `anchor` is it, and is let in itself. Without
+         *     an `anchor`, the first version needs `override`, or a gate with `min_pass_rate` or `all_pass`.
+         *
+         *     A gate takes no checks of the type `llm-rubric`, neither its own nor those of cases: a judge that nobody has compared
+         *     with people decides nothing.
+         *
+         *     A PUT sets the whole gate: what is left out has its default. A change of data set, checks, rule or anchor makes the
+         *     evaluations before it stale. To change a gate, send its `ETag` as `If-Match`; without it the answer is 428
+         *     `precondition-required`. A prompt has at most 20 gates.
+         *
+         *     It needs the scope `prompts:override`, which is not part of `prompts:release`. So does whoever deletes a prompt that
+         *     has gates, or takes its slug or an alias away.
+         */
+        put: operations<Other>["setGate"];
+        post?: never;
+        /**
+         * Delete the gate of a label
+         * @description From then on, the label can name any version. What it names now stays.
+         *
+         *     Send the `ETag` of the gate as `If-Match`. Without it, the answer is 428 `precondition-required`.
+         */
+        delete: operations<Other>["deleteGate"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/{slugOrId}/labels/{label}/gate/evaluations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Evaluate a version for a gate
+         * @description Starts an evaluation of the version, the only kind that a gate counts: what it is compared with, the data set, the
+         *     checks and the rule come from the gate, and nothing of the version is replaced. Otherwise it is an evaluation as
+         *     others.
+         *
+         *     The cases are those of the current version of the data set if it only adds cases to the one that the gate names, and
+         *     none of them with an `llm-rubric`; else of that one.
+         *
+         *     The first conclusive evaluation of a content counts, also for another version with the same content. After an
+         *     inconclusive one, one more is possible, and the answers of both count together. One that is canceled after its
+         *     beginning counts as inconclusive. Further ones are refused with 409 `gate-evaluation-refused`. An evaluation is stale,
+         *     and does not count any more, if the gate, what the label names, or the model that is called has changed since, or if
+         *     it is older than `max_age_days`.
+         */
+        post: operations<Other>["createGateEvaluation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/{slugOrId}/labels/{label}/gate/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask a gate about a version
+         * @description Returns whether the gate lets the label name this version now, why not, and all evaluations of its content for the gate.
+         */
+        get: operations<Other>["getGatedVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -875,7 +975,7 @@ export interface paths<Other = string & {}> {
         post?: never;
         /**
          * Delete a data set
-         * @description Deletes a data set with all of its versions.
+         * @description Deletes a data set with all of its versions. One that a gate of a label names is not deleted.
          */
         delete: operations<Other>["deleteDataset"];
         options?: never;
@@ -3483,6 +3583,35 @@ export interface components<Other = string & {}> {
          */
         LabelSequence: number;
         /**
+         * EvaluationId
+         * @description The server sets it; it never changes.
+         * @example 7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2
+         */
+        EvaluationId: string;
+        /**
+         * LabelRelease
+         * @description How the gate of the label let the version in. Absent without a gate, and where it does not ask: back to the version before.
+         * @example {
+         *       "evaluations": [
+         *         "7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2"
+         *       ]
+         *     }
+         */
+        LabelRelease: {
+            /**
+             * @description The evaluations that showed it.
+             * @example [
+             *       "7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2"
+             *     ]
+             */
+            evaluations?: components<Other>["schemas"]["EvaluationId"][];
+            /**
+             * @description Why somebody took the responsibility instead.
+             * @example Hotfix for the outage of 6 November
+             */
+            override?: string;
+        };
+        /**
          * Label
          * @description A label of a prompt, which names one of its versions.
          * @example {
@@ -3504,6 +3633,518 @@ export interface components<Other = string & {}> {
             moved_at: components<Other>["schemas"]["Timestamp"];
             author: components<Other>["schemas"]["Author"];
             warnings?: components<Other>["schemas"]["Warnings"];
+            gate?: components<Other>["schemas"]["LabelRelease"];
+        };
+        /**
+         * DatasetName
+         * @description Name of the data set. It is part of its path, and never changes.
+         * @example support-tickets
+         */
+        DatasetName: string;
+        /**
+         * Gate
+         * @description What a version has to show before the label names it.
+         * @example {
+         *       "label": "production",
+         *       "dataset": {
+         *         "name": "support-tickets",
+         *         "version": 2
+         *       },
+         *       "rule": {
+         *         "not_worse_by": 0.05
+         *       },
+         *       "max_age_days": 30,
+         *       "breaking": "warn",
+         *       "author": {
+         *         "type": "key",
+         *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *         "name": "Release manager"
+         *       },
+         *       "updated_at": "2026-11-06T09:00:00.000Z"
+         *     }
+         */
+        Gate: {
+            label: components<Other>["schemas"]["LabelName"];
+            dataset: components<Other>["schemas"]["GateDataset"];
+            checks?: components<Other>["schemas"]["GateChecks"];
+            rule: components<Other>["schemas"]["GateRule"];
+            /**
+             * @description How old an evaluation may be that lets a version in.
+             * @example 30
+             */
+            max_age_days: number;
+            /**
+             * @description What happens to a version that can break callers of the one that the label names.
+             *
+             *     - `warn`: the move has `warnings`.
+             *     - `refuse`: the gate does not let it in.
+             * @example warn
+             */
+            breaking: ("warn" | "refuse") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description A version than which none that is released may be worse by twice the margin. Absent if there is none.
+             * @example 5
+             */
+            anchor?: number;
+            author: components<Other>["schemas"]["Author"];
+            updated_at: components<Other>["schemas"]["Timestamp"];
+        };
+        /**
+         * Check
+         * @description What an answer has to be. Names and members are those of promptfoo. `not-` before a type means the opposite. In `value`, `{{expected}}` is the expected answer of the case, and `{{name}}` the value of its variable. A text that is only one of these is the value itself, also a list or an object. A check fails, also one with `not-`, if such a value is missing or empty, or if what it checks is unknown.
+         * @example {
+         *       "type": "contains",
+         *       "value": "{{expected}}"
+         *     }
+         */
+        Check: {
+            /**
+             * CheckType
+             * @description - `equals`: the answer is `value`; JSON is compared as JSON.
+             *     - `contains`, `icontains` (upper and lower case are the same), `starts-with`: `value` is a text.
+             *     - `contains-all`, `contains-any`: `value` is a list of texts, or a text that separates them by commas.
+             *     - `regex`: `value` is a regular expression of ECMAScript, which matches somewhere in the answer.
+             *     - `is-json`, `contains-json`: the answer is JSON, or has a JSON object or array in it; `value` is its schema, if there is one.
+             *     - `finish-reason`: `value` is why generation ended, for example `stop`.
+             *     - `is-valid-openai-tools-call`: the answer calls tools of the prompt, with arguments that match their schemas.
+             *     - `llm-rubric`: the prompt `judge` says that the answer is as `value` wants, a text.
+             *     - `cost`, `latency`: the call costs at most `threshold` US dollars, or takes at most `threshold` milliseconds.
+             * @example contains
+             * @enum {string}
+             */
+            type: "equals" | "not-equals" | "contains" | "not-contains" | "icontains" | "not-icontains" | "contains-all" | "not-contains-all" | "contains-any" | "not-contains-any" | "starts-with" | "not-starts-with" | "regex" | "not-regex" | "is-json" | "not-is-json" | "contains-json" | "not-contains-json" | "finish-reason" | "not-finish-reason" | "is-valid-openai-tools-call" | "not-is-valid-openai-tools-call" | "cost" | "not-cost" | "latency" | "not-latency" | "llm-rubric" | "not-llm-rubric";
+            value?: components<Other>["schemas"]["CheckValue"];
+            /**
+             * @description Of `cost` in US dollars, of `latency` in milliseconds; required by these. Of `llm-rubric`, the lowest `score` that passes. Refused by others.
+             * @example 0.01
+             */
+            threshold?: number;
+            judge?: components<Other>["schemas"]["Judge"];
+            /**
+             * @description Its share in the score of the case. Default: 1.
+             * @example 2
+             */
+            weight?: number;
+            /**
+             * @description A name, under which results of checks are added up.
+             * @example tone
+             */
+            metric?: string;
+            /**
+             * @description JSON pointer to the part of a JSON answer that is checked. A part that is not there fails the check, also one with `not-`.
+             * @example /priority
+             */
+            at?: string;
+        };
+        /**
+         * EvaluationRule
+         * @description What decides. It has one member:
+         *
+         *     - `not_worse_by`: the candidate passes if its rate of passed cases is not lower than that of the baseline by this or more.
+         *     - `min_pass_rate`: the candidate passes if it passes this part of all cases that are like these.
+         *     - `all_pass`: the candidate passes if it passes each of these cases.
+         * @example {
+         *       "not_worse_by": 0.05
+         *     }
+         */
+        EvaluationRule: {
+            /**
+             * @description A margin. It needs a `baseline`.
+             * @example 0.05
+             */
+            not_worse_by?: number;
+            /**
+             * @description A rate of passed cases. It takes no `baseline`.
+             * @example 0.9
+             */
+            min_pass_rate?: number;
+            /**
+             * @description Always `true`. It takes no `baseline`.
+             * @example true
+             * @constant
+             */
+            all_pass?: true;
+        };
+        /**
+         * GateInput
+         * @description What a version has to show before the label names it. `label`, `author` and `updated_at` cannot be changed; you can send them with their current values.
+         * @example {
+         *       "dataset": {
+         *         "name": "support-tickets",
+         *         "version": 2
+         *       },
+         *       "rule": {
+         *         "not_worse_by": 0.05
+         *       }
+         *     }
+         */
+        GateInput: {
+            dataset: components<Other>["schemas"]["GateDatasetInput"];
+            /** @description What every answer has to be, besides the checks of its case. At most 16 KiB of JSON. */
+            checks?: components<Other>["schemas"]["Check"][];
+            rule: components<Other>["schemas"]["EvaluationRule"];
+            /**
+             * @description How old an evaluation may be that lets a version in. Default: 30.
+             * @example 30
+             */
+            max_age_days?: number;
+            /**
+             * GateBreakingInput
+             * @description Whether a version is refused that can break callers of the one that the label names. Default: `warn`.
+             * @example refuse
+             * @enum {string}
+             */
+            breaking?: "warn" | "refuse";
+            /**
+             * @description A version than which none that is released may be worse by twice the margin: many small losses add up. It needs `not_worse_by`, and another evaluation of each version.
+             * @example 5
+             */
+            anchor?: number;
+            label?: components<Other>["schemas"]["LabelName"];
+            author?: components<Other>["schemas"]["IgnoredObject"];
+            updated_at?: components<Other>["schemas"]["DateTimeInput"];
+        };
+        /**
+         * GateComparisonName
+         * @description What a version is compared with, for a gate.
+         * @example label
+         * @enum {string}
+         */
+        GateComparisonName: "label" | "anchor";
+        /**
+         * EvaluationStatus
+         * @description - `planning`: each case is checked. No provider was called.
+         *     - `queued`: it waits for its turn.
+         *     - `running`: providers are being called.
+         *     - `ended`: there is a verdict.
+         *     - `canceled`: stopped before its end. It has the results that were stored before.
+         *     - `refused`: a version, a model or a case cannot be asked. No provider was called.
+         * @example ended
+         * @enum {string}
+         */
+        EvaluationStatus: "planning" | "queued" | "running" | "ended" | "canceled" | "refused";
+        /**
+         * EvaluatedSide
+         * @description What is asked.
+         * @example {
+         *       "version": 8,
+         *       "provider": "openai",
+         *       "model": "gpt-4.1-mini"
+         *     }
+         */
+        EvaluatedSide: {
+            version: components<Other>["schemas"]["VersionNumber"];
+            /**
+             * @description Label that the request named. `version` is the one that it named then.
+             * @example staging
+             */
+            label?: string;
+            provider?: components<Other>["schemas"]["ProviderId"];
+            model?: components<Other>["schemas"]["ModelId"];
+            overrides?: components<Other>["schemas"]["EvaluatedOverrides"];
+        };
+        /**
+         * CaseCount
+         * @description How many cases it has.
+         * @example 120
+         */
+        CaseCount: number;
+        /**
+         * GateComparisonKind
+         * @description - `label`: the rule of the gate; if it compares, with what the label names.
+         *     - `anchor`: not worse than the anchor of the gate by twice the margin.
+         * @example label
+         */
+        GateComparisonKind: components<Other>["schemas"]["GateComparisonName"] | components<Other>["schemas"]["OtherValue"];
+        /**
+         * EvaluationCalls
+         * @description How many answers are asked for, those of judges included. Calls that fail and are repeated count once.
+         * @example 200
+         */
+        EvaluationCalls: number;
+        /**
+         * EvaluationCeiling
+         * @description The most that the calls can cost if none is repeated. `null` if that is unknown for one of them: its model has no price, the provider gets no limit of output tokens, or it is one of a judge, which reads an answer of unknown length.
+         * @example {
+         *       "amount": "1.92",
+         *       "currency": "USD"
+         *     }
+         */
+        EvaluationCeiling: {
+            amount: components<Other>["schemas"]["CostAmount"];
+            currency: components<Other>["schemas"]["PriceCurrency"];
+        } | null;
+        /**
+         * EvaluationCost
+         * @description What the calls of the stored results cost, failed ones included, as their records have it. `null` if that is unknown for one of them.
+         * @example {
+         *       "amount": "0.0032",
+         *       "currency": "USD"
+         *     }
+         */
+        EvaluationCost: {
+            amount: components<Other>["schemas"]["CostAmount"];
+            currency: components<Other>["schemas"]["PriceCurrency"];
+        } | null;
+        /**
+         * CaseId
+         * @description Id of the case, unique in its data set. Without one, it is `invocation_id`, else made of `variables` and `messages`.
+         * @example export-button
+         */
+        CaseId: string;
+        /**
+         * EvaluationRefusal
+         * @description Why nothing can be asked.
+         * @example {
+         *       "mistakes": [
+         *         {
+         *           "problem": "urn:prompt-gateway:problem:missing-variables",
+         *           "detail": "The prompt needs values for all of its variables.",
+         *           "case": "login",
+         *           "side": "candidate"
+         *         }
+         *       ]
+         *     }
+         */
+        EvaluationRefusal: {
+            /**
+             * @description The first mistakes. After 20, the rest is not checked.
+             * @example [
+             *       {
+             *         "problem": "urn:prompt-gateway:problem:missing-variables",
+             *         "detail": "The prompt needs values for all of its variables.",
+             *         "case": "login",
+             *         "side": "candidate"
+             *       }
+             *     ]
+             */
+            mistakes: components<Other>["schemas"]["EvaluationMistake"][];
+        };
+        /**
+         * EvaluationVerdict
+         * @description What the cases show. They count one by one, those of a `group` together: a group passes if all of its cases do.
+         * @example {
+         *       "outcome": "passed",
+         *       "interval": {
+         *         "lower": -0.0335,
+         *         "upper": 0.0789
+         *       },
+         *       "units": 100,
+         *       "errors": 0,
+         *       "passed": 97,
+         *       "regressed": 2,
+         *       "improved": 4
+         *     }
+         */
+        EvaluationVerdict: {
+            /**
+             * @description - `passed`: the cases show that the rule holds.
+             *     - `failed`: the cases show that it does not.
+             *     - `inconclusive`: they show neither.
+             * @example passed
+             */
+            outcome: ("passed" | "failed" | "inconclusive") | components<Other>["schemas"]["OtherValue"];
+            interval: components<Other>["schemas"]["VerdictInterval"];
+            /**
+             * @description How many cases would decide, at the rates seen. Absent unless it is `inconclusive`, and if no number would.
+             * @example 312
+             */
+            needed?: number;
+            /**
+             * @description With `not_worse_by`: the candidate is measurably `worse` or `better`, whatever the rule says. Absent otherwise.
+             * @example better
+             */
+            also?: ("worse" | "better") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description How many cases and groups there are.
+             * @example 100
+             */
+            units: number;
+            /**
+             * @description How many of them have an error: no answer was to be had. The interval is as wide as if they could be either.
+             * @example 0
+             */
+            errors: number;
+            /**
+             * @description How many the candidate passes.
+             * @example 97
+             */
+            passed: number;
+            /**
+             * @description How many the baseline passes and the candidate does not. Absent without a baseline.
+             * @example 2
+             */
+            regressed?: number;
+            /**
+             * @description How many the candidate passes and the baseline does not. Absent without a baseline.
+             * @example 4
+             */
+            improved?: number;
+        };
+        /**
+         * Evaluation
+         * @description A version of a prompt, measured with the cases of a data set.
+         * @example {
+         *       "id": "7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2",
+         *       "prompt_id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "status": "ended",
+         *       "candidate": {
+         *         "version": 8,
+         *         "provider": "openai",
+         *         "model": "gpt-4.1-mini"
+         *       },
+         *       "baseline": {
+         *         "version": 7,
+         *         "label": "production",
+         *         "provider": "openai",
+         *         "model": "gpt-4.1-mini"
+         *       },
+         *       "dataset": {
+         *         "name": "support-tickets",
+         *         "version": 2,
+         *         "cases": 100
+         *       },
+         *       "rule": {
+         *         "not_worse_by": 0.05
+         *       },
+         *       "calls": 200,
+         *       "ceiling": {
+         *         "amount": "1.92",
+         *         "currency": "USD"
+         *       },
+         *       "cases_done": 100,
+         *       "cost": {
+         *         "amount": "0.0464",
+         *         "currency": "USD"
+         *       },
+         *       "verdict": {
+         *         "outcome": "passed",
+         *         "interval": {
+         *           "lower": -0.0335,
+         *           "upper": 0.0789
+         *         },
+         *         "units": 100,
+         *         "errors": 0,
+         *         "passed": 97,
+         *         "regressed": 2,
+         *         "improved": 4
+         *       },
+         *       "author": {
+         *         "type": "key",
+         *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *         "name": "Release pipeline"
+         *       },
+         *       "created_at": "2026-11-05T15:00:00.000Z",
+         *       "started_at": "2026-11-05T15:00:01.912Z",
+         *       "finished_at": "2026-11-05T15:02:40.003Z"
+         *     }
+         */
+        Evaluation: {
+            id: components<Other>["schemas"]["EvaluationId"];
+            prompt_id: components<Other>["schemas"]["PromptId"];
+            /**
+             * @description Status of the evaluation.
+             * @example ended
+             */
+            status: components<Other>["schemas"]["EvaluationStatus"] | components<Other>["schemas"]["OtherValue"];
+            candidate: components<Other>["schemas"]["EvaluatedSide"];
+            baseline?: components<Other>["schemas"]["EvaluatedSide"];
+            dataset: components<Other>["schemas"]["EvaluatedDataset"];
+            checks?: components<Other>["schemas"]["EvaluationChecks"];
+            rule: components<Other>["schemas"]["AppliedRule"];
+            gate?: components<Other>["schemas"]["EvaluationGate"];
+            calls?: components<Other>["schemas"]["EvaluationCalls"];
+            ceiling?: components<Other>["schemas"]["EvaluationCeiling"];
+            /**
+             * @description How many cases have a stored result.
+             * @example 120
+             */
+            cases_done: number;
+            cost: components<Other>["schemas"]["EvaluationCost"];
+            refusal?: components<Other>["schemas"]["EvaluationRefusal"];
+            /**
+             * @description Why it is `canceled`.
+             *
+             *     - `requested`: somebody canceled it.
+             *     - `key-revoked`: the API key that started it is revoked or has expired.
+             *     - `budget-exceeded`: a budget did not allow a call.
+             *     - `internal-error`: the service failed.
+             * @example requested
+             */
+            canceled_because?: ("requested" | "key-revoked" | "budget-exceeded" | "internal-error") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description With `budget-exceeded`: name of the budget.
+             * @example nightly-batch
+             */
+            refused_by?: string;
+            /**
+             * @description Why cases have no answer: the problems of the calls, those first that had most. Failures that were repeated with
+             *     success are not counted. Also while it runs; absent if there are none.
+             * @example [
+             *       {
+             *         "problem": "urn:prompt-gateway:problem:provider-unavailable",
+             *         "answers": 12
+             *       }
+             *     ]
+             */
+            problems?: components<Other>["schemas"]["EvaluationProblem"][];
+            verdict?: components<Other>["schemas"]["EvaluationVerdict"];
+            author: components<Other>["schemas"]["Author"];
+            created_at: components<Other>["schemas"]["Timestamp"];
+            started_at?: components<Other>["schemas"]["Timestamp"];
+            finished_at?: components<Other>["schemas"]["Timestamp"];
+        };
+        /**
+         * GateComparisonStatus
+         * @description - `not-evaluated`: there is no evaluation of this content.
+         *     - `running`: an evaluation has not ended.
+         *     - `passed`, `failed`: this was shown, and counts.
+         *     - `inconclusive`: the evaluations show neither.
+         *     - `stale`: the evaluations do not count any more.
+         * @example passed
+         * @enum {string}
+         */
+        GateComparisonStatus: "not-evaluated" | "running" | "passed" | "failed" | "inconclusive" | "stale";
+        /**
+         * GatedVersion
+         * @description Whether a label may name a version, and what was shown of it.
+         * @example {
+         *       "version": 8,
+         *       "releasable": false,
+         *       "reasons": [
+         *         "It was not evaluated against version 7, which the label names: send POST /api/v1/prompts/6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90/labels/production/gate/evaluations with {\"version\":8}."
+         *       ],
+         *       "comparisons": [
+         *         {
+         *           "against": "label",
+         *           "rule": {
+         *             "not_worse_by": 0.05
+         *           },
+         *           "baseline": 7,
+         *           "status": "not-evaluated",
+         *           "evaluable": true,
+         *           "evaluations": []
+         *         }
+         *       ]
+         *     }
+         */
+        GatedVersion: {
+            version: components<Other>["schemas"]["VersionNumber"];
+            /**
+             * @description Whether the gate lets the version in now.
+             * @example false
+             */
+            releasable: boolean;
+            /**
+             * @description Why it does not, and what would show it. Absent if it does.
+             * @example [
+             *       "It has failed against version 7, which the label names: evaluation 7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2."
+             *     ]
+             */
+            reasons?: string[];
+            warnings?: components<Other>["schemas"]["Warnings"];
+            /** @description The questions of the gate about this version. Empty if the gate always lets it in: the label names this content, or named it immediately before; and if there is nothing to compare it with. */
+            comparisons: components<Other>["schemas"]["GateComparison"][];
         };
         /**
          * VariableValues
@@ -3991,232 +4632,6 @@ export interface components<Other = string & {}> {
             finished_at?: components<Other>["schemas"]["Timestamp"];
         };
         /**
-         * EvaluationStatus
-         * @description - `planning`: each case is checked. No provider was called.
-         *     - `queued`: it waits for its turn.
-         *     - `running`: providers are being called.
-         *     - `ended`: there is a verdict.
-         *     - `canceled`: stopped before its end. It has the results that were stored before.
-         *     - `refused`: a version, a model or a case cannot be asked. No provider was called.
-         * @example ended
-         * @enum {string}
-         */
-        EvaluationStatus: "planning" | "queued" | "running" | "ended" | "canceled" | "refused";
-        /**
-         * EvaluationId
-         * @description The server sets it; it never changes.
-         * @example 7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2
-         */
-        EvaluationId: string;
-        /**
-         * EvaluatedSide
-         * @description What is asked.
-         * @example {
-         *       "version": 8,
-         *       "provider": "openai",
-         *       "model": "gpt-4.1-mini"
-         *     }
-         */
-        EvaluatedSide: {
-            version: components<Other>["schemas"]["VersionNumber"];
-            /**
-             * @description Label that the request named. `version` is the one that it named then.
-             * @example staging
-             */
-            label?: string;
-            provider?: components<Other>["schemas"]["ProviderId"];
-            model?: components<Other>["schemas"]["ModelId"];
-            overrides?: components<Other>["schemas"]["EvaluatedOverrides"];
-        };
-        /**
-         * DatasetName
-         * @description Name of the data set. It is part of its path, and never changes.
-         * @example support-tickets
-         */
-        DatasetName: string;
-        /**
-         * CaseCount
-         * @description How many cases it has.
-         * @example 120
-         */
-        CaseCount: number;
-        /**
-         * EvaluationCalls
-         * @description How many answers are asked for, those of judges included. Calls that fail and are repeated count once.
-         * @example 200
-         */
-        EvaluationCalls: number;
-        /**
-         * EvaluationCeiling
-         * @description The most that the calls can cost if none is repeated. `null` if that is unknown for one of them: its model has no price, the provider gets no limit of output tokens, or it is one of a judge, which reads an answer of unknown length.
-         * @example {
-         *       "amount": "1.92",
-         *       "currency": "USD"
-         *     }
-         */
-        EvaluationCeiling: {
-            amount: components<Other>["schemas"]["CostAmount"];
-            currency: components<Other>["schemas"]["PriceCurrency"];
-        } | null;
-        /**
-         * EvaluationCost
-         * @description What the calls of the stored results cost, failed ones included, as their records have it. `null` if that is unknown for one of them.
-         * @example {
-         *       "amount": "0.0032",
-         *       "currency": "USD"
-         *     }
-         */
-        EvaluationCost: {
-            amount: components<Other>["schemas"]["CostAmount"];
-            currency: components<Other>["schemas"]["PriceCurrency"];
-        } | null;
-        /**
-         * CaseId
-         * @description Id of the case, unique in its data set. Without one, it is `invocation_id`, else made of `variables` and `messages`.
-         * @example export-button
-         */
-        CaseId: string;
-        /**
-         * EvaluationRefusal
-         * @description Why nothing can be asked.
-         * @example {
-         *       "mistakes": [
-         *         {
-         *           "problem": "urn:prompt-gateway:problem:missing-variables",
-         *           "detail": "The prompt needs values for all of its variables.",
-         *           "case": "login",
-         *           "side": "candidate"
-         *         }
-         *       ]
-         *     }
-         */
-        EvaluationRefusal: {
-            /**
-             * @description The first mistakes. After 20, the rest is not checked.
-             * @example [
-             *       {
-             *         "problem": "urn:prompt-gateway:problem:missing-variables",
-             *         "detail": "The prompt needs values for all of its variables.",
-             *         "case": "login",
-             *         "side": "candidate"
-             *       }
-             *     ]
-             */
-            mistakes: components<Other>["schemas"]["EvaluationMistake"][];
-        };
-        /**
-         * Evaluation
-         * @description A version of a prompt, measured with the cases of a data set.
-         * @example {
-         *       "id": "7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2",
-         *       "prompt_id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
-         *       "status": "ended",
-         *       "candidate": {
-         *         "version": 8,
-         *         "provider": "openai",
-         *         "model": "gpt-4.1-mini"
-         *       },
-         *       "baseline": {
-         *         "version": 7,
-         *         "label": "production",
-         *         "provider": "openai",
-         *         "model": "gpt-4.1-mini"
-         *       },
-         *       "dataset": {
-         *         "name": "support-tickets",
-         *         "version": 2,
-         *         "cases": 100
-         *       },
-         *       "rule": {
-         *         "not_worse_by": 0.05
-         *       },
-         *       "calls": 200,
-         *       "ceiling": {
-         *         "amount": "1.92",
-         *         "currency": "USD"
-         *       },
-         *       "cases_done": 100,
-         *       "cost": {
-         *         "amount": "0.0464",
-         *         "currency": "USD"
-         *       },
-         *       "verdict": {
-         *         "outcome": "passed",
-         *         "interval": {
-         *           "lower": -0.0335,
-         *           "upper": 0.0789
-         *         },
-         *         "units": 100,
-         *         "errors": 0,
-         *         "passed": 97,
-         *         "regressed": 2,
-         *         "improved": 4
-         *       },
-         *       "author": {
-         *         "type": "key",
-         *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
-         *         "name": "Release pipeline"
-         *       },
-         *       "created_at": "2026-11-05T15:00:00.000Z",
-         *       "started_at": "2026-11-05T15:00:01.912Z",
-         *       "finished_at": "2026-11-05T15:02:40.003Z"
-         *     }
-         */
-        Evaluation: {
-            id: components<Other>["schemas"]["EvaluationId"];
-            prompt_id: components<Other>["schemas"]["PromptId"];
-            /**
-             * @description Status of the evaluation.
-             * @example ended
-             */
-            status: components<Other>["schemas"]["EvaluationStatus"] | components<Other>["schemas"]["OtherValue"];
-            candidate: components<Other>["schemas"]["EvaluatedSide"];
-            baseline?: components<Other>["schemas"]["EvaluatedSide"];
-            dataset: components<Other>["schemas"]["EvaluatedDataset"];
-            checks?: components<Other>["schemas"]["EvaluationChecks"];
-            rule: components<Other>["schemas"]["AppliedRule"];
-            calls?: components<Other>["schemas"]["EvaluationCalls"];
-            ceiling?: components<Other>["schemas"]["EvaluationCeiling"];
-            /**
-             * @description How many cases have a stored result.
-             * @example 120
-             */
-            cases_done: number;
-            cost: components<Other>["schemas"]["EvaluationCost"];
-            refusal?: components<Other>["schemas"]["EvaluationRefusal"];
-            /**
-             * @description Why it is `canceled`.
-             *
-             *     - `requested`: somebody canceled it.
-             *     - `key-revoked`: the API key that started it is revoked or has expired.
-             *     - `budget-exceeded`: a budget did not allow a call.
-             *     - `internal-error`: the service failed.
-             * @example requested
-             */
-            canceled_because?: ("requested" | "key-revoked" | "budget-exceeded" | "internal-error") | components<Other>["schemas"]["OtherValue"];
-            /**
-             * @description With `budget-exceeded`: name of the budget.
-             * @example nightly-batch
-             */
-            refused_by?: string;
-            /**
-             * @description Why cases have no answer: the problems of the calls, those first that had most. Failures that were repeated with
-             *     success are not counted. Also while it runs; absent if there are none.
-             * @example [
-             *       {
-             *         "problem": "urn:prompt-gateway:problem:provider-unavailable",
-             *         "answers": 12
-             *       }
-             *     ]
-             */
-            problems?: components<Other>["schemas"]["EvaluationProblem"][];
-            verdict?: components<Other>["schemas"]["EvaluationVerdict"];
-            author: components<Other>["schemas"]["Author"];
-            created_at: components<Other>["schemas"]["Timestamp"];
-            started_at?: components<Other>["schemas"]["Timestamp"];
-            finished_at?: components<Other>["schemas"]["Timestamp"];
-        };
-        /**
          * EvaluatedSideInput
          * @description What is asked: a version of the prompt, and what replaces members of it, as in an invocation. Its fallbacks are not called.
          * @example {
@@ -4251,82 +4666,6 @@ export interface components<Other = string & {}> {
             provider_options?: components<Other>["schemas"]["ProviderOptions"];
             fallbacks?: components<Other>["schemas"]["FallbacksInput"];
             retries?: components<Other>["schemas"]["Retries"];
-        };
-        /**
-         * Check
-         * @description What an answer has to be. Names and members are those of promptfoo. `not-` before a type means the opposite. In `value`, `{{expected}}` is the expected answer of the case, and `{{name}}` the value of its variable. A text that is only one of these is the value itself, also a list or an object. A check fails, also one with `not-`, if such a value is missing or empty, or if what it checks is unknown.
-         * @example {
-         *       "type": "contains",
-         *       "value": "{{expected}}"
-         *     }
-         */
-        Check: {
-            /**
-             * CheckType
-             * @description - `equals`: the answer is `value`; JSON is compared as JSON.
-             *     - `contains`, `icontains` (upper and lower case are the same), `starts-with`: `value` is a text.
-             *     - `contains-all`, `contains-any`: `value` is a list of texts, or a text that separates them by commas.
-             *     - `regex`: `value` is a regular expression of ECMAScript, which matches somewhere in the answer.
-             *     - `is-json`, `contains-json`: the answer is JSON, or has a JSON object or array in it; `value` is its schema, if there is one.
-             *     - `finish-reason`: `value` is why generation ended, for example `stop`.
-             *     - `is-valid-openai-tools-call`: the answer calls tools of the prompt, with arguments that match their schemas.
-             *     - `llm-rubric`: the prompt `judge` says that the answer is as `value` wants, a text.
-             *     - `cost`, `latency`: the call costs at most `threshold` US dollars, or takes at most `threshold` milliseconds.
-             * @example contains
-             * @enum {string}
-             */
-            type: "equals" | "not-equals" | "contains" | "not-contains" | "icontains" | "not-icontains" | "contains-all" | "not-contains-all" | "contains-any" | "not-contains-any" | "starts-with" | "not-starts-with" | "regex" | "not-regex" | "is-json" | "not-is-json" | "contains-json" | "not-contains-json" | "finish-reason" | "not-finish-reason" | "is-valid-openai-tools-call" | "not-is-valid-openai-tools-call" | "cost" | "not-cost" | "latency" | "not-latency" | "llm-rubric" | "not-llm-rubric";
-            value?: components<Other>["schemas"]["CheckValue"];
-            /**
-             * @description Of `cost` in US dollars, of `latency` in milliseconds; required by these. Of `llm-rubric`, the lowest `score` that passes. Refused by others.
-             * @example 0.01
-             */
-            threshold?: number;
-            judge?: components<Other>["schemas"]["Judge"];
-            /**
-             * @description Its share in the score of the case. Default: 1.
-             * @example 2
-             */
-            weight?: number;
-            /**
-             * @description A name, under which results of checks are added up.
-             * @example tone
-             */
-            metric?: string;
-            /**
-             * @description JSON pointer to the part of a JSON answer that is checked. A part that is not there fails the check, also one with `not-`.
-             * @example /priority
-             */
-            at?: string;
-        };
-        /**
-         * EvaluationRule
-         * @description What decides. It has one member:
-         *
-         *     - `not_worse_by`: the candidate passes if its rate of passed cases is not lower than that of the baseline by this or more.
-         *     - `min_pass_rate`: the candidate passes if it passes this part of all cases that are like these.
-         *     - `all_pass`: the candidate passes if it passes each of these cases.
-         * @example {
-         *       "not_worse_by": 0.05
-         *     }
-         */
-        EvaluationRule: {
-            /**
-             * @description A margin. It needs a `baseline`.
-             * @example 0.05
-             */
-            not_worse_by?: number;
-            /**
-             * @description A rate of passed cases. It takes no `baseline`.
-             * @example 0.9
-             */
-            min_pass_rate?: number;
-            /**
-             * @description Always `true`. It takes no `baseline`.
-             * @example true
-             * @constant
-             */
-            all_pass?: true;
         };
         /**
          * Moment
@@ -7119,7 +7458,7 @@ export interface components<Other = string & {}> {
          * @example prompts:invoke
          * @enum {string}
          */
-        Scope: "prompts:read" | "prompts:write" | "prompts:release" | "prompts:invoke" | "providers:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "datasets:read" | "datasets:write" | "invocations:read" | "invocations:content" | "audit:read" | "keys:manage" | "metrics:read" | "prices:read" | "prices:write" | "budgets:read" | "budgets:write";
+        Scope: "prompts:read" | "prompts:write" | "prompts:release" | "prompts:override" | "prompts:invoke" | "providers:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "datasets:read" | "datasets:write" | "invocations:read" | "invocations:content" | "audit:read" | "keys:manage" | "metrics:read" | "prices:read" | "prices:write" | "budgets:read" | "budgets:write";
         /**
          * GrantedScope
          * @description A scope of the API key.
@@ -7845,6 +8184,362 @@ export interface components<Other = string & {}> {
             retries?: components<Other>["schemas"]["Retries"];
         };
         /**
+         * GateDataset
+         * @description The cases. Later versions of the data set that only add cases are used as well; one that changes or removes cases is not, until the gate names it.
+         * @example {
+         *       "name": "support-tickets",
+         *       "version": 2
+         *     }
+         */
+        GateDataset: {
+            name: components<Other>["schemas"]["DatasetName"];
+            version: components<Other>["schemas"]["VersionNumber"];
+        };
+        /**
+         * GateCheck
+         * @description A check, as it was sent.
+         * @example {}
+         */
+        GateCheck: {
+            [key: string]: unknown;
+        };
+        /**
+         * GateChecks
+         * @description What every answer has to be, besides the checks of its case.
+         * @example [
+         *       {}
+         *     ]
+         */
+        GateChecks: components<Other>["schemas"]["GateCheck"][];
+        /**
+         * GateRule
+         * @description What decides, as it was sent.
+         * @example {
+         *       "not_worse_by": 0.05
+         *     }
+         */
+        GateRule: {
+            /**
+             * @description A margin.
+             * @example 0.05
+             */
+            not_worse_by?: number;
+            /**
+             * @description A rate of passed cases.
+             * @example 0.9
+             */
+            min_pass_rate?: number;
+            /**
+             * @description Whether each case has to pass.
+             * @example true
+             */
+            all_pass?: boolean;
+        };
+        /**
+         * CheckList
+         * @example [
+         *       "Ada",
+         *       "Grace"
+         *     ]
+         */
+        CheckList: unknown[];
+        /**
+         * CheckObject
+         * @example {}
+         */
+        CheckObject: {
+            [key: string]: unknown;
+        };
+        /**
+         * CheckValue
+         * @description What `type` compares with. The types of the checks say what it has to be.
+         * @example Ada
+         */
+        CheckValue: string | number | boolean | components<Other>["schemas"]["CheckList"] | components<Other>["schemas"]["CheckObject"];
+        /**
+         * Judge
+         * @description Required by `llm-rubric`, and refused by others: a stored prompt that judges. It gets the variables `output` (the
+         *     answer), `rubric` (the `value`), `input` (variables and messages of the case, as JSON) and `expected`, and is the
+         *     same for both sides, which it cannot tell apart. Its answer format is JSON with a boolean `pass`, and can have a
+         *     number `score` and a text `reason`. It is invoked as any prompt: it costs, and counts for budgets.
+         *
+         *     If it says nothing, it is asked twice more; then the case has an error, never a pass.
+         * @example {
+         *       "prompt": "helpfulness-judge",
+         *       "version": 3
+         *     }
+         */
+        Judge: {
+            /**
+             * @description Slug or id of the prompt, or one of its aliases.
+             * @example helpfulness-judge
+             */
+            prompt: string;
+            version: components<Other>["schemas"]["VersionNumber"];
+        };
+        /**
+         * GateDatasetInput
+         * @description The cases, in a version that exists.
+         * @example {
+         *       "name": "support-tickets",
+         *       "version": 2
+         *     }
+         */
+        GateDatasetInput: {
+            name: components<Other>["schemas"]["DatasetName"];
+            version: components<Other>["schemas"]["VersionNumber"];
+        };
+        /**
+         * EvaluatedOverrides
+         * @description What replaces members of the version, as it was sent.
+         * @example {
+         *       "parameters": {
+         *         "temperature": 0
+         *       }
+         *     }
+         */
+        EvaluatedOverrides: {
+            [key: string]: unknown;
+        };
+        /**
+         * EvaluationMistake
+         * @description A mistake.
+         * @example {
+         *       "problem": "urn:prompt-gateway:problem:missing-variables",
+         *       "detail": "The prompt needs values for all of its variables.",
+         *       "case": "login",
+         *       "side": "candidate"
+         *     }
+         */
+        EvaluationMistake: {
+            problem: components<Other>["schemas"]["ProblemType"];
+            detail: components<Other>["schemas"]["ProblemText"];
+            case?: components<Other>["schemas"]["CaseId"];
+            /**
+             * @description Which of both. Absent for what is the same for both.
+             * @example candidate
+             */
+            side?: ("candidate" | "baseline") | components<Other>["schemas"]["OtherValue"];
+        };
+        /**
+         * VerdictInterval
+         * @description With `not_worse_by`, where the difference of the rates (that of the candidate minus that of the baseline) is with 95 % confidence. With other rules, where the candidate's rate is.
+         * @example {
+         *       "lower": -0.037,
+         *       "upper": 0.037
+         *     }
+         */
+        VerdictInterval: {
+            /**
+             * @description Its lower end.
+             * @example -0.037
+             */
+            lower: number;
+            /**
+             * @description Its upper end.
+             * @example 0.037
+             */
+            upper: number;
+        };
+        /**
+         * EvaluatedDataset
+         * @description The version of the data set.
+         * @example {
+         *       "name": "support-tickets",
+         *       "version": 2,
+         *       "cases": 100
+         *     }
+         */
+        EvaluatedDataset: {
+            name: components<Other>["schemas"]["DatasetName"];
+            version: components<Other>["schemas"]["VersionNumber"];
+            cases: components<Other>["schemas"]["CaseCount"];
+        };
+        /**
+         * EvaluationCheck
+         * @description A check, as it was sent.
+         * @example {}
+         */
+        EvaluationCheck: {
+            [key: string]: unknown;
+        };
+        /**
+         * EvaluationChecks
+         * @description What every answer has to be, besides the checks of its case.
+         * @example [
+         *       {}
+         *     ]
+         */
+        EvaluationChecks: components<Other>["schemas"]["EvaluationCheck"][];
+        /**
+         * AppliedRule
+         * @description What decides, as it was sent.
+         * @example {
+         *       "not_worse_by": 0.05
+         *     }
+         */
+        AppliedRule: {
+            /**
+             * @description A margin.
+             * @example 0.05
+             */
+            not_worse_by?: number;
+            /**
+             * @description A rate of passed cases.
+             * @example 0.9
+             */
+            min_pass_rate?: number;
+            /**
+             * @description Whether each case has to pass.
+             * @example true
+             */
+            all_pass?: boolean;
+        };
+        /**
+         * EvaluationGate
+         * @description The gate that it was started for. Absent without one.
+         * @example {
+         *       "label": "production",
+         *       "against": "label"
+         *     }
+         */
+        EvaluationGate: {
+            label: components<Other>["schemas"]["LabelName"];
+            against: components<Other>["schemas"]["GateComparisonKind"];
+        };
+        /**
+         * EvaluationProblem
+         * @description A problem, and how many answers it prevented.
+         * @example {
+         *       "problem": "urn:prompt-gateway:problem:provider-unavailable",
+         *       "answers": 12
+         *     }
+         */
+        EvaluationProblem: {
+            problem: components<Other>["schemas"]["ProblemType"];
+            /**
+             * @description How many answers it prevented.
+             * @example 12
+             */
+            answers: number;
+        };
+        /**
+         * ComparisonRule
+         * @description What decides.
+         * @example {
+         *       "not_worse_by": 0.05
+         *     }
+         */
+        ComparisonRule: {
+            /**
+             * @description A margin.
+             * @example 0.05
+             */
+            not_worse_by?: number;
+            /**
+             * @description A rate of passed cases.
+             * @example 0.9
+             */
+            min_pass_rate?: number;
+            /**
+             * @description Whether each case has to pass.
+             * @example true
+             */
+            all_pass?: boolean;
+        };
+        /**
+         * GateTrial
+         * @description An evaluation of this content.
+         * @example {
+         *       "evaluation": {
+         *         "id": "7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2",
+         *         "prompt_id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *         "status": "running",
+         *         "candidate": {
+         *           "version": 8
+         *         },
+         *         "baseline": {
+         *           "version": 7
+         *         },
+         *         "dataset": {
+         *           "name": "support-tickets",
+         *           "version": 2,
+         *           "cases": 100
+         *         },
+         *         "rule": {
+         *           "not_worse_by": 0.05
+         *         },
+         *         "gate": {
+         *           "label": "production",
+         *           "against": "label"
+         *         },
+         *         "cases_done": 0,
+         *         "cost": {
+         *           "amount": "0",
+         *           "currency": "USD"
+         *         },
+         *         "author": {
+         *           "type": "key",
+         *           "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *           "name": "Release pipeline"
+         *         },
+         *         "created_at": "2026-11-05T15:00:00.000Z"
+         *       },
+         *       "counts": false
+         *     }
+         */
+        GateTrial: {
+            evaluation: components<Other>["schemas"]["Evaluation"];
+            /**
+             * @description Whether it counts for `status`.
+             * @example true
+             */
+            counts: boolean;
+            /**
+             * @description Why it does not count any more. Absent if it is not stale.
+             * @example [
+             *       "The gate has changed since."
+             *     ]
+             */
+            stale?: string[];
+        };
+        /**
+         * GateComparison
+         * @description A question of the gate, with all evaluations of this content.
+         * @example {
+         *       "against": "label",
+         *       "rule": {
+         *         "not_worse_by": 0.05
+         *       },
+         *       "baseline": 7,
+         *       "status": "not-evaluated",
+         *       "evaluable": true,
+         *       "evaluations": []
+         *     }
+         */
+        GateComparison: {
+            against: components<Other>["schemas"]["GateComparisonKind"];
+            rule: components<Other>["schemas"]["ComparisonRule"];
+            /**
+             * @description The version that it is compared with. Absent if the rule does not compare.
+             * @example 7
+             */
+            baseline?: number;
+            /**
+             * @description What was shown.
+             * @example failed
+             */
+            status: components<Other>["schemas"]["GateComparisonStatus"] | components<Other>["schemas"]["OtherValue"];
+            verdict?: components<Other>["schemas"]["EvaluationVerdict"];
+            /**
+             * @description Whether the gate would start an evaluation. The first conclusive one of a content counts; after an inconclusive one, one more is possible, and the answers of both count together.
+             * @example false
+             */
+            evaluable: boolean;
+            /** @description All evaluations of this content for this question, the earliest first. */
+            evaluations: components<Other>["schemas"]["GateTrial"][];
+        };
+        /**
          * ConversationPart
          * @description A text (`text`), an image (`url`), thinking (`text`), or a call of a tool (`id`, `name`, `arguments`).
          * @example {
@@ -8062,231 +8757,6 @@ export interface components<Other = string & {}> {
          *     }
          */
         TestResult: components<Other>["schemas"]["TestSuccess"] | components<Other>["schemas"]["TestFailure"];
-        /**
-         * EvaluatedOverrides
-         * @description What replaces members of the version, as it was sent.
-         * @example {
-         *       "parameters": {
-         *         "temperature": 0
-         *       }
-         *     }
-         */
-        EvaluatedOverrides: {
-            [key: string]: unknown;
-        };
-        /**
-         * EvaluationMistake
-         * @description A mistake.
-         * @example {
-         *       "problem": "urn:prompt-gateway:problem:missing-variables",
-         *       "detail": "The prompt needs values for all of its variables.",
-         *       "case": "login",
-         *       "side": "candidate"
-         *     }
-         */
-        EvaluationMistake: {
-            problem: components<Other>["schemas"]["ProblemType"];
-            detail: components<Other>["schemas"]["ProblemText"];
-            case?: components<Other>["schemas"]["CaseId"];
-            /**
-             * @description Which of both. Absent for what is the same for both.
-             * @example candidate
-             */
-            side?: ("candidate" | "baseline") | components<Other>["schemas"]["OtherValue"];
-        };
-        /**
-         * EvaluatedDataset
-         * @description The version of the data set.
-         * @example {
-         *       "name": "support-tickets",
-         *       "version": 2,
-         *       "cases": 100
-         *     }
-         */
-        EvaluatedDataset: {
-            name: components<Other>["schemas"]["DatasetName"];
-            version: components<Other>["schemas"]["VersionNumber"];
-            cases: components<Other>["schemas"]["CaseCount"];
-        };
-        /**
-         * EvaluationCheck
-         * @description A check, as it was sent.
-         * @example {}
-         */
-        EvaluationCheck: {
-            [key: string]: unknown;
-        };
-        /**
-         * EvaluationChecks
-         * @description What every answer has to be, besides the checks of its case.
-         * @example [
-         *       {}
-         *     ]
-         */
-        EvaluationChecks: components<Other>["schemas"]["EvaluationCheck"][];
-        /**
-         * AppliedRule
-         * @description What decides, as it was sent.
-         * @example {
-         *       "not_worse_by": 0.05
-         *     }
-         */
-        AppliedRule: {
-            /**
-             * @description A margin.
-             * @example 0.05
-             */
-            not_worse_by?: number;
-            /**
-             * @description A rate of passed cases.
-             * @example 0.9
-             */
-            min_pass_rate?: number;
-            /**
-             * @description Whether each case has to pass.
-             * @example true
-             */
-            all_pass?: boolean;
-        };
-        /**
-         * EvaluationProblem
-         * @description A problem, and how many answers it prevented.
-         * @example {
-         *       "problem": "urn:prompt-gateway:problem:provider-unavailable",
-         *       "answers": 12
-         *     }
-         */
-        EvaluationProblem: {
-            problem: components<Other>["schemas"]["ProblemType"];
-            /**
-             * @description How many answers it prevented.
-             * @example 12
-             */
-            answers: number;
-        };
-        /**
-         * VerdictInterval
-         * @description With `not_worse_by`, where the difference of the rates (that of the candidate minus that of the baseline) is with 95 % confidence. With other rules, where the candidate's rate is.
-         * @example {
-         *       "lower": -0.037,
-         *       "upper": 0.037
-         *     }
-         */
-        VerdictInterval: {
-            /**
-             * @description Its lower end.
-             * @example -0.037
-             */
-            lower: number;
-            /**
-             * @description Its upper end.
-             * @example 0.037
-             */
-            upper: number;
-        };
-        /**
-         * EvaluationVerdict
-         * @description What the cases show. They count one by one, those of a `group` together: a group passes if all of its cases do.
-         * @example {
-         *       "outcome": "passed",
-         *       "interval": {
-         *         "lower": -0.0335,
-         *         "upper": 0.0789
-         *       },
-         *       "units": 100,
-         *       "errors": 0,
-         *       "passed": 97,
-         *       "regressed": 2,
-         *       "improved": 4
-         *     }
-         */
-        EvaluationVerdict: {
-            /**
-             * @description - `passed`: the cases show that the rule holds.
-             *     - `failed`: the cases show that it does not.
-             *     - `inconclusive`: they show neither.
-             * @example passed
-             */
-            outcome: ("passed" | "failed" | "inconclusive") | components<Other>["schemas"]["OtherValue"];
-            interval: components<Other>["schemas"]["VerdictInterval"];
-            /**
-             * @description How many cases would decide, at the rates seen. Absent unless it is `inconclusive`, and if no number would.
-             * @example 312
-             */
-            needed?: number;
-            /**
-             * @description With `not_worse_by`: the candidate is measurably `worse` or `better`, whatever the rule says. Absent otherwise.
-             * @example better
-             */
-            also?: ("worse" | "better") | components<Other>["schemas"]["OtherValue"];
-            /**
-             * @description How many cases and groups there are.
-             * @example 100
-             */
-            units: number;
-            /**
-             * @description How many of them have an error: no answer was to be had. The interval is as wide as if they could be either.
-             * @example 0
-             */
-            errors: number;
-            /**
-             * @description How many the candidate passes.
-             * @example 97
-             */
-            passed: number;
-            /**
-             * @description How many the baseline passes and the candidate does not. Absent without a baseline.
-             * @example 2
-             */
-            regressed?: number;
-            /**
-             * @description How many the candidate passes and the baseline does not. Absent without a baseline.
-             * @example 4
-             */
-            improved?: number;
-        };
-        /**
-         * CheckList
-         * @example [
-         *       "Ada",
-         *       "Grace"
-         *     ]
-         */
-        CheckList: unknown[];
-        /**
-         * CheckObject
-         * @example {}
-         */
-        CheckObject: {
-            [key: string]: unknown;
-        };
-        /**
-         * CheckValue
-         * @description What `type` compares with. The types of the checks say what it has to be.
-         * @example Ada
-         */
-        CheckValue: string | number | boolean | components<Other>["schemas"]["CheckList"] | components<Other>["schemas"]["CheckObject"];
-        /**
-         * Judge
-         * @description Required by `llm-rubric`, and refused by others: a stored prompt that judges. It gets the variables `output` (the
-         *     answer), `rubric` (the `value`), `input` (variables and messages of the case, as JSON) and `expected`, and is the
-         *     same for both sides, which it cannot tell apart. Its answer format is JSON with a boolean `pass`, and can have a
-         *     number `score` and a text `reason`. It is invoked as any prompt: it costs, and counts for budgets.
-         *
-         *     If it says nothing, it is asked twice more; then the case has an error, never a pass.
-         * @example {
-         *       "prompt": "helpfulness-judge",
-         *       "version": 3
-         *     }
-         */
-        Judge: {
-            /**
-             * @description Slug or id of the prompt, or one of its aliases.
-             * @example helpfulness-judge
-             */
-            prompt: string;
-            version: components<Other>["schemas"]["VersionNumber"];
-        };
         /**
          * InvocationTags
          * @description The tags of the request, from `X-Tags`, or from `metadata` on the paths of OpenAI's API.
@@ -9807,12 +10277,29 @@ export interface components<Other = string & {}> {
              * @example true
              */
             accept_warnings?: boolean;
+            /**
+             * @description Why the label shall name this version although its gate does not let it in. It needs the scope `prompts:override`. Without need, it is not stored.
+             * @example Hotfix for the outage of 6 November
+             */
+            override?: string;
             name?: components<Other>["schemas"]["LabelName"];
             sequence?: components<Other>["schemas"]["LabelSequence"];
             moved_at?: components<Other>["schemas"]["DateTimeInput"];
             author?: components<Other>["schemas"]["IgnoredObject"];
             /** @description Probable mistakes in the accepted request; for a label, also differences between its versions that can break callers. Absent if there are none. */
             warnings?: components<Other>["schemas"]["IgnoredObject"][];
+            gate?: components<Other>["schemas"]["IgnoredObject"];
+        };
+        /**
+         * GateEvaluationStart
+         * @description What is evaluated.
+         * @example {
+         *       "version": 8
+         *     }
+         */
+        GateEvaluationStart: {
+            version: components<Other>["schemas"]["VersionNumber"];
+            against?: components<Other>["schemas"]["GateComparisonName"];
         };
         /**
          * LabelMove
@@ -9838,6 +10325,7 @@ export interface components<Other = string & {}> {
             moved_at: components<Other>["schemas"]["Timestamp"];
             author: components<Other>["schemas"]["Author"];
             warnings?: components<Other>["schemas"]["Warnings"];
+            gate?: components<Other>["schemas"]["LabelRelease"];
         };
         /**
          * LabelMovePage
@@ -16739,7 +17227,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:too-many-labels
              */
-            type: ("urn:prompt-gateway:problem:too-many-labels" | "urn:prompt-gateway:problem:warnings-not-accepted" | "urn:prompt-gateway:problem:edit-conflict") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:too-many-labels" | "urn:prompt-gateway:problem:warnings-not-accepted" | "urn:prompt-gateway:problem:release-not-shown" | "urn:prompt-gateway:problem:edit-conflict") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 409
@@ -16808,6 +17296,299 @@ export interface components<Other = string & {}> {
              * @constant
              */
             status: 428;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * PromptOrGateNotFoundProblem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:prompt-not-found",
+         *       "title": "Prompt not found",
+         *       "status": 404,
+         *       "detail": "No prompt has the id or slug \"summarise-support-ticket\".",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        PromptOrGateNotFoundProblem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:prompt-not-found
+             */
+            type: ("urn:prompt-gateway:problem:prompt-not-found" | "urn:prompt-gateway:problem:gate-not-found") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * SetGate404Problem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:prompt-not-found",
+         *       "title": "Prompt not found",
+         *       "status": 404,
+         *       "detail": "No prompt has the id or slug \"summarise-support-ticket\".",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        SetGate404Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:prompt-not-found
+             */
+            type: ("urn:prompt-gateway:problem:prompt-not-found" | "urn:prompt-gateway:problem:dataset-not-found" | "urn:prompt-gateway:problem:version-not-found") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * SetGate409Problem
+         * @description Error details of an answer with status 409 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:too-many-gates",
+         *       "title": "Too many gates",
+         *       "status": 409,
+         *       "detail": "The prompt \"summarise-support-ticket\" already has 20 gates.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/labels/canary/gate",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        SetGate409Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:too-many-gates
+             */
+            type: ("urn:prompt-gateway:problem:too-many-gates" | "urn:prompt-gateway:problem:edit-conflict") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 409
+             * @constant
+             */
+            status: 409;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * SetGate422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:inconsistent-content",
+         *       "title": "Inconsistent content",
+         *       "status": 422,
+         *       "detail": "The members of the request do not fit together.",
+         *       "instance": "/api/v1/prompts",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "is not the name of a tool",
+         *           "pointer": "#/tool_choice/name"
+         *         }
+         *       ]
+         *     }
+         */
+        SetGate422Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:inconsistent-content
+             */
+            type: ("urn:prompt-gateway:problem:inconsistent-content" | "urn:prompt-gateway:problem:too-few-cases" | "urn:prompt-gateway:problem:read-only-field") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * GatePreconditionRequiredProblem
+         * @description Error details of an answer with status 428 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:precondition-required",
+         *       "title": "Precondition required",
+         *       "status": 428,
+         *       "detail": "The gate of the label \"production\" exists: send its ETag as If-Match.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/labels/production/gate",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "is required",
+         *           "header": "If-Match"
+         *         }
+         *       ]
+         *     }
+         */
+        GatePreconditionRequiredProblem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:precondition-required
+             */
+            type: "urn:prompt-gateway:problem:precondition-required" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 428
+             * @constant
+             */
+            status: 428;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * CreateGateEvaluation403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        CreateGateEvaluation403Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:read-only" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * CreateGateEvaluation404Problem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:prompt-not-found",
+         *       "title": "Prompt not found",
+         *       "status": 404,
+         *       "detail": "No prompt has the id or slug \"summarise-support-ticket\".",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        CreateGateEvaluation404Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:prompt-not-found
+             */
+            type: ("urn:prompt-gateway:problem:prompt-not-found" | "urn:prompt-gateway:problem:version-not-found" | "urn:prompt-gateway:problem:gate-not-found" | "urn:prompt-gateway:problem:dataset-not-found") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * CreateGateEvaluation409Problem
+         * @description Error details of an answer with status 409 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:gate-evaluation-refused",
+         *       "title": "Evaluation refused by the gate",
+         *       "status": 409,
+         *       "detail": "The content of version 8 was evaluated, and is failed: 7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/labels/production/gate/evaluations",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        CreateGateEvaluation409Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:gate-evaluation-refused
+             */
+            type: ("urn:prompt-gateway:problem:gate-evaluation-refused" | "urn:prompt-gateway:problem:idempotency-key-in-use") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 409
+             * @constant
+             */
+            status: 409;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * CreateGateEvaluation422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:too-few-cases",
+         *       "title": "Too few cases",
+         *       "status": 422,
+         *       "detail": "The rule cannot be shown with 50 cases, however they go. It needs at least 73.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/evaluations",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "needs at least 73 cases",
+         *           "pointer": "#/rule"
+         *         }
+         *       ]
+         *     }
+         */
+        CreateGateEvaluation422Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:too-few-cases
+             */
+            type: ("urn:prompt-gateway:problem:too-few-cases" | "urn:prompt-gateway:problem:idempotency-key-reused") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * CreateGateEvaluation429Problem
+         * @description Error details of an answer with status 429 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:too-many-evaluations",
+         *       "title": "Too many evaluations wait",
+         *       "status": 429,
+         *       "detail": "20 evaluations of this API key wait.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/evaluations",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        CreateGateEvaluation429Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:rate-limited
+             */
+            type: ("urn:prompt-gateway:problem:rate-limited" | "urn:prompt-gateway:problem:too-many-evaluations" | "urn:prompt-gateway:problem:too-much-in-progress" | "urn:prompt-gateway:problem:too-much-kept") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 429
+             * @constant
+             */
+            status: 429;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * GateOrVersionNotFoundProblem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:prompt-not-found",
+         *       "title": "Prompt not found",
+         *       "status": 404,
+         *       "detail": "No prompt has the id or slug \"summarise-support-ticket\".",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        GateOrVersionNotFoundProblem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:prompt-not-found
+             */
+            type: ("urn:prompt-gateway:problem:prompt-not-found" | "urn:prompt-gateway:problem:version-not-found" | "urn:prompt-gateway:problem:gate-not-found") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
          * BeyondBudgetProblem
@@ -17624,6 +18405,31 @@ export interface components<Other = string & {}> {
              * @constant
              */
             status: 422;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * DeleteDataset409Problem
+         * @description Error details of an answer with status 409 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:dataset-in-use",
+         *       "title": "Data set in use",
+         *       "status": 409,
+         *       "detail": "A gate of a label names the data set \"support-tickets\".",
+         *       "instance": "/api/v1/datasets/support-tickets",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        DeleteDataset409Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:dataset-in-use
+             */
+            type: ("urn:prompt-gateway:problem:dataset-in-use" | "urn:prompt-gateway:problem:edit-conflict") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 409
+             * @constant
+             */
+            status: 409;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
          * AddDatasetCases422Problem
@@ -19565,6 +20371,45 @@ export interface components<Other = string & {}> {
                 "application/problem+json": components<Other>["schemas"]["PreconditionRequiredProblem"];
             };
         };
+        /** @description There is no such prompt, or its label has no gate. */
+        PromptOrGateNotFound: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["PromptOrGateNotFoundProblem"];
+            };
+        };
+        /** @description The gate exists, and the request has no `If-Match`. This request changed nothing. */
+        GatePreconditionRequired: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["GatePreconditionRequiredProblem"];
+            };
+        };
+        /** @description There is no such prompt or version, or the label has no gate. */
+        GateOrVersionNotFound: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["GateOrVersionNotFoundProblem"];
+            };
+        };
         /** @description A budget does not allow the call. No provider was called. */
         BeyondBudget: {
             headers: {
@@ -21359,7 +22204,7 @@ export interface operations<Other = string & {}> {
             404: components<Other>["responses"]["PromptOrVersionNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
-            /** @description The prompt already has 20 labels, its version has warnings that are not accepted, or other requests kept changing the prompt. */
+            /** @description The prompt already has 20 labels, its version has warnings that are not accepted, the gate of the label does not let it in, or other requests kept changing the prompt. */
             409: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -21442,6 +22287,411 @@ export interface operations<Other = string & {}> {
             409: components<Other>["responses"]["EditConflict"];
             412: components<Other>["responses"]["PreconditionFailed"];
             428: components<Other>["responses"]["PreconditionRequired"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    getGate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-None-Match"?: components<Other>["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The prompt's slug, its id or one of its aliases.
+                 * @example summarise-support-ticket
+                 */
+                slugOrId: components<Other>["parameters"]["PathSlugOrId"];
+                /**
+                 * @description Name of the label.
+                 * @example production
+                 */
+                label: components<Other>["parameters"]["PathLabel"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The gate. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Gate"];
+                };
+            };
+            304: components<Other>["responses"]["NotModified"];
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            404: components<Other>["responses"]["PromptOrGateNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    setGate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components<Other>["parameters"]["IfMatch"];
+                /**
+                 * @description With `*`, the resource is only created. If it exists, the answer is 412.
+                 * @example *
+                 */
+                "If-None-Match"?: components<Other>["parameters"]["IfNew"];
+            };
+            path: {
+                /**
+                 * @description The prompt's slug, its id or one of its aliases.
+                 * @example summarise-support-ticket
+                 */
+                slugOrId: components<Other>["parameters"]["PathSlugOrId"];
+                /**
+                 * @description Name of the label.
+                 * @example production
+                 */
+                label: components<Other>["parameters"]["PathLabel"];
+            };
+            cookie?: never;
+        };
+        /** @description What a version has to show. */
+        requestBody: {
+            content: {
+                "application/json": components<Other>["schemas"]["GateInput"];
+            };
+        };
+        responses: {
+            /** @description The gate, which existed before. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Gate"];
+                };
+            };
+            /** @description The new gate. */
+            201: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    Location: components<Other>["headers"]["LocationHeader"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Gate"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidRequest"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            /** @description There is no such prompt, data set, version of the data set, or version of the prompt for `anchor`. */
+            404: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["SetGate404Problem"];
+                };
+            };
+            406: components<Other>["responses"]["NotAcceptable"];
+            408: components<Other>["responses"]["RequestTimeout"];
+            /** @description The prompt already has 20 gates, or other requests kept changing it. This request changed nothing. */
+            409: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["SetGate409Problem"];
+                };
+            };
+            412: components<Other>["responses"]["PreconditionFailed"];
+            413: components<Other>["responses"]["ContentTooLarge"];
+            415: components<Other>["responses"]["UnsupportedMediaType"];
+            /** @description Checks, rule and anchor do not fit together, the rule cannot be shown with these cases, or the body changes a field that a PUT cannot change. */
+            422: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["SetGate422Problem"];
+                };
+            };
+            428: components<Other>["responses"]["GatePreconditionRequired"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    deleteGate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components<Other>["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The prompt's slug, its id or one of its aliases.
+                 * @example summarise-support-ticket
+                 */
+                slugOrId: components<Other>["parameters"]["PathSlugOrId"];
+                /**
+                 * @description Name of the label.
+                 * @example production
+                 */
+                label: components<Other>["parameters"]["PathLabel"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The gate is deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Confirmation"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            404: components<Other>["responses"]["PromptOrGateNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            409: components<Other>["responses"]["EditConflict"];
+            412: components<Other>["responses"]["PreconditionFailed"];
+            428: components<Other>["responses"]["GatePreconditionRequired"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    createGateEvaluation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A unique value for each action. A repetition with the same key gets the first answer again, and the action is done once. Up to 255 visible ASCII characters, with or without double quotes.
+                 * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components<Other>["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Tags for the [invocation log](/docs#/invocation-log): up to 16, as `name=value`, separated by commas. A name has up to
+                 *     64 letters, digits, `_`, `-` and `.`. A value has up to 256 visible ASCII characters except `,`. If a name is
+                 *     repeated, its last value counts.
+                 * @example team=checkout, env=prod
+                 */
+                "X-Tags"?: components<Other>["parameters"]["Tags"];
+            };
+            path: {
+                /**
+                 * @description The prompt's slug, its id or one of its aliases.
+                 * @example summarise-support-ticket
+                 */
+                slugOrId: components<Other>["parameters"]["PathSlugOrId"];
+                /**
+                 * @description Name of the label.
+                 * @example production
+                 */
+                label: components<Other>["parameters"]["PathLabel"];
+            };
+            cookie?: never;
+        };
+        /** @description The version. */
+        requestBody: {
+            content: {
+                "application/json": components<Other>["schemas"]["GateEvaluationStart"];
+            };
+        };
+        responses: {
+            /** @description The evaluation has begun. */
+            202: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    Location: components<Other>["headers"]["LocationHeader"];
+                    "Idempotency-Replayed": components<Other>["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Evaluation"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidRequest"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            /** @description The API key does not have the scope that the operation requires, the process only reads, or the key is limited to answers of some tokens: such answers show nothing. */
+            403: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["CreateGateEvaluation403Problem"];
+                };
+            };
+            /** @description There is no such prompt, version, gate or data set. */
+            404: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["CreateGateEvaluation404Problem"];
+                };
+            };
+            406: components<Other>["responses"]["NotAcceptable"];
+            408: components<Other>["responses"]["RequestTimeout"];
+            /** @description The content was evaluated and this counts, it is being evaluated, or there is nothing to evaluate. */
+            409: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "Retry-After": components<Other>["headers"]["RetryAfterIfTemporary"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["CreateGateEvaluation409Problem"];
+                };
+            };
+            413: components<Other>["responses"]["ContentTooLarge"];
+            415: components<Other>["responses"]["UnsupportedMediaType"];
+            /** @description The rule cannot be shown with the cases. */
+            422: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["CreateGateEvaluation422Problem"];
+                };
+            };
+            /** @description 20 evaluations of the API key wait, or it has sent too many requests or has too much in progress or stored. */
+            429: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "Retry-After": components<Other>["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["CreateGateEvaluation429Problem"];
+                };
+            };
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceOrStorageUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    getGatedVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The prompt's slug, its id or one of its aliases.
+                 * @example summarise-support-ticket
+                 */
+                slugOrId: components<Other>["parameters"]["PathSlugOrId"];
+                /**
+                 * @description Name of the label.
+                 * @example production
+                 */
+                label: components<Other>["parameters"]["PathLabel"];
+                /**
+                 * @description Number of the version.
+                 * @example 1
+                 */
+                version: components<Other>["parameters"]["PathVersion"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the gate says. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["GatedVersion"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            404: components<Other>["responses"]["GateOrVersionNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
             503: components<Other>["responses"]["ServiceUnavailable"];
@@ -23393,7 +24643,19 @@ export interface operations<Other = string & {}> {
             403: components<Other>["responses"]["DatasetsUnchangeable"];
             404: components<Other>["responses"]["DatasetNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
-            409: components<Other>["responses"]["EditConflict"];
+            /** @description A gate names the data set, or other requests kept changing it. This request changed nothing. */
+            409: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["DeleteDataset409Problem"];
+                };
+            };
             412: components<Other>["responses"]["PreconditionFailed"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];

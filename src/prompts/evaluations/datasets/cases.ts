@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { ProblemDetail } from '../../../base/errors/problem-error.ts';
+import { canonicalJson } from '../../../base/runtime/canonical-json.ts';
 import { newSchemaAllowance } from '../../../base/json-schema/schema-mistakes.ts';
 import { checkMistakes } from '../checks/check-mistakes.ts';
 import { mostCaseBytes, mostCases, type CaseInput } from './dataset.ts';
@@ -74,14 +75,5 @@ function named(place: Place): string {
 
 /** The same for cases with the same variables and messages. */
 function idOf({ variables = {}, messages = [] }: CaseInput): string {
-  return hash('sha256', canonical({ variables, messages }), 'hex').slice(0, 32);
-}
-
-/** JSON with the members of objects in the order of their names. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_name, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1)))
-      : member,
-  );
+  return hash('sha256', canonicalJson({ variables, messages }), 'hex').slice(0, 32);
 }

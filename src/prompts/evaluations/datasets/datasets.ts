@@ -1,17 +1,27 @@
+import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { auditEntry, type AuditedKind, type Author } from '../../../access/audit/author.ts';
 import { createEditQueue } from '../../../base/editing/edit-queue.ts';
 import { ProblemError, type ProblemDetail } from '../../../base/errors/problem-error.ts';
 import { authorOf } from '../../../base/limits/principal.ts';
 import { listingOf, type Listing } from '../../../base/lists/listing.ts';
+import { canonicalJson } from '../../../base/runtime/canonical-json.ts';
 import type { Clock } from '../../../base/runtime/clock.ts';
 import type { Random } from '../../../base/runtime/random.ts';
+import { createTurns } from '../../../base/runtime/turns.ts';
 import { mostParts, type CaseArchive, type CaseWriter } from './case-archive.ts';
 import { CaseLines, type CheckedLine } from './cases.ts';
 import { mostBytes, mostCases, type Case, type CaseInput, type Dataset, type DatasetVersion } from './dataset.ts';
 import type { DatasetStore } from './dataset-store.ts';
 import type { ReadCases } from './invocation-cases.ts';
-import { datasetNotFound, datasetVersionNotFound, mostErrors, refused, tooManyDatasets } from './problems.ts';
+import {
+  datasetInUse,
+  datasetNotFound,
+  datasetVersionNotFound,
+  mostErrors,
+  refused,
+  tooManyDatasets,
+} from './problems.ts';
 import type { SealedLines } from './sealed-lines.ts';
 import type { VersionStore } from './version-store.ts';
 
@@ -58,12 +68,17 @@ export interface Datasets {
    *   precondition throws
    */
   add(name: string, added: Added, precondition: Precondition, author: Author): Promise<Committed>;
-  /** @throws {ProblemError} dataset-not-found, edit-conflict, and what the precondition throws */
+  /** @throws {ProblemError} dataset-not-found, dataset-in-use, edit-conflict, and what the precondition throws */
   remove(name: string, precondition: Precondition, author: Author): Promise<void>;
   /** The newest first. @throws {ProblemError} dataset-not-found */
   versions(name: string): Promise<Listing<DatasetVersion>>;
   /** @param number the current version if left out @throws {ProblemError} dataset-not-found, version-not-found */
   version(name: string, number?: number): Promise<DatasetVersion>;
+  /**
+   * The current version if it only adds cases to this one; else this one.
+   * @throws {ProblemError} dataset-not-found, version-not-found
+   */
+  extended(name: string, number: number, id: string): Promise<DatasetVersion>;
   /** The cases of a version, in their order. @param signal ends the wait for the storage */
   cases(version: DatasetVersion, signal?: AbortSignal): Listing<Case>;
   /** The cases of one of the objects of a version, of which `parts` has their numbers. */
@@ -84,6 +99,8 @@ export interface DatasetsOptions {
   readonly random: Pick<Random, 'uuid'>;
   /** Which of these versions are kept although they are old, or their data set is deleted. */
   readonly named: (versionIds: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** Whether a gate names the data set. */
+  readonly isGated: (datasetId: string) => Promise<boolean>;
 }
 
 /** The contract has the same numbers. */
@@ -111,8 +128,10 @@ export function createDatasets({
   clock,
   random,
   named: namedOf,
+  isGated,
 }: DatasetsOptions): Datasets {
   const editQueue = createEditQueue();
+  const turns = createTurns();
 
   const discard = async (found: readonly { readonly id: string; readonly parts: number }[]): Promise<void> => {
     for (const { id, parts } of found) await archive.delete(id, parts);
@@ -207,9 +226,30 @@ export function createDatasets({
     return found;
   };
 
+  /** The digests of the cases of a version, by id. */
+  const digests = async (of: DatasetVersion): Promise<ReadonlyMap<string, string>> => {
+    const found = new Map<string, string>();
+    for (const part of of.parts.keys()) {
+      for (const one of await sealed.open(await archive.part(of, part))) {
+        await turns();
+        found.set(one.id, hash('sha256', canonicalJson(one), 'base64'));
+      }
+    }
+    return found;
+  };
+
   return {
     get,
     version,
+    async extended(datasetName, number, versionId) {
+      const { dataset, kept } = await find(datasetName);
+      const older = kept.find(({ id }) => id === versionId);
+      if (older === undefined) throw datasetVersionNotFound(datasetName, number);
+      const current = kept.find((one) => one.number === dataset.version) ?? older;
+      if (current === older) return older;
+      const [before, now] = [await digests(older), await digests(current)];
+      return [...before].every(([id, digest]) => now.get(id) === digest) ? current : older;
+    },
     async list() {
       const found = (await store.all(mostDatasets)).sort((one, other) => (one.name < other.name ? -1 : 1));
       return listingOf(found, (dataset) => ({ at: 0, id: dataset.name }));
@@ -275,6 +315,7 @@ export function createDatasets({
       const removed = await editQueue.contend(datasetName, async () => {
         const present = await get(datasetName);
         precondition(present);
+        if (await isGated(present.id)) throw datasetInUse(datasetName);
         const entry = auditEntry(author, audited, { at: clock.now(), before: named(present) });
         return (await store.remove(present, entry)) ? present : undefined;
       });

@@ -15,7 +15,7 @@ export function createDatasetFeature(
   { database, ...basis }: Basis,
   blobs: BlobStore,
   kept: KeptContents,
-  named: DatasetsOptions['named'],
+  keeping: Pick<DatasetsOptions, 'named' | 'isGated'>,
 ) {
   const keys = createCaseKeys(database);
   const datasets = createDatasets({
@@ -25,7 +25,7 @@ export function createDatasetFeature(
     archive: createCaseArchive(blobs, createTurns()),
     sealed: createSealedLines(keys),
     readCases: createReadCases(kept, keys),
-    named,
+    ...keeping,
   });
   return {
     datasets,

@@ -12,6 +12,10 @@ export function datasetVersionNotFound(name: string, number: number): ProblemErr
   return new ProblemError('version-not-found', { detail });
 }
 
+export function datasetInUse(name: string): ProblemError {
+  return new ProblemError('dataset-in-use', { detail: `A gate of a label names the data set "${name}".` });
+}
+
 export function tooManyDatasets(most: number): ProblemError {
   return new ProblemError('too-many-datasets', { detail: `There are already ${most} data sets.` });
 }

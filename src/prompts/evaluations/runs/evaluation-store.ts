@@ -50,11 +50,13 @@ export interface Place {
  * method can throw `database-unavailable`.
  */
 export interface EvaluationStore {
-  /** False if one with this id already exists. */
+  /** False if one with this id, or this try of a gate, already exists. */
   insert(evaluation: Omit<Evaluation, 'revision'>, entry: AuditEntry): Promise<boolean>;
   find(id: string): Promise<Evaluation | undefined>;
   /** Newest first. @param status only those that have it */
   list(promptId: string, status: EvaluationStatus | undefined): Listing<Evaluation>;
+  /** Those of a content for a gate, the earliest first. @param start of their `gateTry`, up to the content */
+  ofGate(start: string): Promise<Evaluation[]>;
   /** Those that have not ended, the earliest first. */
   active(): Promise<ActiveEvaluation[]>;
   /** Takes a lease that nobody has. @param place of one that begins to run @returns false if another was first */
@@ -137,6 +139,7 @@ export const evaluationIndexes: CollectionIndexes = {
     { key: { lease: 1 }, name: 'lease_1', sparse: true },
     { key: { slot: 1 }, name: 'slot_1', unique: true, partialFilterExpression: { slot: { $gt: '' } } },
     { key: { key_slot: 1 }, name: 'key_slot_1', unique: true, partialFilterExpression: { key_slot: { $gt: '' } } },
+    { key: { gate_try: 1 }, name: 'gate_try_1', unique: true, partialFilterExpression: { gate_try: { $gt: '' } } },
     { key: { dataset_version_id: 1 }, name: 'dataset_version_id_1' },
     { key: { 'pending.at': 1 }, name: 'pending.at_1', sparse: true },
     { key: { results_until: 1 }, name: 'results_until_1', sparse: true },
@@ -200,6 +203,14 @@ export function createEvaluationStore(database: PagedDatabase): EvaluationStore 
         time: 'created_at',
         ...(status !== undefined && { rest: { status } }),
       }),
+    async ofGate(start) {
+      // `;` is the character behind `:`.
+      const filter = { gate_try: { $gt: `${start}:`, $lt: `${start};` } };
+      const found = await read(() => evaluations.find(filter, { projection }).toArray());
+      return found
+        .flatMap((document) => fromDocument(document) ?? [])
+        .sort((one, other) => one.createdAt.getTime() - other.createdAt.getTime() || (one.id < other.id ? -1 : 1));
+    },
     async active() {
       const shown = { status: 1, family: 1, created_at: 1, lease: 1, heartbeat: 1, slot: 1, key_slot: 1 };
       const found = await read(() => evaluations.find({ active: true }, { projection: shown }).toArray());

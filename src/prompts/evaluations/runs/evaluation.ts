@@ -43,6 +43,16 @@ export interface EvaluatedDataset {
   readonly parts: readonly number[];
 }
 
+/** The question of a gate that an evaluation answers. */
+export interface GateTrial {
+  readonly label: string;
+  /** What the candidate is compared with: what the label names, also if the rule does not compare, or the anchor. */
+  readonly against: 'label' | 'anchor';
+  /** Digests of what the answer depends on. */
+  readonly measure: string;
+  readonly baseline: string;
+}
+
 /** JSON as text, except that answers show it in another form. */
 function shownAs<Value, ShownValue>(show: (value: Value) => ShownValue): Kind<Value, string, ShownValue> {
   return { ...json<Value, ShownValue>(), show };
@@ -57,6 +67,11 @@ const dataset = shownAs<EvaluatedDataset, Schemas['EvaluatedDataset']>(({ name, 
   cases,
 }));
 
+const gate = shownAs<GateTrial, NonNullable<Schemas['Evaluation']['gate']>>(({ label, against }) => ({
+  label,
+  against,
+}));
+
 export const evaluationFields = fields({
   id: made(text),
   promptId: made(text),
@@ -68,6 +83,9 @@ export const evaluationFields = fields({
   datasetVersionId: hidden(text),
   checks: made(json<readonly Check[], Schemas['EvaluationChecks']>(), { optional: true }),
   rule: made(json<SentRule>()),
+  gate: made(gate, { optional: true }),
+  /** The prompt, label, content of the candidate, question and number of an evaluation for a gate. */
+  gateTry: hidden(text, { optional: true }),
   /** Of the invocations, as `name=value`. */
   tags: hidden(list(text)),
   /** The answers that are asked for; set when it is planned. */

@@ -13,7 +13,15 @@ import { checkMistakes } from '../checks/check-mistakes.ts';
 import type { Check } from '../checks/check-answer.ts';
 import type { Datasets } from '../datasets/datasets.ts';
 import { fewestCases } from '../verdict/verdict.ts';
-import { evaluationFields, toRule, type Evaluation, type SentRule, type SentSide, type Side } from './evaluation.ts';
+import {
+  evaluationFields,
+  toRule,
+  type Evaluation,
+  type GateTrial,
+  type SentRule,
+  type SentSide,
+  type Side,
+} from './evaluation.ts';
 import type { EvaluationStore } from './evaluation-store.ts';
 import { outcomeOf, type Outcome, type OutcomeCode } from './outcomes.ts';
 import { planEvaluation, type Asked, type PlanDependencies, type Planned } from './plan-evaluation.ts';
@@ -21,6 +29,7 @@ import {
   evaluationNotFound,
   evaluationRunning,
   inconsistent,
+  notEvaluated,
   resultsDeleted,
   tooFewCases,
   tooManyWait,
@@ -37,6 +46,8 @@ export interface EvaluationRequest {
   readonly rule: SentRule;
   /** Of the invocations, as `name=value`. */
   readonly tags: readonly string[];
+  /** Of one that a gate asks for. No two have the same `gateTry`. */
+  readonly next?: { readonly gate: GateTrial; readonly gateTry: string };
 }
 
 /** Who asks. The context of a request is one. */
@@ -50,11 +61,16 @@ export interface Asker extends Author {
 export interface Evaluations {
   /**
    * Starts an evaluation.
+   * @param requested what it is, or how that is found out unless an earlier attempt has started it
    * @param isRepeatable whether an earlier attempt of the same request may have started it already
    * @throws {ProblemError} prompt-not-found, version-not-found, dataset-not-found; unknown-label, inconsistent-content,
-   *   too-few-cases; too-many-evaluations, too-much-kept; storage-unavailable
+   *   too-few-cases; too-many-evaluations, too-much-kept; gate-evaluation-refused; storage-unavailable
    */
-  create(request: EvaluationRequest, asker: Asker, isRepeatable: boolean): Promise<Evaluation>;
+  create(
+    requested: EvaluationRequest | (() => Promise<EvaluationRequest>),
+    asker: Asker,
+    isRepeatable: boolean,
+  ): Promise<Evaluation>;
   /** What it would do. @throws {ProblemError} as `create` */
   plan(request: EvaluationRequest, asker: Asker): Promise<Planned>;
   /** @param reach of the caller: that of a prompt beyond it is not found @throws {ProblemError} evaluation-not-found */
@@ -142,11 +158,12 @@ export function createEvaluations(dependencies: EvaluationsDependencies): Evalua
     async plan(request, { principal, signal }) {
       return await planEvaluation(await read(request, principal), principal, dependencies, signal);
     },
-    async create(request, asker, isRepeatable) {
+    async create(requested, asker, isRepeatable) {
       const { principal, resourceId: id, requestId } = asker;
       const { family } = principal;
       const earlier = isRepeatable ? await store.find(id) : undefined;
       if (earlier !== undefined) return earlier;
+      const request = typeof requested === 'function' ? await requested() : requested;
       const asked = await read(request, principal);
       keptBytes.check(family);
       // An early refusal is better than results that cannot be stored.
@@ -158,9 +175,13 @@ export function createEvaluations(dependencies: EvaluationsDependencies): Evalua
           ...notBegun,
           ...{ ...asked, id, tags: request.tags, requestId, family, author: authorOf(principal) },
           ...{ datasetVersionId: asked.dataset.versionId, createdAt: clock.now() },
+          ...{ gate: request.next?.gate, gateTry: request.next?.gateTry },
         };
         const entry = auditEntry(asker, audited, { at: evaluation.createdAt, after: evaluation });
         if (await store.insert(evaluation, entry)) return { ...evaluation, revision: 1 };
+        if (request.next !== undefined && (await store.find(id)) === undefined) {
+          throw notEvaluated('Another request has just started this evaluation for the gate.');
+        }
         return await get(id);
       });
       void worker.look();

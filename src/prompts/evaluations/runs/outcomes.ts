@@ -52,6 +52,17 @@ export class OutcomeSums {
   }
 }
 
+/** Adds up the results of an evaluation that count. */
+export function sumsOf(
+  entries: readonly { readonly outcomes: string; readonly groups?: readonly (string | null)[] }[],
+): OutcomeSums {
+  const sums = new OutcomeSums();
+  for (const { outcomes, groups } of entries) {
+    for (const [index, code] of [...outcomes].entries()) sums.add(code as OutcomeCode, groups?.[index] ?? undefined);
+  }
+  return sums;
+}
+
 function together(one: CountedCode, other: CountedCode): CountedCode {
   if (one === 'e' || other === 'e') return 'e';
   return String(Number(one) & Number(other)) as CountedCode;

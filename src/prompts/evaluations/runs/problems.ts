@@ -20,6 +20,11 @@ export function tooManyWait(most: number): ProblemError {
   });
 }
 
+/** The refusal of an evaluation for a gate. */
+export function notEvaluated(detail: string): ProblemError {
+  return new ProblemError('gate-evaluation-refused', { detail });
+}
+
 /** @param fewest cases that the rule needs */
 export function tooFewCases(cases: number, fewest: number): ProblemError {
   return new ProblemError('too-few-cases', {

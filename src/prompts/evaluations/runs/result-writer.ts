@@ -8,7 +8,7 @@ import type { NanoDollars } from '../../../base/runtime/money.ts';
 import { plus } from './attempt.ts';
 import type { Evaluation } from './evaluation.ts';
 import type { EvaluationStore } from './evaluation-store.ts';
-import { OutcomeSums, type OutcomeCode } from './outcomes.ts';
+import { sumsOf, type OutcomeCode, type OutcomeSums } from './outcomes.ts';
 import type { EvaluationResults } from './result-archive.ts';
 
 /** A case with its answers. */
@@ -111,15 +111,7 @@ export async function createResultWriter(
       keptBytes.add(family, bytes);
       entries.push(entry);
     },
-    sums() {
-      const sums = new OutcomeSums();
-      for (const { outcomes, groups } of entries) {
-        for (const [index, code] of [...outcomes].entries()) {
-          sums.add(code as OutcomeCode, groups?.[index] ?? undefined);
-        }
-      }
-      return sums;
-    },
+    sums: () => sumsOf(entries),
     end: (verdict) => held(() => store.end(id, lease, { status: 'ended', verdict, finishedAt: clock.now() })),
   };
 }

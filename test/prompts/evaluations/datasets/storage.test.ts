@@ -45,10 +45,11 @@ const isStored = async (id: string, part = 0): Promise<boolean> => {
 };
 const none = () => Promise.reject(new Error('no invocation is read'));
 const keptNothing = { find: none, read: none, recordAccess: none };
+const nothingNamed = { named: async () => new Set<string>(), isGated: async () => false };
 const sweepIn = (milliseconds: number): Promise<void> => {
   const { random } = system;
   const basis = { database, clock: clockAhead(milliseconds), random };
-  return createDatasetFeature(basis, blobs, keptNothing, async () => new Set()).datasets.sweep();
+  return createDatasetFeature(basis, blobs, keptNothing, nothingNamed).datasets.sweep();
 };
 const largeLines = Array.from({ length: 12 }, (_, index) => `{"id":"${index}","expected":"${'x'.repeat(200_000)}"}`);
 

@@ -119,7 +119,7 @@ describe('a version of a data set', () => {
     const basis = { database, ...system };
     const blobs = createFsBlobStore(files);
     const { named } = createEvaluationKeeping(basis, blobs);
-    const { datasets } = createDatasetFeature(basis, blobs, keptNothing, named);
+    const { datasets } = createDatasetFeature(basis, blobs, keptNothing, { named, isGated: async () => false });
     await datasets.sweep();
     expect(await isStored()).toBe(true);
     await service.call('DELETE', `/api/v1/prompts/${prompt}`);

@@ -116,6 +116,7 @@ export const apiKeys: Texts['apiKeys'] = {
     'prompts:read': 'Prompts, ihre Versionen und Testläufe lesen',
     'prompts:write': 'Prompts erstellen, ändern und löschen; Testläufe starten',
     'prompts:release': 'Prompts freigeben: Labels erstellen, verschieben und löschen',
+    'prompts:override': 'Hürden von Labels festlegen, und freigeben, was sie nicht durchlassen',
     'prompts:invoke': 'Prompts aufrufen; das fragt Anbieter an und kostet Geld',
     'providers:invoke': 'Jedes Modell aufrufen; Werkzeuge, Anbieter-Optionen und Ausweichmodelle von Prompts ersetzen',
     'orders:read': 'Bestellungen und Geschäftstage lesen',

@@ -107,6 +107,7 @@ export const apiKeys = {
     'prompts:read': 'Read prompts, their versions and test runs',
     'prompts:write': 'Create, change and delete prompts; start test runs',
     'prompts:release': 'Release prompts: create, move and delete labels',
+    'prompts:override': 'Set gates of labels, and release what they do not let in',
     'prompts:invoke': 'Invoke prompts, which calls providers and costs money',
     'providers:invoke': 'Call any model; replace tools, provider options and fallbacks of prompts',
     'orders:read': 'Read orders and fiscal days',

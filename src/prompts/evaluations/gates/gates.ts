@@ -1,0 +1,143 @@
+import { beyondLimits } from '../../../base/errors/beyond-limits.ts';
+import type { ProblemDetail } from '../../../base/errors/problem-error.ts';
+import type { Candidacy } from '../../labels/candidacy.ts';
+import type { CheckGate, Labels } from '../../labels/labels.ts';
+import { versionNotFound } from '../../prompts.ts';
+import { checkMistakes } from '../checks/check-mistakes.ts';
+import type { DatasetVersion } from '../datasets/dataset.ts';
+import type { Datasets } from '../datasets/datasets.ts';
+import { toRule, type Evaluation, type GateTrial } from '../runs/evaluation.ts';
+import type { Asker, EvaluationRequest, Evaluations } from '../runs/evaluations.ts';
+import { inconsistent, notEvaluated, tooFewCases } from '../runs/problems.ts';
+import { fewestCases } from '../verdict/verdict.ts';
+import { comparisonsOf, type Comparison, type ComparisonDependencies } from './comparisons.ts';
+import { decisionOf } from './decisions.ts';
+
+/** A version before the gate of a label. */
+export interface GatedVersion {
+  readonly reasons: readonly string[];
+  readonly comparisons: readonly Comparison[];
+  readonly changes: Candidacy['changes'];
+}
+
+export interface GateRequest {
+  readonly version: number;
+  readonly against: GateTrial['against'];
+  /** Of the invocations, as `name=value`. */
+  readonly tags: readonly string[];
+}
+
+/** What gates ask. Every method throws `gate-not-found`, `prompt-not-found` and `version-not-found`. */
+export interface Gates {
+  /** What a new gate refers to. @throws {ProblemError} dataset-not-found, inconsistent-content, too-few-cases */
+  readonly check: CheckGate;
+  /** Whether the gate lets a version in, and what was shown of it. */
+  version(slugOrId: string, label: string, version: number): Promise<GatedVersion>;
+  /**
+   * Starts the only kind of evaluation that lets a version in: everything that decides comes from the gate.
+   * @param isRepeatable whether an earlier attempt of the same request may have started it already
+   * @throws {ProblemError} gate-evaluation-refused, beyond-limits, and as `create` of evaluations
+   */
+  evaluate(
+    slugOrId: string,
+    label: string,
+    request: GateRequest,
+    asker: Asker,
+    isRepeatable: boolean,
+  ): Promise<Evaluation>;
+}
+
+export interface GatesDependencies extends ComparisonDependencies {
+  readonly labels: Pick<Labels, 'candidacy'>;
+  readonly datasets: Pick<Datasets, 'version' | 'extended' | 'part'>;
+  readonly evaluations: Pick<Evaluations, 'create'>;
+}
+
+/** Each invocation reads the gates with the prompt. The contract has the same number. */
+const mostBytes = 16 * 1024;
+
+export function createGates(dependencies: GatesDependencies): Gates {
+  const { labels, datasets, evaluations } = dependencies;
+  const hasJudges = async (version: DatasetVersion): Promise<boolean> => {
+    for (const part of version.parts.keys()) {
+      const cases = await datasets.part(version, part);
+      if (cases.some((one) => one.checks?.some(isJudge) === true)) return true;
+    }
+    return false;
+  };
+
+  return {
+    async check(prompt, { dataset, checks = [], rule, anchor }) {
+      const errors: ProblemDetail[] = checkMistakes(checks).map(({ detail, pointer }) => ({
+        detail,
+        pointer: `#/checks${pointer}`,
+      }));
+      if (Buffer.byteLength(JSON.stringify(checks)) > mostBytes) {
+        errors.push({ detail: 'are more than 16 KiB of JSON', pointer: '#/checks' });
+      }
+      if (anchor !== undefined && rule.not_worse_by === undefined) {
+        errors.push({ detail: 'needs not_worse_by', pointer: '#/anchor' });
+      }
+      for (const [index, check] of checks.entries()) {
+        if (isJudge(check)) errors.push({ detail: `is ${judged}`, pointer: `#/checks/${index}/type` });
+      }
+      if (errors.length > 0) throw inconsistent(errors);
+      if (anchor !== undefined && anchor > prompt.version) throw versionNotFound(prompt.slug, anchor);
+      const named = await datasets.version(dataset.name, dataset.version);
+      if (await hasJudges(named)) throw inconsistent([{ detail: `has cases with ${judged}`, pointer: '#/dataset' }]);
+      const { id: datasetVersionId, datasetId, cases } = named;
+      const fewest = fewestCases(toRule(rule));
+      if (cases < fewest) throw tooFewCases(cases, fewest);
+      return { datasetId, datasetVersionId };
+    },
+    async version(slugOrId, label, number) {
+      const { candidacy } = await labels.candidacy(slugOrId, label, number);
+      if (candidacy === undefined) return { reasons: [], comparisons: [], changes: [] };
+      const comparisons = await comparisonsOf(candidacy, dependencies);
+      return { ...decisionOf(candidacy, comparisons), comparisons, changes: candidacy.changes };
+    },
+    async evaluate(slugOrId, label, { version, against, tags }, asker, isRepeatable) {
+      if (asker.principal.reach?.maxOutputTokens !== undefined) {
+        // Answers that are cut fail on both sides, so that no version would be worse.
+        throw beyondLimits('This key is limited to answers of some tokens, so it cannot evaluate for a gate.');
+      }
+      const request = async (): Promise<EvaluationRequest> => {
+        const { gate, candidacy } = await labels.candidacy(slugOrId, label, version);
+        if (candidacy === undefined) throw notEvaluated(`The gate always lets version ${version} in.`);
+        const comparisons = await comparisonsOf(candidacy, dependencies);
+        const comparison = comparisons.find((one) => one.against === against);
+        if (comparison === undefined) throw notEvaluated(noComparison(against));
+        if (!comparison.isEvaluable) throw notEvaluated(evaluated(version, comparison));
+        const { baseline, rule, next } = comparison;
+        const { name, version: number } = gate.dataset;
+        const named = gate.datasetVersionId;
+        const extended = await datasets.extended(name, number, named);
+        const isTaken = extended.id === named || !(await hasJudges(extended));
+        return {
+          ...{ slugOrId: candidacy.promptId, candidate: { version }, rule, tags, next, checks: gate.checks },
+          baseline: baseline && { version: baseline.version },
+          dataset: { name, version: isTaken ? extended.number : number },
+        };
+      };
+      return await evaluations.create(request, asker, isRepeatable);
+    },
+  };
+}
+
+/** A judge that nobody has compared with people decides nothing. */
+const judged = 'llm-rubric, which gates do not take';
+
+function isJudge({ type }: { readonly type?: string }): boolean {
+  return type === 'llm-rubric' || type === 'not-llm-rubric';
+}
+
+function noComparison(against: GateTrial['against']): string {
+  if (against === 'anchor') return 'The gate does not compare this version with an anchor.';
+  return 'The label has never named a version to compare with, and the gate has no anchor.';
+}
+
+function evaluated(version: number, { status, trials }: Comparison): string {
+  const ids = trials.filter(({ stale }) => stale.length === 0).map(({ evaluation }) => evaluation.id);
+  const done = status === 'running' ? 'is being evaluated' : `was evaluated, and is ${status}`;
+  return `The content of version ${version} ${done}: ${ids.join(', ')}.`;
+}
