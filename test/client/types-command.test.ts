@@ -66,9 +66,19 @@ describe('the options', () => {
 
   const complete = { PROMPT_GATEWAY_URL: 'http://127.0.0.1:8080', PROMPT_GATEWAY_API_KEY: apiKey };
   it.each([
-    ['no command', [], complete, 'The commands are types, pull, diff, push, convert and datasets.'],
-    ['another command', ['type'], complete, 'The commands are types, pull, diff, push, convert and datasets.'],
-    ['two commands', ['types', apiKey], complete, 'The commands are types, pull, diff, push, convert and datasets.'],
+    ['no command', [], complete, 'The commands are types, pull, diff, push, convert, datasets and evaluate.'],
+    [
+      'another command',
+      ['type'],
+      complete,
+      'The commands are types, pull, diff, push, convert, datasets and evaluate.',
+    ],
+    [
+      'two commands',
+      ['types', apiKey],
+      complete,
+      'The commands are types, pull, diff, push, convert, datasets and evaluate.',
+    ],
     ['an unknown option', ['types', `--key=${apiKey}`], complete, "Unknown option '--key'"],
     ['an option without its value', ['types', '--api-key'], complete, "'--api-key <value>' argument missing"],
     ['no address', ['types'], { PROMPT_GATEWAY_API_KEY: apiKey }, 'set PROMPT_GATEWAY_URL, or use --url.'],

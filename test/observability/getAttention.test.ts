@@ -27,6 +27,7 @@ interface Item {
   state: string;
   since: string;
   count?: number;
+  of?: number;
   invocations?: Record<string, string>;
 }
 interface Attention {
@@ -42,9 +43,11 @@ async function attention(key = harness.service.adminKey): Promise<Attention> {
 
 /** Waits until there is a line about it that is as expected. */
 async function lineOf(id: string, expected: object): Promise<Item | undefined> {
+  const { count, of } = expected as { count: number; of?: number };
   const found = await until(
     async () => (await attention()).data.find((item) => item.id === id),
-    (item) => item?.count === (expected as { count: number }).count,
+    // Log and statistics are not written at the same time.
+    (item) => item?.count === count && (of === undefined || item.of === of),
   );
   expect(found).toMatchObject(expected);
   return found;
