@@ -1171,7 +1171,7 @@ export const operationTable = {
       "overloaded"
     ]
   },
-  "getGatedVersion": {
+  "getGateVersion": {
     "method": "GET",
     "path": "/api/v1/prompts/{slugOrId}/labels/{label}/gate/versions/{version}",
     "scope": "prompts:read",

@@ -168,7 +168,7 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     getGate: { method: 'GET', path: `${prompts}/${prompt}/labels/gated/gate` },
     setGate: { method: 'PUT', path: `${prompts}/${prompt}/labels/gated/gate`, body: gate, headers: known },
     deleteGate: { method: 'DELETE', path: `${prompts}/${prompt}/labels/opened/gate`, headers: known },
-    getGatedVersion: { method: 'GET', path: `${prompts}/${prompt}/labels/gated/gate/versions/1` },
+    getGateVersion: { method: 'GET', path: `${prompts}/${prompt}/labels/gated/gate/versions/1` },
     createGateEvaluation: {
       method: 'POST',
       path: `${prompts}/${prompt}/labels/gated/gate/evaluations`,

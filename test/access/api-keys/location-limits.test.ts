@@ -138,7 +138,7 @@ const reactions: Readonly<Record<OperationId, Reaction>> = {
   getGate: 'free',
   setGate: 'free',
   deleteGate: 'free',
-  getGatedVersion: 'free',
+  getGateVersion: 'free',
   createGateEvaluation: 'free',
   listEvaluations: 'free',
   getEvaluation: 'free',

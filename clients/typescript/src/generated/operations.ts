@@ -56,7 +56,7 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     set: { method: 'PUT', path: '/api/v1/prompts/{slugOrId}/labels/{label}/gate', input: 'body' },
     delete: { method: 'DELETE', path: '/api/v1/prompts/{slugOrId}/labels/{label}/gate' },
     createEvaluation: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/labels/{label}/gate/evaluations', input: 'body', key: true },
-    getdVersion: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/labels/{label}/gate/versions/{version}' },
+    getVersion: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/labels/{label}/gate/versions/{version}' },
   },
   testRuns: {
     create: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/test', input: 'body', key: true },
@@ -214,7 +214,7 @@ export type OperationName =
   | 'gates.set'
   | 'gates.delete'
   | 'gates.createEvaluation'
-  | 'gates.getdVersion'
+  | 'gates.getVersion'
   | 'labels.listMoves'
   | 'prompts.invoke'
   | 'prompts.stream'

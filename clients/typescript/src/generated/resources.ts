@@ -461,7 +461,7 @@ export interface GatesResource {
    * @param version Number of the version.
    * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `gate-not-found` (404)
    */
-  getdVersion(slugOrId: string, label: string, version: number, options?: CallOptions<'getGatedVersion'>): Call<Schemas['GatedVersion']>;
+  getVersion(slugOrId: string, label: string, version: number, options?: CallOptions<'getGateVersion'>): Call<Schemas['GatedVersion']>;
 }
 
 /**

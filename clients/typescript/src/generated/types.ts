@@ -369,7 +369,7 @@ export interface paths<Other = string & {}> {
          * Ask a gate about a version
          * @description Returns whether the gate lets the label name this version now, why not, and all evaluations of its content for the gate.
          */
-        get: operations<Other>["getGatedVersion"];
+        get: operations<Other>["getGateVersion"];
         put?: never;
         post?: never;
         delete?: never;
@@ -22649,7 +22649,7 @@ export interface operations<Other = string & {}> {
             default: components<Other>["responses"]["OtherProblem"];
         };
     };
-    getGatedVersion: {
+    getGateVersion: {
         parameters: {
             query?: never;
             header?: never;

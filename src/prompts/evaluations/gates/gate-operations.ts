@@ -14,7 +14,7 @@ import type { Gates } from './gates.ts';
 type Schemas = components['schemas'];
 type GateOperations = Pick<
   OperationHandlers,
-  'getGate' | 'setGate' | 'deleteGate' | 'getGatedVersion' | 'createGateEvaluation'
+  'getGate' | 'setGate' | 'deleteGate' | 'getGateVersion' | 'createGateEvaluation'
 >;
 
 /** The contract's operations on gates of labels. */
@@ -44,7 +44,7 @@ export function gateOperations(labels: Labels, gates: Gates): GateOperations {
       await labels.removeGate(slugOrId, label, expectation(label, headers), context);
       return { status: 200, body: { ok: true } };
     },
-    async getGatedVersion({ path: { slugOrId, label, version } }) {
+    async getGateVersion({ path: { slugOrId, label, version } }) {
       const { reasons, comparisons, changes } = await gates.version(slugOrId, label, version);
       return {
         status: 200,

@@ -264,7 +264,7 @@ describe('403', () => {
   });
 });
 
-describe('getGatedVersion', () => {
+describe('getGateVersion', () => {
   it('needs only prompts:read', async () => {
     const { service } = harness;
     const prompt = await gated('read', [answering(60)]);
