@@ -71,7 +71,9 @@ const screensOf = () => ({
     '/prompts',
     '/prompts/new',
     '/prompts/import',
-    ...['', '/playground', '/test-runs', '/history', '/statistics'].map((tab) => `/prompts/${ids.prompt}${tab}`),
+    ...['', '/playground', '/test-runs', '/evaluations', '/evaluations/new', '/history', '/statistics'].map(
+      (tab) => `/prompts/${ids.prompt}${tab}`,
+    ),
     '/invocations',
     `/invocations/${ids.invocation}`,
     ...['/datasets', '/datasets/greetings', '/dataset-import'],

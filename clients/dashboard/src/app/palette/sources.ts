@@ -153,6 +153,18 @@ export const searches: readonly Search[] = [
     ),
   },
   {
+    scope: 'prompts:read',
+    find: byIdOr(async (id, options) => {
+      const { prompt_id: promptId, dataset } = await gateway.evaluations.get(id, options);
+      return {
+        kind: 'evaluations',
+        page: 'prompts',
+        name: dataset.name,
+        target: { to: '/prompts/$promptId/evaluations/$evaluationId', params: { promptId, evaluationId: id } },
+      };
+    }),
+  },
+  {
     scope: 'orders:read',
     find: byIdOr(
       async (id, options) => order(id, (await gateway.orders.get(id, options)).reference_id),

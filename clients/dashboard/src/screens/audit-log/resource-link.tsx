@@ -38,6 +38,12 @@ export function ResourceLink({ record }: { record: Schemas['AuditRecord'] }): Re
           {name}
         </TextLink>
       );
+    case 'evaluation':
+      return (
+        <TextLink to="/evaluations/$evaluationId" params={{ evaluationId: id }} {...common}>
+          {name}
+        </TextLink>
+      );
     case 'api-key':
       return (
         <TextLink to="/api-keys/$id/edit" params={{ id }} {...common}>

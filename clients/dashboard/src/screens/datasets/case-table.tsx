@@ -50,7 +50,7 @@ export function CaseTable<Case extends ShownCase>({
 }
 
 /** All of a case. */
-function CaseContent({ content }: { content: ShownCase }): ReactNode {
+export function CaseContent({ content }: { content: ShownCase }): ReactNode {
   const { case: texts } = useOwnTexts(datasets);
   const { invocation_id: invocation, tags = [], group, erased = false } = content;
   const facts = [

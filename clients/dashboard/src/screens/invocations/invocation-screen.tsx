@@ -150,6 +150,14 @@ function Facts({ invocation }: { invocation: Invocation }): ReactNode {
               </>
             ),
           },
+          invocation.evaluation_id !== undefined && {
+            label: filters.evaluation,
+            value: (
+              <TextLink to="/evaluations/$evaluationId" params={{ evaluationId: invocation.evaluation_id }} size="sm">
+                {invocation.evaluation_id}
+              </TextLink>
+            ),
+          },
           problem !== undefined && {
             label: texts.problem,
             value: (

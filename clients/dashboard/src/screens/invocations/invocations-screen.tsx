@@ -124,6 +124,7 @@ export function InvocationsScreen(): ReactNode {
           { name: 'until', label: shared.filters.until, isTime: true },
           { name: 'tag', label: texts.filters.tag, placeholder: 'team=checkout' },
           { name: 'refused_by', label: texts.filters.refusedBy },
+          search.evaluation_id !== undefined && { name: 'evaluation_id', label: texts.filters.evaluation },
           { name: 'request_id', label: shared.requestId },
         ]}
       />

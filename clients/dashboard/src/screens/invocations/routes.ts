@@ -17,6 +17,7 @@ export const invocationsRoutes = [
       attempt_cost: ['unknown'],
       cached: ['only', 'exclude'],
       refused_by: 'text',
+      evaluation_id: 'text',
       prompt: 'text',
       version: 'text',
       label: 'text',

@@ -35,6 +35,11 @@ export const promptsRoutes = [
     path: '/prompts/import',
     component: lazyRouteComponent(() => import('./transfer/import-screen.tsx'), 'ImportScreen'),
   }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/evaluations/$evaluationId',
+    component: lazyRouteComponent(() => import('./evaluations/evaluation-redirect.tsx'), 'EvaluationRedirect'),
+  }),
   promptRoute.addChildren([
     createRoute({
       getParentRoute: () => promptRoute,
@@ -57,6 +62,24 @@ export const promptsRoutes = [
       getParentRoute: () => promptRoute,
       path: '/test-runs/$runId',
       component: lazyRouteComponent(() => import('./test-runs/test-run-screen.tsx'), 'TestRunScreen'),
+    }),
+    createRoute({
+      getParentRoute: () => promptRoute,
+      path: '/evaluations',
+      component: lazyRouteComponent(() => import('./evaluations/evaluations-screen.tsx'), 'EvaluationsScreen'),
+    }),
+    createRoute({
+      getParentRoute: () => promptRoute,
+      path: '/evaluations/new',
+      // An evaluation whose choices are taken over.
+      validateSearch: searchOf({ from: 'text' }),
+      component: lazyRouteComponent(() => import('./evaluations/new-evaluation-screen.tsx'), 'NewEvaluationScreen'),
+    }),
+    createRoute({
+      getParentRoute: () => promptRoute,
+      path: '/evaluations/$evaluationId',
+      validateSearch: searchOf({ outcome: ['all', 'regressed', 'improved', 'same', 'passed', 'failed', 'error'] }),
+      component: lazyRouteComponent(() => import('./evaluations/evaluation-screen.tsx'), 'EvaluationScreen'),
     }),
     createRoute({
       getParentRoute: () => promptRoute,

@@ -29,6 +29,7 @@ export const invocations: Texts['invocations'] = {
     cached: 'Cache',
     cachedValues: { only: 'Aus dem Cache', exclude: 'Nicht aus dem Cache' },
     refusedBy: 'Abgelehnt von Budget',
+    evaluation: 'Evaluation',
   },
   statuses: {
     succeeded: 'Beantwortet',

@@ -55,6 +55,7 @@ export const prompts: Texts['prompts'] = {
       editor: 'Editor',
       playground: 'Ausprobieren',
       testRuns: 'Testläufe',
+      evaluations: 'Evaluationen',
       history: 'Verlauf',
       statistics: 'Statistik',
     },

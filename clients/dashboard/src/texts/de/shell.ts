@@ -46,6 +46,7 @@ export const shell: Texts['shell'] = {
     kinds: {
       prompts: 'Prompt',
       datasets: 'Datensatz',
+      evaluations: 'Evaluation',
       models: 'Modell',
       providers: 'Anbieter',
       budgets: 'Budget',

@@ -26,6 +26,7 @@ export const invocations = {
     cached: 'Cache',
     cachedValues: { only: 'From the cache', exclude: 'Not from the cache' },
     refusedBy: 'Refused by budget',
+    evaluation: 'Evaluation',
   },
   statuses: {
     succeeded: 'Succeeded',

@@ -53,6 +53,7 @@ export const prompts = {
       editor: 'Editor',
       playground: 'Playground',
       testRuns: 'Test runs',
+      evaluations: 'Evaluations',
       history: 'History',
       statistics: 'Statistics',
     },

@@ -44,6 +44,7 @@ export const shell = {
     kinds: {
       prompts: 'Prompt',
       datasets: 'Data set',
+      evaluations: 'Evaluation',
       models: 'Model',
       providers: 'Provider',
       budgets: 'Budget',

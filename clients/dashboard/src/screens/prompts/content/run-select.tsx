@@ -22,11 +22,14 @@ export function runMembers({ version, label }: RunChoice): { version?: number; l
 
 /** Chooses what of a prompt runs. */
 export function RunSelect({
+  name,
   prompt: { version: newest, labels = {} },
   value: { version, label },
   latest = '',
   onChange,
 }: {
+  /** Of the field, if it is not simply the version. */
+  name?: string;
   prompt: Schemas['Prompt'];
   value: RunChoice;
   /** What runs without a version and a label, if it is not the latest version. */
@@ -34,12 +37,12 @@ export function RunSelect({
   onChange: (value: RunChoice) => void;
 }): ReactNode {
   const { prompts, labels: texts } = useTexts();
-  const named = Object.entries(labels).map(([name, one]) => ({ value: name, label: texts.badge(name, one) }));
+  const named = Object.entries(labels).map(([own, one]) => ({ value: own, label: texts.badge(own, one) }));
   // What is chosen stays selectable, also if someone else deletes it.
   if (label !== undefined && labels[label] === undefined) named.push({ value: label, label });
   return (
     <NativeSelect
-      label={prompts.playground.version}
+      label={name ?? prompts.playground.version}
       // A label begins with a letter.
       value={label ?? String(version ?? '')}
       data={[

@@ -8,6 +8,7 @@ export function JsonField({
   accessibleName = label,
   description,
   value,
+  placeholder = '{}',
   mistake,
   isReadOnly,
   onChange,
@@ -17,6 +18,7 @@ export function JsonField({
   accessibleName?: string;
   description?: string;
   value: string;
+  placeholder?: string;
   mistake: string | undefined;
   isReadOnly: boolean;
   onChange: (value: string) => void;
@@ -35,7 +37,7 @@ export function JsonField({
         invalid={mistake !== undefined}
         describedBy={hint === undefined ? undefined : hintId}
         isReadOnly={isReadOnly}
-        placeholder="{}"
+        placeholder={placeholder}
         onChange={onChange}
       />
       {hint !== undefined && (

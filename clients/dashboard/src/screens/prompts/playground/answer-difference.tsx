@@ -43,7 +43,8 @@ export function AnswerDifference({ first, second }: { first: NamedAnswer; second
   );
 }
 
-function textOf({ text, object, toolCalls = [] }: Schemas['InvocationResult']): string {
+/** What an answer says, as one text: its text or JSON, then the calls of tools. */
+export function textOf({ text, object, toolCalls = [] }: Schemas['InvocationResult']): string {
   const calls = toolCalls.map(({ name, arguments: given }) => `${name}(${JSON.stringify(given, null, 2)})`);
   return [object === undefined ? text : JSON.stringify(object, null, 2), ...calls]
     .filter((part) => part !== '')

@@ -26,6 +26,9 @@ export function PromptTabs({ promptId }: { promptId: string }): ReactNode {
       <Link to="/prompts/$promptId/test-runs" {...common}>
         {tabs.testRuns}
       </Link>
+      <Link to="/prompts/$promptId/evaluations" activeOptions={{ includeSearch: false }} {...common}>
+        {tabs.evaluations}
+      </Link>
       <Link to="/prompts/$promptId/history" activeOptions={{ includeSearch: false }} {...common}>
         {tabs.history}
       </Link>
