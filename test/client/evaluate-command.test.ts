@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { runCli } from '../../clients/typescript/src/cli/cli.ts';
+import { addGate, answering, createLevels, createVersionsOf } from '../prompts/evaluations/gates/gates-harness.ts';
+import { setLabel } from '../prompts/labels/labels-harness.ts';
 import { create } from '../prompts/prompts-harness.ts';
 import { createEchoPrompt, sayCase, setUpEvaluations } from '../prompts/evaluations/runs/evaluations-harness.ts';
 
@@ -139,5 +141,25 @@ describe('evaluate', () => {
       code: 1,
       errors: expect.stringMatching(/\r\[-+\] .*is canceled: requested\.\n$/s),
     });
+  });
+
+  it('asks what a gate wants to know, and exits with 0 if it lets the version in', async () => {
+    const { service } = harness;
+    const prompt = await createVersionsOf(service, answering(97), answering(100), answering(60));
+    const dataset = { name: await createLevels(service, 'of-gate'), version: 1 };
+    await setLabel(service, prompt, 'production', 1);
+    await addGate(service, prompt, { dataset, rule: { not_worse_by: 0.05 } });
+    const passed = await run([prompt, '--gate', 'production', '--version', '2']);
+    expect(passed).toMatchObject({ code: 0 });
+    expect(passed.output).toMatch(/^passed: version 2 .*The gate of production lets version 2 in\.\n$/s);
+    // It knows this already.
+    expect((await run([prompt, '--gate', 'production', '--version', '2'])).output).toBe(
+      'The gate of production lets version 2 in.\n',
+    );
+    const failed = await run([prompt, '--gate', 'production']);
+    expect(failed).toMatchObject({ code: 3, errors: expect.stringContaining('It has failed against version 1') });
+    expect(failed.output).toMatch(/The gate of production does not let version 3 in\.\n$/);
+    expect(await run([prompt, '--gate', 'production', '--all-pass'])).toMatchObject({ code: 2 });
+    expect(await run([prompt, '--gate', 'staging'])).toMatchObject({ code: 1 });
   });
 });

@@ -13,7 +13,7 @@ import { converters, type ForeignFormat } from '../transfer.ts';
 import { convertFiles } from './convert-files.ts';
 import { pullDataset, pushDataset } from './datasets.ts';
 import { diff } from './diff.ts';
-import { evaluate, type EvaluateOptions, type EvaluateWorld } from './evaluate.ts';
+import { evaluate, evaluateForGate, type EvaluateOptions, type EvaluateWorld } from './evaluate.ts';
 import { FileError, pull } from './prompt-files.ts';
 import { push } from './push.ts';
 import { escapeInvisible } from './quote.ts';
@@ -29,6 +29,7 @@ const help = `Usage: prompt-gateway-client types [options] > prompts.d.ts
        prompt-gateway-client datasets push <name> <file>
        prompt-gateway-client datasets pull <name> [<file>]
        prompt-gateway-client evaluate <slug> --dataset <file or name> [options]
+       prompt-gateway-client evaluate <slug> --gate <label> [options]
 
 types   Writes TypeScript types of the stored prompts: their variables, and \`object\` of those that answer with JSON.
         With this file in your program, a call with a missing or misspelt variable does not compile. Write it again
@@ -49,7 +50,8 @@ datasets push stores the cases of a file as a data set: JSON Lines (.jsonl), a t
 datasets pull writes the current cases of a data set as JSON Lines, by default into <name>.jsonl.
 evaluate asks a version about each case of a data set, and decides whether it is good enough. A file becomes a data set
         of its name first. It prints how far it is, the cases that did not pass, and the verdict. If you interrupt it,
-        the evaluation is canceled.
+        the evaluation is canceled. With --gate, cases, checks and rule are those of the gate, and only what it does not
+        know yet is asked; passed means that the gate lets the version in.
 
 Options:
   --url <url>       address of the service; default: PROMPT_GATEWAY_URL
@@ -74,6 +76,7 @@ Options:
                     versions
   --version <number or label>  evaluate: the version that is asked; default: the latest
   --against <number or label>  evaluate: the version that it is compared with
+  --gate <label>    evaluate: asks what the gate of this label wants to know
   --checks <file>   evaluate: a JSON list of checks of every answer
   --not-worse-by <margin>  evaluate: passed if it is not worse than the other by this part of the cases; default with
                     --against: 0.05
@@ -249,7 +252,7 @@ const commands: readonly Command[] = [
     name: 'evaluate',
     options: [
       ...(['dataset', 'version', 'against', 'checks', 'not-worse-by', 'min-pass-rate', 'all-pass'] as const),
-      ...(['dry-run', 'junit', 'json'] as const),
+      ...(['dry-run', 'junit', 'json', 'gate'] as const),
     ],
     takesFiles: true,
     async run(
@@ -257,8 +260,15 @@ const commands: readonly Command[] = [
       { files: [slug, ...more], dataset = '', version, against, checks, junit, json, ...options },
       world,
     ) {
-      if (slug === undefined || more.length > 0)
-        throw new UsageError('It is evaluate <slug> --dataset <file or name>.');
+      if (slug === undefined || more.length > 0) {
+        throw new UsageError('It is evaluate <slug> --dataset <file or name>, or evaluate <slug> --gate <label>.');
+      }
+      if (options.gate !== undefined) {
+        if ([dataset || undefined, against, checks, ...ruleOptions(options)].some((value) => value !== undefined)) {
+          throw new UsageError('With --gate, cases, checks and rule are those of the gate.');
+        }
+        return await evaluateForGate(open, { slug, version, label: options.gate, junit, json }, world);
+      }
       if (dataset === '') throw new UsageError('No cases: use --dataset.');
       const rule = ruleOf(options, against !== undefined);
       const isDryRun = options['dry-run'] === true;
@@ -266,6 +276,11 @@ const commands: readonly Command[] = [
     },
   },
 ];
+
+/** What a gate says itself. */
+function ruleOptions(options: Options): unknown[] {
+  return [options['not-worse-by'], options['min-pass-rate'], options['all-pass'], options['dry-run']];
+}
 
 /** @throws {UsageError} */
 function ruleOf(options: Options, isCompared: boolean): EvaluateOptions['rule'] {
@@ -315,6 +330,7 @@ function parse(args: readonly string[]) {
         'all-pass': { type: 'boolean' },
         junit: { type: 'string' },
         json: { type: 'string' },
+        gate: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
       },
     });

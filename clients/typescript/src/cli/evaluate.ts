@@ -13,7 +13,13 @@ import { describeVerdict, money } from './verdict-text.ts';
 type Schemas = components['schemas'];
 type Evaluation = Schemas['Evaluation'];
 
-export interface EvaluateOptions {
+/** Files for the reports. */
+interface ReportFiles {
+  readonly junit: string | undefined;
+  readonly json: string | undefined;
+}
+
+export interface EvaluateOptions extends ReportFiles {
   readonly slug: string;
   /** A number or a label; undefined for the latest version. */
   readonly version: string | undefined;
@@ -24,9 +30,14 @@ export interface EvaluateOptions {
   readonly checks: string | undefined;
   readonly rule: Schemas['EvaluationRule'];
   readonly isDryRun: boolean;
-  /** Files for the reports. */
-  readonly junit: string | undefined;
-  readonly json: string | undefined;
+}
+
+export interface EvaluateForGateOptions extends ReportFiles {
+  readonly slug: string;
+  /** A number or a label; undefined for the latest version. */
+  readonly version: string | undefined;
+  /** The label whose gate asks. */
+  readonly label: string;
 }
 
 export interface EvaluateWorld {
@@ -75,6 +86,56 @@ export async function evaluate(
     );
     return started.refusal === undefined ? exitCodes.passed : exitCodes.couldNotRun;
   }
+  return await report(gateway, slug, started, files, interrupted, world);
+}
+
+/**
+ * Answers the questions of a gate about a version that are open, and says whether the gate lets it in.
+ * @returns the exit code
+ * @throws {FileError} @throws {GatewayError}
+ */
+export async function evaluateForGate(
+  open: () => PromptGateway,
+  { slug, version, label, ...files }: EvaluateForGateOptions,
+  world: EvaluateWorld,
+): Promise<number> {
+  const { write, writeError } = world;
+  const interrupted = world.interruption?.();
+  const gateway = open();
+  const number = await numberOf(gateway, slug, version);
+  const ask = (): Promise<Schemas['GatedVersion']> => gateway.gates.getVersion(slug, label, number);
+  for (const { against, evaluable } of (await ask()).comparisons) {
+    if (!evaluable) continue;
+    const body = { version: number, against: against as Schemas['GateComparisonName'] };
+    const started = await gateway.gates.createEvaluation(slug, label, body);
+    const code = await report(gateway, slug, started, files, interrupted, world);
+    if (code === exitCodes.couldNotRun) return code;
+  }
+  const { releasable, reasons = [], comparisons } = await ask();
+  for (const reason of reasons) writeError(`${escapeInvisible(reason)}\n`);
+  write(`The gate of ${label} ${releasable ? 'lets' : 'does not let'} version ${number} in.\n`);
+  if (releasable) return exitCodes.passed;
+  const isOpen = comparisons.some(({ status }) => status === 'inconclusive' || status === 'running');
+  const hasFailed = comparisons.some(({ status }) => status === 'failed');
+  return isOpen && !hasFailed ? exitCodes.inconclusive : exitCodes.failed;
+}
+
+async function numberOf(gateway: PromptGateway, slug: string, version: string | undefined): Promise<number> {
+  const { version: number, label } = sideOf(version);
+  if (label !== undefined) return (await gateway.labels.get(slug, label)).version;
+  return number ?? (await gateway.prompts.get(slug)).version;
+}
+
+/** Waits until an evaluation has ended, and says how it went. @returns the exit code */
+async function report(
+  gateway: PromptGateway,
+  slug: string,
+  started: Evaluation,
+  files: ReportFiles,
+  interrupted: AbortSignal | undefined,
+  world: EvaluateWorld,
+): Promise<number> {
+  const { write, writeError } = world;
   const evaluation = await wait(gateway, started, interrupted, world);
   if (files.json !== undefined) await writeReport(files.json, `${JSON.stringify(evaluation, undefined, 2)}\n`);
   const { id, verdict, status } = evaluation;
