@@ -62,8 +62,8 @@ export const evaluations: typeof english = {
       cost: 'Kostet höchstens 0,01 $',
     },
     overrides: (side) => `${side} mit diesen Ersetzungen, wie in der Evaluation davor`,
-    plan: 'Aufrufe und Kosten anzeigen',
-    calls: (number, text) => (number === 1 ? '1 Aufruf' : `${text} Aufrufe`),
+    plan: 'Anfragen und Kosten anzeigen',
+    calls: (number, text) => (number === 1 ? '1 Anfrage' : `${text} Anfragen`),
     ceiling: (calls, cost) => `${calls}. Ohne Wiederholungen kosten sie höchstens ${cost}.`,
     unknownCeiling: (calls) =>
       `${calls}. Was sie höchstens kosten, ist unbekannt: Ein Modell hat keinen Preis oder keine Grenze der Ausgabe-Tokens.`,
@@ -80,7 +80,7 @@ export const evaluations: typeof english = {
     cases: 'Fälle',
     checks: 'Prüfungen jeder Antwort',
     overrides: 'Ersetzungen',
-    calls: 'Aufrufe',
+    calls: 'Anfragen',
     cost: 'Kosten',
     costOf: (cost, ceiling) => `${cost} von höchstens ${ceiling}`,
     unknownCost: 'unbekannt',
@@ -152,8 +152,6 @@ export const evaluations: typeof english = {
       difference: (lower, upper, margin) =>
         `Unterschied zwischen ${lower} und ${upper} Punkten. Die Toleranz endet bei ${margin} Punkten.`,
       rate: (lower, upper, rate) => `Anteil zwischen ${lower} und ${upper}. Er muss ${rate} sein.`,
-      worse: 'schlechter',
-      better: 'besser',
       margin: 'Toleranz',
       needed: 'Regel',
     },

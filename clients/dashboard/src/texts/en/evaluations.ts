@@ -123,21 +123,21 @@ export const evaluations = {
     side: (version: number, model: string) => `Version ${version}${model === '' ? '' : ` (${model})`}`,
     other: (version: number, model: string) => `version ${version}${model === '' ? '' : ` (${model})`}`,
     notWorse: (one: string, other: string, margin: string, lower: string) =>
-      `${one} is not worse than ${other} by ${margin} points or more: at most ${lower} points worse, with 95 % confidence.`,
+      `${one} is not worse than ${other} by ${margin} points or more: at most ${lower} points worse, with 95% confidence.`,
     better: (one: string, other: string, lower: string, upper: string) =>
-      `${one} is better than ${other}: by ${lower} to ${upper} points, with 95 % confidence.`,
+      `${one} is better than ${other}: by ${lower} to ${upper} points, with 95% confidence.`,
     slightlyWorse: (one: string, other: string, margin: string, least: string, most: string) =>
-      `${one} is worse than ${other}, but not by ${margin} points or more: by ${least} to ${most} points, with 95 % confidence.`,
+      `${one} is worse than ${other}, but not by ${margin} points or more: by ${least} to ${most} points, with 95% confidence.`,
     worse: (one: string, other: string, least: string, most: string) =>
-      `${one} is worse than ${other}: by ${least} to ${most} points, with 95 % confidence.`,
+      `${one} is worse than ${other}: by ${least} to ${most} points, with 95% confidence.`,
     unclear: (one: string, other: string, margin: string, lower: string, upper: string) =>
-      `These cases do not show whether ${one} is worse than ${other} by ${margin} points or more. The difference is between ${lower} and ${upper} points, with 95 % confidence.`,
+      `These cases do not show whether ${one} is worse than ${other} by ${margin} points or more. The difference is between ${lower} and ${upper} points, with 95% confidence.`,
     ratePassed: (one: string, rate: string, lower: string) =>
-      `${one} passes ${rate} of all cases like these or more: at least ${lower}, with 95 % confidence.`,
+      `${one} passes ${rate} of all cases like these or more: at least ${lower}, with 95% confidence.`,
     rateFailed: (one: string, rate: string, upper: string) =>
-      `${one} passes less than ${rate} of all cases like these: at most ${upper}, with 95 % confidence.`,
+      `${one} passes less than ${rate} of all cases like these: at most ${upper}, with 95% confidence.`,
     rateUnclear: (one: string, rate: string, lower: string, upper: string) =>
-      `These cases do not show whether ${one} passes ${rate} of all cases like these. Its rate is between ${lower} and ${upper}, with 95 % confidence.`,
+      `These cases do not show whether ${one} passes ${rate} of all cases like these. Its rate is between ${lower} and ${upper}, with 95% confidence.`,
     allPassed: (one: string, number: number, text: string) =>
       `${one} passes ${number === 1 ? 'the case' : `all ${text} cases`}.`,
     notAllPassed: (one: string, failed: string, all: string) => `${one} does not pass ${failed} of ${all} cases.`,
@@ -153,8 +153,6 @@ export const evaluations = {
       difference: (lower: string, upper: string, margin: string) =>
         `Difference between ${lower} and ${upper} points. The margin is at ${margin} points.`,
       rate: (lower: string, upper: string, rate: string) => `Rate between ${lower} and ${upper}. It has to be ${rate}.`,
-      worse: 'worse',
-      better: 'better',
       margin: 'margin',
       needed: 'rule',
     },

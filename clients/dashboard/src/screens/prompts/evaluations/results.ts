@@ -5,7 +5,7 @@ import { readLines } from '../../../shared/json-lines.ts';
 import { evaluationKeys, type Evaluation } from './queries.ts';
 
 /** The outcomes by which results can be chosen. */
-export const outcomes = ['regressed', 'improved', 'same', 'passed', 'failed', 'error'] as const;
+export const outcomes = ['regressed', 'improved', 'same', 'failed', 'passed', 'error'] as const;
 export type Outcome = (typeof outcomes)[number];
 
 /** What came of a case, as the contract describes a line of the results. */
