@@ -1298,6 +1298,271 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "getRollout": {
+    "method": "GET",
+    "path": "/api/v1/prompts/{slugOrId}/labels/{label}/rollout",
+    "scope": "prompts:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "slugOrId",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "label",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-None-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "304": null,
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "prompt-not-found",
+      "label-not-found",
+      "rollout-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "setRollout": {
+    "method": "PUT",
+    "path": "/api/v1/prompts/{slugOrId}/labels/{label}/rollout",
+    "scope": "prompts:release",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "slugOrId",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "label",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "bodyLimit": 1048576,
+    "responses": {
+      "200": "application/json",
+      "201": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "409": "application/problem+json",
+      "412": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "428": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "read-only",
+      "prompt-not-found",
+      "label-not-found",
+      "version-not-found",
+      "not-acceptable",
+      "request-timeout",
+      "rollout-not-possible",
+      "warnings-not-accepted",
+      "release-not-shown",
+      "edit-conflict",
+      "precondition-failed",
+      "content-too-large",
+      "unsupported-media-type",
+      "precondition-required",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "deleteRollout": {
+    "method": "DELETE",
+    "path": "/api/v1/prompts/{slugOrId}/labels/{label}/rollout",
+    "scope": "prompts:release",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "slugOrId",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "label",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "409": "application/problem+json",
+      "412": "application/problem+json",
+      "428": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "read-only",
+      "prompt-not-found",
+      "label-not-found",
+      "rollout-not-found",
+      "not-acceptable",
+      "edit-conflict",
+      "precondition-failed",
+      "precondition-required",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "promoteRollout": {
+    "method": "POST",
+    "path": "/api/v1/prompts/{slugOrId}/labels/{label}/rollout/promote",
+    "scope": "prompts:release",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "slugOrId",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "label",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "409": "application/problem+json",
+      "412": "application/problem+json",
+      "428": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "read-only",
+      "prompt-not-found",
+      "label-not-found",
+      "rollout-not-found",
+      "not-acceptable",
+      "edit-conflict",
+      "precondition-failed",
+      "precondition-required",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
   "invokePrompt": {
     "method": "POST",
     "path": "/api/v1/prompts/{slugOrId}/invoke",
@@ -2190,6 +2455,18 @@ export const operationTable = {
         "required": false
       },
       {
+        "name": "rollout_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "arm",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "tag",
         "in": "query",
         "type": "string",
@@ -2359,6 +2636,18 @@ export const operationTable = {
       },
       {
         "name": "evaluation_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "rollout_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "arm",
         "in": "query",
         "type": "string",
         "required": false

@@ -150,6 +150,10 @@ export const problems = {
     "status": 404,
     "title": "Gate not found"
   },
+  "rollout-not-found": {
+    "status": 404,
+    "title": "Rollout not found"
+  },
   "replay-not-found": {
     "status": 404,
     "title": "Replay not found"
@@ -241,6 +245,10 @@ export const problems = {
   "gate-evaluation-refused": {
     "status": 409,
     "title": "Evaluation refused by the gate"
+  },
+  "rollout-not-possible": {
+    "status": 409,
+    "title": "Rollout not possible"
   },
   "warnings-not-accepted": {
     "status": 409,

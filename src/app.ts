@@ -232,6 +232,14 @@ export function createApp(dependencies: AppDependencies): App {
       await deleteTestRuns(promptId);
       await evaluationKeeping.deleteAllOf(promptId);
     },
+    // Made below: nothing is counted before.
+    invocations: {
+      rolloutFailures: (id, since) => invocationFeature.rolloutFailures(id, since),
+      list: (filter) => invocationFeature.list(filter),
+      flush: () => invocationFeature.flush(),
+    },
+    retentionMs: config.limits.invocationRetentionMs,
+    log,
   });
   const { prompts, labels, gated } = promptFeature;
   const costs = createCostFeature(basis, providers);
@@ -402,7 +410,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...statisticsOperations({ statistics, integrations, prompts }),
     ...attentionOperations(
       createAttention({
-        ...{ providers, statistics, integrations, clock },
+        ...{ providers, statistics, integrations, clock, rollouts: promptFeature.rollouts },
         budgets: budgets.budgets,
         invocations: invocationFeature,
         receivers: webhooks,

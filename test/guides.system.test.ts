@@ -49,6 +49,7 @@ describe.each([
     '951-data-sets.md',
     '952-evaluate-a-version.md',
     '953-gates.md',
+    '954-canaries.md',
   ],
 ])('the guide %s', (name) => {
   it('runs by itself, from its first command to its last', async () => {

@@ -6,6 +6,7 @@ import type { OperationHandlers } from '../http/operation.ts';
 import {
   leastOf,
   type Attention,
+  type FailedRollout,
   type FailingIntegration,
   type FailingPrompt,
   type FailingProvider,
@@ -21,6 +22,7 @@ const kinds = [
   ['budget', 'budgets:read'],
   ['storage', 'metrics:read'],
   ['prompt', 'invocations:read'],
+  ['rollout', 'prompts:read'],
   ['integration', 'integrations:read'],
 ] as const;
 
@@ -36,6 +38,7 @@ export function attentionOperations(attention: Attention): Pick<OperationHandler
         budget: async () => (await attention.budgets(seesCalls)).map(showBudget),
         storage: async () => (await attention.storage()).map(showStorage),
         prompt: async () => (await attention.prompts()).map(showPrompt),
+        rollout: async () => (await attention.rollouts()).map(showRollout),
         integration: async () => (await attention.integrations()).map(showIntegration),
       };
       const seen = kinds.filter(([, scope]) => principal.scopes.has(scope)).map(([kind]) => kind);
@@ -75,6 +78,10 @@ function showPrompt({ version, of, causedBy, last: { problem, attempts }, ...pro
     provider_status: attempt?.provider_status,
     provider_message: attempt?.provider_message,
   });
+}
+
+function showRollout({ label, version, ...prompt }: FailedRollout): Item {
+  return { ...showItem('rollout', 'rolled-back', { ...prompt, invocations: undefined }), label, version };
 }
 
 function showIntegration(integration: FailingIntegration): Item {

@@ -9,6 +9,7 @@ import type { Clock } from '../base/runtime/clock.ts';
 import type { Listing, Total } from '../base/lists/listing.ts';
 import type { ProviderFailure } from '../models/provider-health.ts';
 import type { ProviderRegistry } from '../models/provider.ts';
+import type { Rollouts } from '../prompts/evaluations/rollouts/rollouts.ts';
 import type { StorageFailure } from '../storage/blobs/create-blob-store.ts';
 import { soundCondition, type Condition } from '../webhooks/integrations/condition.ts';
 import type { Integration } from '../webhooks/integrations/integration.ts';
@@ -45,6 +46,11 @@ export interface FailingPrompt extends Item, Counted {
   /** The last invocation that failed. */
   readonly last: InvocationDocument;
 }
+/** A version that failed so much more often in a rollout that it was ended. */
+export interface FailedRollout extends Item {
+  readonly label: string;
+  readonly version: number;
+}
 export interface FailingIntegration extends Item {
   readonly disabledReason: NonNullable<Integration['disabled']>['reason'] | undefined;
   readonly isDisabled: boolean;
@@ -63,6 +69,7 @@ export interface Attention {
   /** The object storage, if it does not work. */
   storage(): Promise<FailingStorage[]>;
   prompts(): Promise<FailingPrompt[]>;
+  rollouts(): Promise<FailedRollout[]>;
   integrations(): Promise<FailingIntegration[]>;
 }
 
@@ -75,6 +82,7 @@ export interface AttentionDependencies {
     list(status: 'disabled'): Listing<Integration>;
     findMany(ids: readonly string[]): Promise<ReadonlyMap<string, Integration>>;
   };
+  readonly rollouts: Pick<Rollouts, 'failed'>;
   readonly receivers: {
     /** Ids of integrations whose last attempt failed. */
     failing(most: number): Promise<readonly string[]>;
@@ -98,7 +106,8 @@ const worthShare = 0.1;
 const hourMs = 3_600_000;
 
 export function createAttention(dependencies: AttentionDependencies): Attention {
-  const { providers, statistics, budgets, invocations, integrations, receivers, storage, clock } = dependencies;
+  const { providers, statistics, budgets, invocations, integrations, receivers, rollouts, storage, clock } =
+    dependencies;
   /** Up to now, so that the list has what was counted. */
   const counted = async (isSeen: boolean, filter: InvocationFilter, parameters: Found): Promise<Counted> => {
     if (!isSeen) return { invocations: undefined };
@@ -180,6 +189,14 @@ export function createAttention(dependencies: AttentionDependencies): Attention 
       return (await Promise.all(found))
         .flat()
         .sort((one, other) => leastOf(other.invocations?.total ?? 0) - leastOf(one.invocations?.total ?? 0));
+    },
+    async rollouts() {
+      return (await rollouts.failed())
+        .map(({ prompt: { id, slug: name }, label, rollout: { version, ended } }) => ({
+          ...{ id, name, label, version, since: ended.at },
+        }))
+        .sort((one, other) => other.since.getTime() - one.since.getTime())
+        .slice(0, most);
     },
     async integrations() {
       const [disabled, failing] = await Promise.all([

@@ -1,5 +1,9 @@
+import type { Logger } from 'pino';
 import { createEditQueue } from '../base/editing/edit-queue.ts';
 import type { Basis } from '../storage/db/basis.ts';
+import { createRolloutCounting, type RolloutCountingDependencies } from './evaluations/rollouts/rollout-counts.ts';
+import { rolloutOperations } from './evaluations/rollouts/rollout-operations.ts';
+import { createRollouts } from './evaluations/rollouts/rollouts.ts';
 import type { Decide } from './labels/candidacy.ts';
 import { labelOperations } from './labels/label-operations.ts';
 import { createLabelMoveStore, labelIndexes } from './labels/label-store.ts';
@@ -19,10 +23,21 @@ export interface PromptFeatureOptions {
   readonly onDelete: (promptId: string) => Promise<void>;
   /** What the gates of labels say. */
   readonly decide: Decide;
+  /** The invocation log, for rollouts. */
+  readonly invocations: RolloutCountingDependencies['invocations'];
+  /** How long it is kept, in milliseconds. */
+  readonly retentionMs: number;
+  readonly log: Logger;
 }
 
+/** Milliseconds between two looks at the failures of rollouts. */
+const lookEveryMs = 2_000;
+
 /** Prompts, their labels, and how they come over. */
-export function createPromptFeature(basis: Basis, { isKnownProvider, onDelete, decide }: PromptFeatureOptions) {
+export function createPromptFeature(
+  basis: Basis,
+  { isKnownProvider, onDelete, decide, invocations, retentionMs, log }: PromptFeatureOptions,
+) {
   const { database } = basis;
   const shared = { ...basis, store: createPromptStore(database), editQueue: createEditQueue() };
   const moves = createLabelMoveStore(database);
@@ -31,19 +46,24 @@ export function createPromptFeature(basis: Basis, { isKnownProvider, onDelete, d
     isKnownProvider,
     cascades: [onDelete, (promptId) => moves.removeAll(promptId)],
   });
-  const labels = createLabels({ ...shared, prompts, moves, decide });
+  const counting = createRolloutCounting({ invocations, now: basis.clock.now });
+  const labels = createLabels({ ...shared, prompts, moves, decide, rollouts: counting });
+  const rollouts = createRollouts({ ...shared, labels, moves, counting, retentionMs, log });
   const imports = createImports({ ...shared, prompts, labels });
   return {
     prompts,
     labels,
+    rollouts,
     gated: { versions: shared.store.gatedVersions, has: shared.store.isGated },
     operations: {
       ...promptOperations(prompts),
       ...labelOperations(labels),
+      ...rolloutOperations(rollouts),
       ...transferOperations(createExport(shared.store), imports),
     },
     chores: [
       { name: 'prompts', everyMs: 60_000, run: () => prompts.sweep() },
+      { name: 'rollouts', everyMs: lookEveryMs, run: () => rollouts.look() },
       { name: 'archived versions', everyMs: 24 * 3_600_000, run: () => prompts.sweepVersions() },
       { name: 'archived label moves', everyMs: 24 * 3_600_000, run: () => labels.sweep() },
     ],

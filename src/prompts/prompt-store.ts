@@ -19,6 +19,7 @@ import { gatherReads } from '../base/runtime/gathered-reads.ts';
 import { defined } from '../base/runtime/objects.ts';
 import { oncePerObject } from '../base/runtime/once-per-object.ts';
 import { createArchive, numberedEntries, type Archive } from './archive-store.ts';
+import { isOfInterest } from './evaluations/rollouts/rollout.ts';
 import { contentFields, currentVersion, promptFields } from './prompt.ts';
 import type { ListedVersion, Prompt, PromptName, PromptVersion } from './prompt.ts';
 import { isPromptAlias, isPromptId } from './slug.ts';
@@ -61,6 +62,8 @@ export interface PromptStore {
   gatedVersions(datasetVersionIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Whether a gate names a data set. */
   isGated(datasetId: string): Promise<boolean>;
+  /** Some prompts with labels that have a rollout, or had one that failed. */
+  findWithRollouts(most: number): Promise<Prompt[]>;
   /**
    * Marks a prompt that still has this revision as being deleted. False if it no longer exists or another writer was
    * first.
@@ -114,6 +117,7 @@ export const promptIndexes: readonly CollectionIndexes[] = [
       { key: { 'gates.dataset_id': 1 }, name: 'gates.dataset_id_1', sparse: true },
       { key: { 'gates.dataset_version_id': 1 }, name: 'gates.dataset_version_id_1', sparse: true },
       { key: { deleting: 1, updated_at: -1, _id: 1 }, name: 'deleting_1_updated_at_-1__id_1' },
+      { key: { has_rollout: 1 }, name: 'has_rollout_1', partialFilterExpression: { has_rollout: true } },
       auditIndex,
     ],
   },
@@ -177,7 +181,10 @@ export function createPromptStore(database: PagedDatabase): PromptStore {
     async replaceLabels({ id, revision, labelWrites }, { labels, gates, ...rest }, entry, writeId) {
       const values = {
         ...rest,
-        ...(labels && { labels: labels.length === 0 ? undefined : labels }),
+        ...(labels && {
+          labels: labels.length === 0 ? undefined : labels,
+          hasRollout: labels.some(({ rollout }) => isOfInterest(rollout)) ? (true as const) : undefined,
+        }),
         ...(gates && { gates: gates.length === 0 ? undefined : gates }),
         labelWrites: labelWrites + 1,
       };
@@ -197,6 +204,10 @@ export function createPromptStore(database: PagedDatabase): PromptStore {
       const change = { $set: { deleting: true }, $push: pushAudit(entry) };
       const result = await compareAndSet(prompts, { id, revision, change });
       return result.outcome === 'done';
+    },
+    async findWithRollouts(most) {
+      const found = await read(() => prompts.find({ has_rollout: true }, { limit: most }).toArray());
+      return found.map(fromPromptDocument).filter(({ deleting }) => !deleting);
     },
     async findDeleting() {
       const options = { projection: { _id: 1 }, limit: deletingAtOnce };

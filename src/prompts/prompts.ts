@@ -8,6 +8,7 @@ import { mayReachPrompt, type Reach } from '../base/limits/reach.ts';
 import type { Listing } from '../base/lists/listing.ts';
 import { requireUsable } from './content-rules.ts';
 import { applyChange } from './prompt-changes.ts';
+import { draw, type Draw } from './evaluations/rollouts/rollout.ts';
 import { findLabel } from './labels/label.ts';
 import { finishDeletion, finishDeletions, removeOrphans, type Cascade } from './prompt-deletion.ts';
 import {
@@ -40,12 +41,16 @@ export interface ResolvedPrompt {
   readonly content: PromptContent;
   /** Of which invocations the content may be kept; undefined if the prompt does not say. */
   readonly invocationContent: Prompt['invocationContent'];
+  /** How the label decided on the version; undefined without a rollout. */
+  readonly rollout: Draw | undefined;
 }
 
 /** The version that a request asks for: by number, by label, or without both the latest. */
 export interface VersionSelection {
   readonly version?: number | undefined;
   readonly label?: string | undefined;
+  /** Whether a rollout of the label may decide on another version than the one that it names. @default false */
+  readonly draws?: boolean | undefined;
   /** What the caller may reach. */
   readonly reach?: Reach | undefined;
 }
@@ -323,6 +328,7 @@ export function createPrompts({
         labels: undefined,
         deletedLabel: undefined,
         gates: undefined,
+        hasRollout: undefined,
         labelWrites: 0,
         versionCreatedAt: createdAt,
         versionAuthor: authorOf(author.principal),
@@ -368,17 +374,20 @@ export function createPrompts({
       return await edit(prompt.id, contentFields.pick(version.content), precondition, author, { writeId });
     },
 
-    async resolve(slugOrId, { version: number, label, reach } = {}) {
+    async resolve(slugOrId, { version: number, label, draws = false, reach } = {}) {
       if (number !== undefined && label !== undefined) throw selectedTwice();
+      let rollout: Draw | undefined;
       const select = (found: Prompt): number => {
         if (label === undefined) return number ?? found.version;
         const named = findLabel(found.labels, label);
         if (named === undefined) throw unknownLabel(slugOrId, label);
-        return named.version;
+        if (!draws || named.rollout === undefined) return named.version;
+        rollout = draw(named.rollout, clock.now(), random);
+        return rollout?.arm === 'canary' ? named.rollout.version : named.version;
       };
       const { prompt, version } = await getVersion(slugOrId, select, reach);
       const { id, slug, invocationContent } = prompt;
-      return { id, slug, version: version.version, content: version.content, invocationContent };
+      return { id, slug, version: version.version, content: version.content, invocationContent, rollout };
     },
     sweep: () => finishDeletions(store, cascades),
     sweepVersions: () => removeOrphans(store.archived, store),

@@ -80,7 +80,10 @@ describe('200', () => {
   it('is empty while everything works', async () => {
     const slug = await harness.createPrompt();
     await harness.invoke(slug);
-    expect(await attention()).toEqual({ kinds: ['provider', 'budget', 'storage', 'prompt', 'integration'], data: [] });
+    expect(await attention()).toEqual({
+      kinds: ['provider', 'budget', 'storage', 'prompt', 'rollout', 'integration'],
+      data: [],
+    });
   });
 
   it('has a provider that refuses, why, a link to its calls, and the prompts that fail because of it', async () => {
@@ -185,7 +188,7 @@ describe('200', () => {
   });
 
   it.each([
-    ['prompts:read', ['provider']],
+    ['prompts:read', ['provider', 'rollout']],
     ['invocations:read', ['prompt']],
     ['integrations:read', ['integration']],
     ['metrics:read', ['storage']],

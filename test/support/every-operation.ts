@@ -54,11 +54,15 @@ async function createFixture(service: TestService): Promise<Fixture> {
   const body = { name: 'Outage', messages: [{ role: 'user', content: 'Hello' }], selected_provider: 'echo' };
   const today = new Date().toISOString().slice(0, 10);
   const prompt = await create('/api/v1/prompts', body);
-  // Two labels of its first version, and a second version to which they can be moved.
+  // Labels of its first version, and a second version to which they can be moved.
   const second = { messages: [{ role: 'user', content: 'Hello again' }] };
   await service.call('PUT', `/api/v1/prompts/${prompt}`, { body: second });
-  for (const name of ['production', 'retired']) {
+  for (const name of ['production', 'retired', 'canary', 'stopped', 'promoted']) {
     await service.call('PUT', `/api/v1/prompts/${prompt}/labels/${name}`, { body: { version: 1 } });
+  }
+  for (const name of ['canary', 'stopped', 'promoted']) {
+    const rollout = { body: { version: 2, share: 0.1, hours: 1 }, headers: { 'If-Match': '*' } };
+    await service.call('PUT', `/api/v1/prompts/${prompt}/labels/${name}/rollout`, rollout);
   }
   const rates = [{ input: '1', output: '2' }];
   await service.call('PUT', '/api/v1/prices/echo/retired', { body: { rates } });
@@ -164,6 +168,15 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     getLabel: { method: 'GET', path: `${prompts}/${prompt}/labels/production` },
     setLabel: { method: 'PUT', path: `${prompts}/${prompt}/labels/production`, body: { version: 2 }, headers: known },
     deleteLabel: { method: 'DELETE', path: `${prompts}/${prompt}/labels/retired`, headers: known },
+    getRollout: { method: 'GET', path: `${prompts}/${prompt}/labels/canary/rollout` },
+    setRollout: {
+      method: 'PUT',
+      path: `${prompts}/${prompt}/labels/canary/rollout`,
+      body: { version: 2, share: 0.2, hours: 1 },
+      headers: known,
+    },
+    deleteRollout: { method: 'DELETE', path: `${prompts}/${prompt}/labels/stopped/rollout`, headers: known },
+    promoteRollout: { method: 'POST', path: `${prompts}/${prompt}/labels/promoted/rollout/promote`, headers: known },
     listLabelMoves: { method: 'GET', path: `${prompts}/${prompt}/labels/production/history` },
     getGate: { method: 'GET', path: `${prompts}/${prompt}/labels/gated/gate` },
     setGate: { method: 'PUT', path: `${prompts}/${prompt}/labels/gated/gate`, body: gate, headers: known },

@@ -26,12 +26,22 @@ export const dayIndexes: Required<Omit<CollectionIndexes, 'collection'>> = {
       partialFilterExpression: { refused_by: { $gt: '' } },
     },
     {
+      key: { rollout_failure: 1 },
+      name: 'rollout_failure_1',
+      partialFilterExpression: { rollout_failure: { $gt: '' } },
+    },
+    {
       key: { evaluation_id: 1, created_at: -1, _id: 1 },
       name: 'evaluation_id_1_created_at_-1__id_1',
       partialFilterExpression: { evaluation_id: { $gt: '' } },
     },
   ],
   inOrder: [
+    {
+      key: { 'rollout.id': 1, 'rollout.arm': 1, 'rollout.outcome': 1, created_at: -1, _id: 1 },
+      name: 'rollout.id_1_rollout.arm_1_rollout.outcome_1_created_at_-1__id_1',
+      partialFilterExpression: { 'rollout.id': { $gt: '' } },
+    },
     { key: { model: 1, created_at: -1, _id: 1 }, name: 'model_1_created_at_-1__id_1' },
     {
       key: { tags: 1, created_at: -1, _id: 1 },
@@ -87,6 +97,9 @@ export function invocationSource(
     ...(provider !== undefined && { provider }),
     ...(label !== undefined && { label }),
     ...(version !== undefined && { prompt_version: version }),
+    ...(filter.rollout !== undefined && { 'rollout.id': filter.rollout }),
+    ...(filter.arm !== undefined && { 'rollout.arm': filter.arm }),
+    ...(filter.rolloutOutcome !== undefined && { 'rollout.outcome': filter.rolloutOutcome }),
     ...(status !== undefined && { status: toStoredStatus(status) }),
     ...(filter.cached !== undefined && { cached: filter.cached === 'only' }),
     ...(Object.keys(attempt).length > 0 && { attempts: { $elemMatch: attempt } }),

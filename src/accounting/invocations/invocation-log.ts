@@ -23,6 +23,8 @@ export interface Invoked {
   readonly tags: readonly string[];
   /** Id of the evaluation that it is for. */
   readonly evaluation?: string;
+  /** Whether its answer can be that of another invocation. @default false */
+  readonly mayShare?: boolean;
 }
 
 /** Keeps a record of each invocation. */
@@ -66,7 +68,7 @@ export function createInvocationLog({
     get active() {
       return active;
     },
-    begin({ operation, principal, requestId, traceparent, isStreamed, tags, evaluation }) {
+    begin({ operation, principal, requestId, traceparent, isStreamed, tags, evaluation, mayShare = false }) {
       const at = clock.now();
       active += 1;
       const document: InvocationDocument = {
@@ -83,7 +85,7 @@ export function createInvocationLog({
         cached: false,
         attempts: [],
       };
-      const terms = { clock, prices, journals, budgets, principal, contentMode };
+      const terms = { clock, prices, journals, budgets, principal, contentMode, mayShare };
       return new InvocationRecord(document, { ...terms, onCalled: statistics.called, onFinal });
     },
   };

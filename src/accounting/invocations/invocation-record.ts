@@ -23,7 +23,12 @@ import { likelyOutputTokens } from '../../models/call/token-ceiling.ts';
 import { abortable } from '../../base/runtime/abortable.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { KeptContent, stricterOf, type ContentMode, type Variables } from './content.ts';
-import { toStoredStatus, type CallAttemptDocument, type InvocationDocument } from './invocation.ts';
+import {
+  toStoredStatus,
+  type CallAttemptDocument,
+  type InvocationDocument,
+  type RolloutDocument,
+} from './invocation.ts';
 import type { Journals, Paid } from './journals.ts';
 import type { EndedCall } from '../statistics/provider-health.ts';
 
@@ -35,6 +40,8 @@ export type InvocationFact =
       /** Undefined for a draft. */
       readonly version: number | undefined;
       readonly label: string | undefined;
+      /** How the label decided on the version; undefined without a rollout. */
+      readonly rollout?: Omit<RolloutDocument, 'outcome'> | undefined;
       /** Of which invocations the prompt allows to keep the content; undefined if it does not say. */
       readonly contentMode: ContentMode | undefined;
     }
@@ -78,6 +85,8 @@ export interface InvocationRecordDependencies {
   readonly principal: Principal;
   /** Of which invocations the content may be kept. */
   readonly contentMode: ContentMode;
+  /** Whether its answer can be that of another invocation. */
+  readonly mayShare: boolean;
   /** Called at the end of each call, unless it was canceled. */
   readonly onCalled: (call: EndedCall) => void;
   /** Called once, with the record when it is final. */
@@ -102,6 +111,8 @@ export class InvocationRecord implements AttemptLog {
   /** Undefined if it is not kept. */
   #content: KeptContent | undefined;
   #onFinal: ((spent: Spent) => void) | undefined;
+  /** The first target. */
+  #selected: { readonly provider: string; readonly model: string } | undefined;
 
   /** @param document with the status of an invocation whose process is killed */
   constructor(document: InvocationDocument, dependencies: InvocationRecordDependencies) {
@@ -115,6 +126,7 @@ export class InvocationRecord implements AttemptLog {
   note(fact: InvocationFact): void {
     const document = this.#document;
     if ('provider' in fact) {
+      this.#selected ??= fact;
       document.provider = fact.provider;
       document.model = fact.model;
       return;
@@ -123,7 +135,19 @@ export class InvocationRecord implements AttemptLog {
     document.prompt_slug = fact.slug;
     if (fact.version !== undefined) document.prompt_version = fact.version;
     if (fact.label !== undefined) document.label = fact.label;
+    if (fact.rollout !== undefined) this.#drawn(fact.rollout);
     this.#contentMode = stricterOf(this.#contentMode, fact.contentMode);
+  }
+
+  /**
+   * From now on, everything without a whole answer of the first target is a failure, with either version: also what the
+   * service refuses, because a version has a part in that, too. What can be the answer of another invocation does not
+   * count, because the evidence needs independent ones.
+   */
+  #drawn(rollout: Omit<RolloutDocument, 'outcome'>): void {
+    const { mayShare } = this.#dependencies;
+    this.#document.rollout = { ...rollout, outcome: mayShare ? 'not-counted' : 'failed' };
+    if (!mayShare) this.#document.rollout_failure = rollout.id;
   }
 
   /** Providers get this limit of output tokens because of a budget. */
@@ -231,6 +255,11 @@ export class InvocationRecord implements AttemptLog {
       const { provider, model, finishReason, isCached, result } = end.answer;
       this.#content?.answered(result);
       document.status = 'succeeded';
+      const isFirst = provider === this.#selected?.provider && model === this.#selected.model;
+      if (isFirst && document.rollout?.outcome === 'failed' && isWhole(finishReason)) {
+        document.rollout.outcome = 'whole';
+        delete document.rollout_failure;
+      }
       document.provider = provider;
       document.model = model;
       document.finish_reason = finishReason;
@@ -324,6 +353,10 @@ export class InvocationRecord implements AttemptLog {
   #elapsed(since: number): number {
     return Math.round(this.#dependencies.clock.monotonic() - since);
   }
+}
+
+function isWhole(reason: FinishReason): boolean {
+  return reason === 'stop' || reason === 'tool-calls';
 }
 
 /** What a call reserves of budgets, or why that is unknown. */

@@ -5,7 +5,13 @@ import { ensureIndexes } from '../../storage/db/indexes.ts';
 import type { PagedDatabase, Source, Span } from '../../storage/db/pages.ts';
 import { read, writeIdempotently } from '../../storage/db/writes.ts';
 import { countedMost, totalOf, type Entry, type Listing } from '../../base/lists/listing.ts';
-import type { CallAttemptDocument, CalledDocument, InvocationDocument, InvocationFilter } from './invocation.ts';
+import type {
+  CallAttemptDocument,
+  CalledDocument,
+  InvocationDocument,
+  InvocationFilter,
+  RolloutFailures,
+} from './invocation.ts';
 import { dayOf, timeOf } from './invocation-id.ts';
 import { dayIndexes, invocationSource } from './invocation-lists.ts';
 
@@ -29,6 +35,8 @@ export interface InvocationStore {
   walk(filter: InvocationFilter, after?: string): AsyncIterable<InvocationDocument[]>;
   /** What records say about calls, of a span, the earliest first. */
   called(span: Required<Span>): AsyncIterable<CalledDocument[]>;
+  /** The failures that count for a rollout, of invocations that began since then. */
+  rolloutFailures(id: string, since: Date): Promise<RolloutFailures[]>;
   /** The days that have a collection, the newest first. */
   days(): Promise<string[]>;
   drop(day: string): Promise<void>;
@@ -152,6 +160,19 @@ export function createInvocationStore({ db, pages }: PagedDatabase): InvocationS
         const source = sourceOf(day, { since, until });
         yield* pages.walk(source, { projection: calledFields });
       }
+    },
+    async rolloutFailures(id, since) {
+      const grouped = (await daysIn({ since })).map((day) =>
+        read(() =>
+          collectionOf(day)
+            .aggregate<{ _id: Omit<RolloutFailures, 'count'>; count: number }>([
+              { $match: { rollout_failure: id } },
+              { $group: { _id: { share: '$rollout.share', arm: '$rollout.arm' }, count: { $sum: 1 } } },
+            ])
+            .toArray(),
+        ),
+      );
+      return (await Promise.all(grouped)).flat().map(({ _id, count }) => ({ ..._id, count }));
     },
     days,
     async drop(day) {

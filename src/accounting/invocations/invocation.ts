@@ -58,6 +58,9 @@ export interface InvocationDocument {
   prompt_slug?: string;
   prompt_version?: number;
   label?: string;
+  rollout?: RolloutDocument;
+  /** Id of the rollout for which it counts as a failure. */
+  rollout_failure?: string;
   /** That it is for. */
   evaluation_id?: string;
   /** `name=value` */
@@ -82,6 +85,21 @@ export interface InvocationDocument {
   attempts: CallAttemptDocument[];
 }
 
+/** How a label decided which version an invocation runs, while a share of them runs another one. */
+export interface RolloutDocument {
+  id: string;
+  /** The share of the invocations that ran the other version, when it was drawn. */
+  share: number;
+  arm: 'stable' | 'canary';
+  /** `whole`: the first target gave a whole answer. */
+  outcome: 'whole' | 'failed' | 'not-counted';
+}
+
+/** Failures that count for a rollout. */
+export interface RolloutFailures extends Pick<RolloutDocument, 'share' | 'arm'> {
+  readonly count: number;
+}
+
 /** What is read of a record to add up costs. */
 export type CalledDocument = Pick<
   InvocationDocument,
@@ -104,6 +122,9 @@ export interface InvocationFilter {
   readonly promptId?: string | undefined;
   readonly version?: number | undefined;
   readonly label?: string | undefined;
+  readonly rollout?: string | undefined;
+  readonly arm?: RolloutDocument['arm'] | undefined;
+  readonly rolloutOutcome?: RolloutDocument['outcome'] | undefined;
   readonly authorId?: string | undefined;
   readonly provider?: string | undefined;
   readonly model?: string | undefined;

@@ -62,6 +62,22 @@ export function list<Value, Stored, Shown, Sent>(
   };
 }
 
+/** A value that can be absent. */
+export function optional<Value, Stored, Shown, Sent>(
+  of: Kind<Value, Stored, Shown, Sent>,
+): Kind<Value | undefined, Stored | undefined, Shown | undefined, Sent | undefined> {
+  const unlessAbsent =
+    <From, To>(map: (value: From) => To) =>
+    (value: From | undefined): To | undefined =>
+      value === undefined ? undefined : map(value);
+  return {
+    toStored: unlessAbsent((value: Value) => of.toStored(value)),
+    fromStored: unlessAbsent((stored: Stored) => of.fromStored(stored)),
+    show: unlessAbsent((value: Value) => of.show(value)),
+    read: unlessAbsent((sent: Sent) => of.read(sent)),
+  };
+}
+
 type Members = Readonly<Record<string, Kind>>;
 
 /** An object whose members are all set. Their names are in camel case in the code, else in snake case. */

@@ -100,7 +100,7 @@ interface Composed extends Omit<Preview, 'limits'>, Pick<Plan, 'retries' | 'vari
  */
 export interface Planner {
   /**
-   * A stored prompt, with overrides.
+   * A stored prompt, with overrides. If the request names a label with a rollout, a draw decides on the version.
    *
    * @throws {ProblemError} In this order: prompt-not-found, version-not-found, unknown-label; missing-variables,
    *   unknown-variables, rendered-prompt-too-large; inconsistent-content, unknown-provider, invalid-provider-option,
@@ -133,11 +133,14 @@ export interface PlannerDependencies {
 export function createPlanner({ prompts, providers }: PlannerDependencies): Planner {
   const isKnownProvider = (id: string): boolean => providers.get(id) !== undefined;
 
-  const find = async ({ slugOrId, draft, label, note, ...selection }: StoredPrompt & Pick<PromptRequest, 'draft'>) => {
-    const found = await prompts.resolve(slugOrId, { label, ...selection });
-    const { id, slug, version, content, invocationContent } = found;
+  const find = async (
+    { slugOrId, draft, label, note, ...selection }: StoredPrompt & Pick<PromptRequest, 'draft'>,
+    draws = false,
+  ) => {
+    const found = await prompts.resolve(slugOrId, { label, draws: draws && draft === undefined, ...selection });
+    const { id, slug, version, content, invocationContent, rollout } = found;
     const ran = draft === undefined ? version : undefined;
-    note({ prompt: id, version: ran, slug, label, contentMode: invocationContent });
+    note({ prompt: id, version: ran, slug, label, rollout, contentMode: invocationContent });
     return { id, version, content: withDraft(content, draft, { isKnownProvider }) };
   };
 
@@ -150,14 +153,14 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
     return { prompt: { id, version }, content, messages, variables: used, unknownVariables: unknown };
   };
 
-  const compose = async (request: PromptRequest): Promise<Composed> => {
+  const compose = async (request: PromptRequest, draws = false): Promise<Composed> => {
     const {
       prompt,
       content: stored,
       messages,
       variables,
       unknownVariables,
-    } = render(await find(request), request.variables);
+    } = render(await find(request, draws), request.variables);
     const { overrides = {}, checksSchemas, reach } = request;
     const content = withOverrides(stored, overrides, { isKnownProvider, checksSchemas });
     const selected = selectModel(providers, stored, request, reach);
@@ -187,8 +190,10 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
     },
 
     async fromPrompt(request) {
-      const { prompt, limits, retries, variables, promptMessages, unknownVariables, pointerOf } =
-        await compose(request);
+      const { prompt, limits, retries, variables, promptMessages, unknownVariables, pointerOf } = await compose(
+        request,
+        true,
+      );
       const targets = await held(supportedTargets(limits, request.unsupported, pointerOf), request.reach, pointerOf);
       // What the stored prompt promises holds on every path.
       const checksAnswers = request.checksSchemas !== false || request.overrides?.responseFormat === undefined;

@@ -76,7 +76,8 @@ const idHeader = 'X-Invocation-Id';
 export function createInvocations({ generator, invocations }: InvocationDependencies): PrepareInvocation {
   return async (invoker, makePlan, { timeoutMs, cache = noCache, operation, isStreamed, showsThinking, tags }) => {
     const { principal, requestId, traceparent, tracestate } = invoker;
-    const record = invocations.begin({ operation, principal, requestId, traceparent, isStreamed, tags });
+    const mayShare = cache.store || cache.onlyIfCached;
+    const record = invocations.begin({ operation, principal, requestId, traceparent, isStreamed, tags, mayShare });
     invoker.addHeader(idHeader, record.id);
     invoker.note({ invocation: record.id });
     const note = (known: Known): void => {

@@ -1,10 +1,10 @@
 import { requireUnchanged } from '../../base/editing/read-only-fields.ts';
-import { ifMatch, preconditionRequired, requireConditions, type Conditions } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { answerPage } from '../../http/list-answer.ts';
 import { requireOverride } from './require-override.ts';
 import { showLabel, showMove } from './label.ts';
-import type { FoundLabel, LabelPrecondition, Labels } from './labels.ts';
+import { labelExpectation, labelTag } from './entity-tag.ts';
+import type { LabelPrecondition, Labels } from './labels.ts';
 
 type LabelOperations = Pick<
   OperationHandlers,
@@ -19,13 +19,13 @@ export function labelOperations(labels: Labels): LabelOperations {
     },
     async getLabel({ path }) {
       const found = await labels.get(path.slugOrId, path.label);
-      return { status: 200, headers: { ETag: tagOf(found) }, body: showLabel(found.label) };
+      return { status: 200, headers: { ETag: labelTag(found) }, body: showLabel(found.label) };
     },
     async setLabel({ path: { slugOrId, label: name }, headers, body, context }) {
       context.note({ prompt: slugOrId, label: name, version: body.version });
       const { version, accept_warnings: acceptsWarnings = false, override, warnings: _, ...others } = body;
       if (override !== undefined) requireOverride(context.principal);
-      const isExpected = expectation(name, headers);
+      const isExpected = labelExpectation(name, headers);
       const precondition: LabelPrecondition = (present) => {
         isExpected(present);
         requireUnchanged(others, present === undefined ? { name } : showLabel(present.label));
@@ -34,34 +34,19 @@ export function labelOperations(labels: Labels): LabelOperations {
       const { isNew, warnings, ...found } = await labels.set(slugOrId, target, precondition, context);
       context.note({ prompt: found.promptId });
       const shown = { ...showLabel(found.label), ...(warnings.length > 0 && { warnings: [...warnings] }) };
-      const answer = { headers: { ETag: tagOf(found) }, body: shown };
+      const answer = { headers: { ETag: labelTag(found) }, body: shown };
       if (!isNew) return { status: 200, ...answer };
       const Location = `/api/v1/prompts/${found.promptId}/labels/${name}`;
       return { status: 201, ...answer, headers: { ...answer.headers, Location } };
     },
     async deleteLabel({ path, headers, context }) {
       context.note({ prompt: path.slugOrId, label: path.label });
-      await labels.remove(path.slugOrId, path.label, expectation(path.label, headers), context);
+      await labels.remove(path.slugOrId, path.label, labelExpectation(path.label, headers), context);
       return { status: 200, body: { ok: true } };
     },
     listLabelMoves(input) {
       const { slugOrId, label } = input.path;
       return answerPage(input, () => labels.listMoves(slugOrId, label), showMove);
     },
-  };
-}
-
-/** Changes by each move, and never repeats: the moves of a label are numbered, also over deletions. */
-function tagOf({ promptId, label }: FoundLabel): string {
-  return `"${promptId}.${label.name}.${label.sequence}"`;
-}
-
-/** What the request expects of a label. One that exists cannot be changed without `If-Match`. */
-function expectation(name: string, conditions: Conditions): LabelPrecondition {
-  return (present) => {
-    requireConditions(conditions, `label "${name}"`, present && ((field) => ifMatch(field, tagOf(present))));
-    if (present !== undefined && conditions['If-Match'] === undefined) {
-      throw preconditionRequired(`The label "${name}" exists: send its ETag as If-Match.`);
-    }
   };
 }

@@ -6,6 +6,7 @@ import { read, upsertOnce } from '../../storage/db/writes.ts';
 import type { StoredOf } from '../../base/fields/kinds.ts';
 import type { Listing } from '../../base/lists/listing.ts';
 import { createArchive, numberedEntries, type Archive } from '../archive-store.ts';
+import { rolloutOfMove, type Rollout } from '../evaluations/rollouts/rollout.ts';
 import { release, type StoredRelease } from './gate.ts';
 import { releaseWarningList, type LabelMove } from './label.ts';
 
@@ -24,6 +25,12 @@ export interface LabelMoveStore extends Archive {
     move: Pick<LabelMove, 'name' | 'sequence'>,
     except?: number,
   ): Promise<number | undefined>;
+  /** The archived end of the last rollout of a label with these two versions. */
+  findEnded(
+    promptId: string,
+    name: string,
+    versions: Pick<Rollout, 'stable' | 'version'>,
+  ): Promise<Rollout | undefined>;
   /** The moves of a label up to this one, the latest first: this one as given, the others archived. */
   list(promptId: string, last: LabelMove): Listing<LabelMove>;
 }
@@ -40,6 +47,8 @@ interface MoveDocument {
   warnings?: NonNullable<StoredOf<typeof releaseWarningList>>;
   /** Absent if no gate asked. */
   gate?: StoredRelease;
+  /** Absent without one. */
+  rollout?: NonNullable<StoredOf<typeof rolloutOfMove>>;
   moved_at: Date;
   author: AuthorRef;
 }
@@ -76,6 +85,12 @@ export function createLabelMoveStore(database: PagedDatabase): LabelMoveStore {
       const document = await read(() => moves.findOne(filter, { sort: { sequence: -1 } }));
       return document?.version;
     },
+    async findEnded(promptId, name, { stable, version }) {
+      const versions = { 'rollout.stable': stable, 'rollout.version': version };
+      const filter = { prompt_id: promptId, label: name, ...versions, 'rollout.ended.reason': { $gt: '' } };
+      const document = await read(() => moves.findOne(filter, { sort: { sequence: -1 } }));
+      return rolloutOfMove.fromStored(document?.rollout);
+    },
     list: (promptId, last) => ({
       entries: (start, most) =>
         numberedEntries(start, most, {
@@ -97,6 +112,7 @@ function moveId(promptId: string, name: string, sequence: number): string {
 
 function toDocument(promptId: string, move: LabelMove): MoveDocument {
   const { name, sequence, version, movedAt, author } = move;
+  const rollout = rolloutOfMove.toStored(move.rollout);
   const warnings = releaseWarningList.toStored(move.warnings ?? []);
   const gate = release.toStored(move.release);
   return {
@@ -107,12 +123,15 @@ function toDocument(promptId: string, move: LabelMove): MoveDocument {
     ...(version !== undefined && { version }),
     ...(warnings !== undefined && { warnings }),
     ...(gate !== undefined && { gate }),
+    ...(rollout !== undefined && { rollout }),
     moved_at: movedAt,
     author,
   };
 }
 
-function fromDocument({ label, sequence, version, warnings, gate, moved_at, author }: MoveDocument): LabelMove {
-  const move = { name: label, sequence, warnings: releaseWarningList.fromStored(warnings), movedAt: moved_at, author };
+function fromDocument({ label, sequence, version, moved_at, author, gate, ...document }: MoveDocument): LabelMove {
+  const warnings = releaseWarningList.fromStored(document.warnings);
+  const rollout = rolloutOfMove.fromStored(document.rollout);
+  const move = { name: label, sequence, warnings, rollout, movedAt: moved_at, author };
   return { ...move, release: release.fromStored(gate), ...(version !== undefined && { version }) };
 }

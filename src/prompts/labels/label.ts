@@ -2,11 +2,12 @@ import { author } from '../../base/fields/author.ts';
 import type { AuthorRef } from '../../base/limits/principal.ts';
 import type { components } from '../../../generated/types.ts';
 import { integer, list, moment, object, same, text, type Kind, type StoredOf } from '../../base/fields/kinds.ts';
+import { rolloutOfMove, showRollout, type Rollout } from '../evaluations/rollouts/rollout.ts';
 import type { ReleaseWarning } from '../templates/release-warnings.ts';
 import { copyRelease, release, type Release } from './gate.ts';
 
 /** What every move has: its number among the moves of its label, from 1, and who made it when. */
-const move = { name: text, sequence: integer, movedAt: moment, author };
+const move = { name: text, sequence: integer, movedAt: moment, author, rollout: rolloutOfMove };
 
 const warningList = list(object({ code: same<ReleaseWarning['code']>(), detail: text, pointer: text }));
 /** Absent in documents if there are none. */
@@ -30,11 +31,12 @@ export type LabelDeletion = ReturnType<typeof labelDeletion.fromStored>;
 /** A label as its last move left it. */
 export type Label = ReturnType<typeof label.fromStored>;
 /** The creation, a move or a deletion of a label. */
-export interface LabelMove extends LabelDeletion {
+export interface LabelMove extends Omit<LabelDeletion, 'rollout'> {
   /** The version that the label names from then on; `undefined` for a deletion. */
   readonly version?: number;
   readonly warnings?: Label['warnings'];
   readonly release?: Release | undefined;
+  readonly rollout?: Rollout | undefined;
 }
 
 const stored = list(label);
@@ -70,10 +72,11 @@ export function showMove({
   };
 }
 
-function showMoved({ sequence, movedAt, author }: Omit<LabelDeletion, 'name'>): {
+function showMoved({ sequence, movedAt, author, rollout }: Omit<LabelMove, 'name'>): {
   sequence: number;
   moved_at: string;
   author: AuthorRef;
+  rollout?: components['schemas']['Rollout'];
 } {
-  return { sequence, moved_at: movedAt.toISOString(), author };
+  return { sequence, moved_at: movedAt.toISOString(), author, ...(rollout && { rollout: showRollout(rollout) }) };
 }

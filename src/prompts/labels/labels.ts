@@ -13,6 +13,8 @@ import type { Prompt, PromptContent } from '../prompt.ts';
 import { promptNotFound, versionNotFound, type Prompts } from '../prompts.ts';
 import { releaseWarnings, type ReleaseWarning } from '../templates/release-warnings.ts';
 import { contentWarnings, type ContentWarning } from '../templates/warnings.ts';
+import type { RolloutCounting } from '../evaluations/rollouts/rollout-counts.ts';
+import { isRunning, type RolloutEndReason } from '../evaluations/rollouts/rollout.ts';
 import {
   candidacyOf,
   contractOf,
@@ -81,11 +83,39 @@ export interface Labels {
   get(slugOrId: string, name: string): Promise<FoundLabel>;
   /**
    * Makes a label name a version: creates or moves it, unless it already names this version. A move stores what can
-   * break callers, compared with the version before.
+   * break callers, compared with the version before. It ends a rollout.
    * @throws {ProblemError} version-not-found, too-many-labels, warnings-not-accepted, release-not-shown, edit-conflict,
    * and what the precondition throws
    */
   set(slugOrId: string, target: LabelTarget, precondition: LabelPrecondition, author: Author): Promise<SetLabel>;
+  /**
+   * Changes a label that exists, as a move.
+   * @param change returns what it changes; undefined for nothing
+   * @throws {ProblemError} label-not-found, edit-conflict, and what the precondition and the change throw
+   */
+  revise(
+    slugOrId: string,
+    name: string,
+    precondition: LabelPrecondition,
+    author: Author,
+    change: (
+      prompt: Prompt,
+      label: Label,
+    ) => Promise<Partial<Pick<Label, 'version' | 'warnings' | 'rollout' | 'release'>> | undefined>,
+  ): Promise<FoundLabel>;
+  /**
+   * What a version changes for callers of a label, before it becomes what the label names.
+   * @throws {ProblemError} version-not-found, warnings-not-accepted
+   */
+  compare(
+    prompt: Prompt,
+    label: Label | undefined,
+    target: Pick<LabelTarget, 'version' | 'acceptsWarnings'>,
+  ): Promise<{
+    readonly content: PromptContent;
+    readonly warnings: readonly ContentWarning[];
+    readonly changes: ReleaseWarning[];
+  }>;
   /** @throws {ProblemError} label-not-found, edit-conflict, and what the precondition throws */
   remove(slugOrId: string, name: string, precondition: LabelPrecondition, author: Author): Promise<void>;
   /**
@@ -127,6 +157,7 @@ export interface LabelsOptions {
   readonly decide: Decide;
   readonly clock: Pick<Clock, 'now'>;
   readonly random: Pick<Random, 'uuid'>;
+  readonly rollouts: Pick<RolloutCounting, 'end'>;
   /** Shared with others that write to prompts. */
   readonly editQueue?: EditQueue;
 }
@@ -139,6 +170,7 @@ const audited: AuditedKind<Audited> = {
     overrides: Object.fromEntries(
       labels.flatMap(({ name, release }) => (release?.override === undefined ? [] : [[name, release.override]])),
     ),
+    ...showRollouts(labels),
     gates: Object.fromEntries(gates.map((gate) => [gate.label, gateFields.show(gate)])),
   }),
 };
@@ -163,6 +195,7 @@ export function createLabels({
   decide,
   clock,
   random,
+  rollouts,
   editQueue = createEditQueue(),
 }: LabelsOptions): Labels {
   /** Reads the prompt, changes a label or a gate, and starts again if another writer changed the prompt in the meantime. */
@@ -214,14 +247,35 @@ export function createLabels({
     return { promptId: prompt.id, gate };
   };
 
-  const nextMove = (name: string, last: LabelMove | undefined, author: Author): LabelDeletion => ({
+  const numbered = (name: string, last: LabelMove | undefined, author: Author): Omit<LabelDeletion, 'rollout'> => ({
     name,
     sequence: (last?.sequence ?? 0) + 1,
     movedAt: last === undefined ? clock.now() : changeTime(last.movedAt, clock.now()),
     author: authorOf(author.principal),
   });
 
+  /** With the end of a rollout that is in progress. */
+  const nextMove = async (
+    { id, name, last }: { id: string; name: string; last: LabelMove | undefined },
+    author: Author,
+    reason: RolloutEndReason,
+  ): Promise<LabelDeletion> => ({
+    ...numbered(name, last, author),
+    rollout: isRunning(last?.rollout) ? await rollouts.end(id, last.rollout, reason) : undefined,
+  });
+
+  const compare: Labels['compare'] = async (prompt, label, { version, acceptsWarnings }) => {
+    if (version > prompt.version) throw versionNotFound(prompt.slug, version);
+    const content = await contentOf(prompt, version);
+    const warnings = contentWarnings(content);
+    if (!acceptsWarnings) requireNone(warnings, prompt.slug, version);
+    const former = label && (await contentOf(prompt, label.version));
+    const changes = former === undefined ? [] : releaseWarnings(contractOf(former), contractOf(content));
+    return { content, warnings, changes };
+  };
+
   return {
+    compare,
     async list(slugOrId) {
       const { labels = [] } = await prompts.get(slugOrId);
       return listingOf(labels, ({ name }) => ({ at: 0, id: name }));
@@ -238,33 +292,44 @@ export function createLabels({
         const { id: promptId, labels = [] } = prompt;
         const present = findLabel(labels, name);
         precondition(present && { promptId, label: present });
-        const content = await contentOf(prompt, version);
-        const warnings = contentWarnings(content);
-        if (present?.version === version) {
-          const all = [...warnings, ...present.warnings];
+        if (present?.version === version && !isRunning(present.rollout)) {
+          const all = [...contentWarnings(await contentOf(prompt, version)), ...present.warnings];
           return { result: { promptId, label: present, isNew: false, warnings: all } };
         }
         if (present === undefined && labels.length >= maxLabels) throw tooMany(slugOrId);
-        if (!acceptsWarnings) requireNone(warnings, slugOrId, version);
-        const former = present && (await contentOf(prompt, present.version));
-        const changes = former === undefined ? [] : releaseWarnings(contractOf(former), contractOf(content));
+        const { content, warnings, changes } = await compare(prompt, present, { version, acceptsWarnings });
         const release = await requireRelease(prompt, { name, version, content, override }, past, decide);
-        const label = { ...nextMove(name, await lastMove(prompt, name), author), version, warnings: changes, release };
-        const others = labels.filter((one) => one !== present);
-        const next = [...others, label].sort((one, other) => (one.name < other.name ? -1 : 1));
+        const last = await lastMove(prompt, name);
+        const move = await nextMove({ id: promptId, name, last }, author, 'label-moved');
+        const label = { ...move, version, warnings: changes, release };
         return {
-          change: { labels: next, deletedLabel: undefined },
+          change: { labels: withLabel(labels, label), deletedLabel: undefined },
           replaced: present,
           result: { promptId, label, isNew: present === undefined, warnings: [...warnings, ...changes] },
         };
       }),
+    revise: (slugOrId, name, precondition, author, change) =>
+      edit<FoundLabel>(slugOrId, author, async (prompt) => {
+        const { id: promptId, labels = [] } = prompt;
+        const present = findLabel(labels, name);
+        if (present === undefined) throw notFound(slugOrId, name);
+        precondition({ promptId, label: present });
+        const changes = await change(prompt, present);
+        if (changes === undefined) return { result: { promptId, label: present } };
+        const label = { ...present, ...numbered(name, present, author), warnings: [], ...changes };
+        const next = { labels: withLabel(labels, label), deletedLabel: undefined };
+        return { change: next, replaced: present, result: { promptId, label } };
+      }),
     remove: (slugOrId, name, precondition, author) =>
-      edit(slugOrId, author, ({ id: promptId, labels = [] }) => {
+      edit(slugOrId, author, async ({ id: promptId, labels = [] }) => {
         const present = findLabel(labels, name);
         if (present === undefined) throw notFound(slugOrId, name);
         precondition({ promptId, label: present });
         return {
-          change: { labels: labels.filter((one) => one !== present), deletedLabel: nextMove(name, present, author) },
+          change: {
+            labels: labels.filter((one) => one !== present),
+            deletedLabel: await nextMove({ id: promptId, name, last: present }, author, 'label-deleted'),
+          },
           replaced: present,
           result: undefined,
         };
@@ -329,6 +394,20 @@ function beforeAndAfter(prompt: Prompt, change: LabelChange): Record<'before' | 
     before: { id, name, labels, gates: without(gates, next) },
     after: { id, name, labels: change.labels ?? labels, gates: without(next, gates) },
   };
+}
+
+/** The labels with this one, which replaces one of its name. */
+function withLabel(labels: readonly Label[], label: Label): Label[] {
+  const others = labels.filter(({ name }) => name !== label.name);
+  return [...others, label].sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** The shares of invocations that run other versions. Absent if there are none. */
+function showRollouts(labels: readonly Label[]): object {
+  const running = labels.flatMap(({ name, rollout }) =>
+    isRunning(rollout) ? [[name, { version: rollout.version, share: rollout.share }] as const] : [],
+  );
+  return running.length === 0 ? {} : { rollouts: Object.fromEntries(running) };
 }
 type Audited = Pick<Prompt, 'id' | 'name' | 'labels' | 'gates'>;
 

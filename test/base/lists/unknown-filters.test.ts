@@ -33,6 +33,8 @@ const unknown: Readonly<Record<string, readonly string[]>> = {
   tag: ['team=no-such-team'],
   refused_by: ['no-such-budget'],
   evaluation_id: [unknownId],
+  rollout_id: [unknownId],
+  arm: ['canary'],
 };
 /** Parameters of queries that name nothing. */
 const others = new Set([

@@ -20,7 +20,8 @@ function labels(): Labels {
   const store = createPromptStore(setup.database);
   const prompts = createPrompts({ ...system, store, cascades: [], isKnownProvider: () => true });
   const decide = () => Promise.reject(new Error('there is no gate'));
-  return createLabels({ ...system, store, prompts, moves: createLabelMoveStore(setup.database), decide });
+  const rollouts = { end: () => Promise.reject(new Error('there are none')) };
+  return createLabels({ ...system, store, prompts, rollouts, moves: createLabelMoveStore(setup.database), decide });
 }
 
 describe('200', () => {

@@ -25,4 +25,5 @@ export const guides: readonly { title: string; place: string }[] = [
   {"title":"Data sets","place":"#/data-sets"},
   {"title":"Evaluate a version","place":"#/evaluate-a-version"},
   {"title":"Gate a release","place":"#/gate-a-release"},
+  {"title":"Canaries","place":"#/canaries"},
 ];

@@ -50,6 +50,10 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     set: { method: 'PUT', path: '/api/v1/prompts/{slugOrId}/labels/{label}', input: 'body' },
     delete: { method: 'DELETE', path: '/api/v1/prompts/{slugOrId}/labels/{label}' },
     listMoves: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/labels/{label}/history', input: 'query', page: true },
+    getRollout: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/labels/{label}/rollout' },
+    setRollout: { method: 'PUT', path: '/api/v1/prompts/{slugOrId}/labels/{label}/rollout', input: 'body' },
+    deleteRollout: { method: 'DELETE', path: '/api/v1/prompts/{slugOrId}/labels/{label}/rollout' },
+    promoteRollout: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/labels/{label}/rollout/promote', repeatable: true },
   },
   gates: {
     get: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/labels/{label}/gate' },
@@ -216,6 +220,10 @@ export type OperationName =
   | 'gates.createEvaluation'
   | 'gates.getVersion'
   | 'labels.listMoves'
+  | 'labels.getRollout'
+  | 'labels.setRollout'
+  | 'labels.deleteRollout'
+  | 'labels.promoteRollout'
   | 'prompts.invoke'
   | 'prompts.stream'
   | 'prompts.render'

@@ -354,7 +354,8 @@ export interface LabelsResource {
    * List the moves of a label.
    *
    * Lists which versions the label has named, the latest first: its creation, each move, and deletions. `warnings` of
-   * a move are the differences from the version before that can break callers. It also works for a label that was
+   * a move are the differences from the version before that can break callers. `rollout` is what
+   * the move started, changed or ended. It also works for a label that was
    * deleted. The history is deleted with the prompt.
    *
    * @param slugOrId The prompt's slug, its id or one of its aliases.
@@ -362,6 +363,82 @@ export interface LabelsResource {
    * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404)
    */
   listMoves(slugOrId: string, label: string, query?: Query<'listLabelMoves'>, options?: CallOptions<'listLabelMoves'>): ListCall<Schemas['LabelMovePage']>;
+
+  /**
+   * Get a rollout.
+   *
+   * Returns the rollout of a label: what was counted of both versions until now, the evidence, and what happens at the
+   * end. After its end it is returned until the label moves again. Its `ETag` is that of the label.
+   *
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
+   * @param label Name of the label.
+   * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404), `rollout-not-found` (404)
+   */
+  getRollout(slugOrId: string, label: string, options?: CallOptions<'getRollout'> & { ifNoneMatch?: undefined }): Call<Schemas['Rollout']>;
+  /**
+   * Get a rollout.
+   *
+   * Returns the rollout of a label: what was counted of both versions until now, the evidence, and what happens at the
+   * end. After its end it is returned until the label moves again. Its `ETag` is that of the label.
+   *
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
+   * @param label Name of the label.
+   * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404), `rollout-not-found` (404)
+   */
+  getRollout(slugOrId: string, label: string, options: CallOptions<'getRollout'>): Call<Schemas['Rollout'] | undefined>;
+
+  /**
+   * Start or change a rollout.
+   *
+   * Runs a version in a share of the invocations by this label, drawn for each of them, and watches its failures. The
+   * label names the same version as before. Rendering, test runs and evaluations use that version, too; so do all
+   * invocations after the hours.
+   *
+   * Invocations count once, in the version that they ran. Everything without a whole answer of the first target is a
+   * failure: also the answer of a fallback, an answer that breaks its format, is cut or filtered, a missing variable, a
+   * budget that refuses the call, a caller who leaves. Not counted are invocations that may use the cache: their answers
+   * can be those of others.
+   *
+   * As soon as the failures show that the version fails more often (`evidence` reaches `threshold`), the rollout is
+   * ended, and the next invocation in every process runs the version that the label names. At the end of the hours, the
+   * label moves to the version if `promote` asks for it, else nothing changes. See [Canaries](/docs#/canaries).
+   *
+   * The gate of the label is asked at the start, and not again at the end or for a change.
+   *
+   * If a rollout of this version is in progress, its share and its end are changed. What was counted stays: also that of
+   * an earlier rollout of the same two versions. Each change is a move of the label, so send the `ETag` of the label as
+   * `If-Match`; any PUT or DELETE of the label ends the rollout.
+   *
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
+   * @param label Name of the label.
+   * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404), `version-not-found` (404), `rollout-not-possible` (409), `warnings-not-accepted` (409), `release-not-shown` (409), `edit-conflict` (409), `precondition-failed` (412), `precondition-required` (428)
+   */
+  setRollout(slugOrId: string, label: string, body: Schemas['RolloutTarget'], options?: CallOptions<'setRollout'>): Call<Schemas['Rollout']>;
+
+  /**
+   * End a rollout.
+   *
+   * Ends the rollout. All invocations run the version that the label names. What was counted stays in the history.
+   *
+   * Send the `ETag` of the label as `If-Match`. Without it, the answer is 428 `precondition-required`.
+   *
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
+   * @param label Name of the label.
+   * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404), `rollout-not-found` (404), `edit-conflict` (409), `precondition-failed` (412), `precondition-required` (428)
+   */
+  deleteRollout(slugOrId: string, label: string, options?: CallOptions<'deleteRollout'>): Call<Schemas['Confirmation']>;
+
+  /**
+   * Promote a rollout.
+   *
+   * Ends the rollout now, and moves the label to its version. Send the `ETag` of the label as `If-Match`. Without it, the
+   * answer is 428 `precondition-required`.
+   *
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
+   * @param label Name of the label.
+   * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404), `rollout-not-found` (404), `edit-conflict` (409), `precondition-failed` (412), `precondition-required` (428)
+   */
+  promoteRollout(slugOrId: string, label: string, options?: CallOptions<'promoteRollout'>): Call<Schemas['Rollout']>;
 }
 
 /**
@@ -739,10 +816,10 @@ export interface ServiceResource {
    * List what needs attention.
    *
    * Returns what fails now, the most serious first: providers that do not answer, budgets that refuse calls, the object
-   * storage if it does not work, versions of prompts of which at least a tenth of the invocations of the last hour failed, integrations that are disabled or whose
+   * storage if it does not work, versions of prompts of which at least a tenth of the invocations of the last hour failed, rollouts that were ended because of their failures (until the label moves), integrations that are disabled or whose
    * receivers fail. It is read at once from what all processes have written, which can be some seconds old.
    *
-   * Each kind needs the scope of its own list, and is left out without it: `prompts:read` for providers, `budgets:read`,
+   * Each kind needs the scope of its own list, and is left out without it: `prompts:read` for providers and rollouts, `budgets:read`,
    * `metrics:read` for the storage, `invocations:read` for prompts, `integrations:read`. `kinds` says which were looked at. A key that is limited to some
    * prompts, models or locations gets 403.
    */

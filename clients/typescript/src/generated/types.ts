@@ -388,12 +388,82 @@ export interface paths<Other = string & {}> {
         /**
          * List the moves of a label
          * @description Lists which versions the label has named, the latest first: its creation, each move, and deletions. `warnings` of
-         *     a move are the differences from the version before that can break callers. It also works for a label that was
+         *     a move are the differences from the version before that can break callers. `rollout` is what
+         *     the move started, changed or ended. It also works for a label that was
          *     deleted. The history is deleted with the prompt.
          */
         get: operations<Other>["listLabelMoves"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/{slugOrId}/labels/{label}/rollout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a rollout
+         * @description Returns the rollout of a label: what was counted of both versions until now, the evidence, and what happens at the
+         *     end. After its end it is returned until the label moves again. Its `ETag` is that of the label.
+         */
+        get: operations<Other>["getRollout"];
+        /**
+         * Start or change a rollout
+         * @description Runs a version in a share of the invocations by this label, drawn for each of them, and watches its failures. The
+         *     label names the same version as before. Rendering, test runs and evaluations use that version, too; so do all
+         *     invocations after the hours.
+         *
+         *     Invocations count once, in the version that they ran. Everything without a whole answer of the first target is a
+         *     failure: also the answer of a fallback, an answer that breaks its format, is cut or filtered, a missing variable, a
+         *     budget that refuses the call, a caller who leaves. Not counted are invocations that may use the cache: their answers
+         *     can be those of others.
+         *
+         *     As soon as the failures show that the version fails more often (`evidence` reaches `threshold`), the rollout is
+         *     ended, and the next invocation in every process runs the version that the label names. At the end of the hours, the
+         *     label moves to the version if `promote` asks for it, else nothing changes. See [Canaries](/docs#/canaries).
+         *
+         *     The gate of the label is asked at the start, and not again at the end or for a change.
+         *
+         *     If a rollout of this version is in progress, its share and its end are changed. What was counted stays: also that of
+         *     an earlier rollout of the same two versions. Each change is a move of the label, so send the `ETag` of the label as
+         *     `If-Match`; any PUT or DELETE of the label ends the rollout.
+         */
+        put: operations<Other>["setRollout"];
+        post?: never;
+        /**
+         * End a rollout
+         * @description Ends the rollout. All invocations run the version that the label names. What was counted stays in the history.
+         *
+         *     Send the `ETag` of the label as `If-Match`. Without it, the answer is 428 `precondition-required`.
+         */
+        delete: operations<Other>["deleteRollout"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/{slugOrId}/labels/{label}/rollout/promote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Promote a rollout
+         * @description Ends the rollout now, and moves the label to its version. Send the `ETag` of the label as `If-Match`. Without it, the
+         *     answer is 428 `precondition-required`.
+         */
+        post: operations<Other>["promoteRollout"];
         delete?: never;
         options?: never;
         head?: never;
@@ -855,10 +925,10 @@ export interface paths<Other = string & {}> {
         /**
          * List what needs attention
          * @description Returns what fails now, the most serious first: providers that do not answer, budgets that refuse calls, the object
-         *     storage if it does not work, versions of prompts of which at least a tenth of the invocations of the last hour failed, integrations that are disabled or whose
+         *     storage if it does not work, versions of prompts of which at least a tenth of the invocations of the last hour failed, rollouts that were ended because of their failures (until the label moves), integrations that are disabled or whose
          *     receivers fail. It is read at once from what all processes have written, which can be some seconds old.
          *
-         *     Each kind needs the scope of its own list, and is left out without it: `prompts:read` for providers, `budgets:read`,
+         *     Each kind needs the scope of its own list, and is left out without it: `prompts:read` for providers and rollouts, `budgets:read`,
          *     `metrics:read` for the storage, `invocations:read` for prompts, `integrations:read`. `kinds` says which were looked at. A key that is limited to some
          *     prompts, models or locations gets 403.
          */
@@ -3612,6 +3682,131 @@ export interface components<Other = string & {}> {
             override?: string;
         };
         /**
+         * RolloutShare
+         * @description The share of the invocations that run the version of the rollout.
+         * @example 0.1
+         */
+        RolloutShare: number;
+        /**
+         * RolloutPromotion
+         * @description At the end of the hours, the label is moved to the version if so many invocations of it were counted. Without this, the rollout only ends.
+         * @example {
+         *       "min_requests": 1000
+         *     }
+         */
+        RolloutPromotion: {
+            /**
+             * @description Invocations of the version, as `canary.requests` has them.
+             * @example 1000
+             */
+            min_requests: number;
+        };
+        /**
+         * RolloutArm
+         * @description What was counted of the invocations that ran one of the versions.
+         * @example {
+         *       "requests": 241,
+         *       "failures": 6
+         *     }
+         */
+        RolloutArm: {
+            /**
+             * Format: int64
+             * @description Invocations that count.
+             * @example 241
+             */
+            requests: number;
+            /**
+             * @description True if there are more. Absent if `requests` is exact.
+             * @example true
+             */
+            requests_is_minimum?: boolean;
+            /**
+             * Format: int64
+             * @description Those without a whole answer of the first target.
+             * @example 6
+             */
+            failures: number;
+        };
+        /**
+         * Rollout
+         * @description A share of the invocations by a label runs another version for some hours, and the failures of both are compared. In a label and in its history, the counts are there once it has ended.
+         * @example {
+         *       "id": "2f6d1f0e-6f0a-4c57-9d3e-8b1a7c5e4d20",
+         *       "stable_version": 7,
+         *       "version": 8,
+         *       "share": 0.1,
+         *       "started_at": "2026-11-06T09:00:00.000Z",
+         *       "ends_at": "2026-11-07T09:00:00.000Z",
+         *       "author": {
+         *         "type": "key",
+         *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *         "name": "Release pipeline"
+         *       },
+         *       "promote": {
+         *         "min_requests": 1000
+         *       },
+         *       "stable": {
+         *         "requests": 2187,
+         *         "failures": 20
+         *       },
+         *       "canary": {
+         *         "requests": 241,
+         *         "failures": 6
+         *       },
+         *       "evidence": 3.25,
+         *       "threshold": 100,
+         *       "at_end": "ended"
+         *     }
+         */
+        Rollout: {
+            /**
+             * @description Id of the rollout. The records of its invocations have it.
+             * @example 2f6d1f0e-6f0a-4c57-9d3e-8b1a7c5e4d20
+             */
+            id: string;
+            /**
+             * @description The version that the label named when the rollout began. The other invocations run it.
+             * @example 7
+             */
+            stable_version: number;
+            /**
+             * @description The version that a share of the invocations runs.
+             * @example 8
+             */
+            version: number;
+            share: components<Other>["schemas"]["RolloutShare"];
+            started_at: components<Other>["schemas"]["Timestamp"];
+            ends_at: components<Other>["schemas"]["Timestamp"];
+            author: components<Other>["schemas"]["Author"];
+            gate?: components<Other>["schemas"]["LabelRelease"];
+            promote?: components<Other>["schemas"]["RolloutPromotion"];
+            stable?: components<Other>["schemas"]["RolloutArm"];
+            canary?: components<Other>["schemas"]["RolloutArm"];
+            /**
+             * @description How strongly the failures, with those of earlier rollouts of the same two versions, say that `version` fails more often; 1 says nothing. It can be looked at at any time: of 100 rollouts of equal versions, at most one ever reaches `threshold`.
+             * @example 3.25
+             */
+            evidence?: number;
+            /**
+             * @description Evidence from which the rollout is ended.
+             * @example 100
+             */
+            threshold?: number;
+            /**
+             * @description The failures speak as strongly against `version` failing so many times as often, or more, as `threshold` says. Absent if they exclude none of the ratios that are examined, up to 10.
+             * @example 3
+             */
+            excluded_ratio?: number;
+            /**
+             * @description What would happen at `ends_at` by what was counted until now: the label is `promoted` to `version`, or the rollout is only `ended`. Absent if it has ended.
+             * @example ended
+             */
+            at_end?: ("promoted" | "ended") | components<Other>["schemas"]["OtherValue"];
+            ended?: components<Other>["schemas"]["RolloutEnd"];
+            warnings?: components<Other>["schemas"]["Warnings"];
+        };
+        /**
          * Label
          * @description A label of a prompt, which names one of its versions.
          * @example {
@@ -3634,6 +3829,7 @@ export interface components<Other = string & {}> {
             author: components<Other>["schemas"]["Author"];
             warnings?: components<Other>["schemas"]["Warnings"];
             gate?: components<Other>["schemas"]["LabelRelease"];
+            rollout?: components<Other>["schemas"]["Rollout"];
         };
         /**
          * DatasetName
@@ -4825,6 +5021,7 @@ export interface components<Other = string & {}> {
              * @example production
              */
             label?: string;
+            rollout?: components<Other>["schemas"]["InvocationRollout"];
             /**
              * @description Id of the evaluation that it is for.
              * @example 7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2
@@ -8184,6 +8381,22 @@ export interface components<Other = string & {}> {
             retries?: components<Other>["schemas"]["Retries"];
         };
         /**
+         * RolloutEnd
+         * @description When and why it ended. Absent while it is in progress.
+         * @example {
+         *       "at": "2026-11-05T14:30:12.480Z",
+         *       "reason": "failures"
+         *     }
+         */
+        RolloutEnd: {
+            at: components<Other>["schemas"]["Timestamp"];
+            /**
+             * @description `failures`: the service ended it, because `evidence` had reached `threshold`. `time`: its hours were over. `promoted-at-end`: its hours were over, and the label names `version` since then, as was asked for. Others were requests: `promoted` and `stopped` of the rollout, `label-moved` and `label-deleted` of the label.
+             * @example failures
+             */
+            reason: ("failures" | "time" | "promoted-at-end" | "promoted" | "stopped" | "label-moved" | "label-deleted") | components<Other>["schemas"]["OtherValue"];
+        };
+        /**
          * GateDataset
          * @description The cases. Later versions of the data set that only add cases are used as well; one that changes or removes cases is not, until the gate names it.
          * @example {
@@ -8757,6 +8970,38 @@ export interface components<Other = string & {}> {
          *     }
          */
         TestResult: components<Other>["schemas"]["TestSuccess"] | components<Other>["schemas"]["TestFailure"];
+        /**
+         * InvocationRollout
+         * @description How the label decided on the version, while a share of its invocations ran another one.
+         * @example {
+         *       "id": "2f6d1f0e-6f0a-4c57-9d3e-8b1a7c5e4d20",
+         *       "share": 0.1,
+         *       "arm": "canary",
+         *       "outcome": "whole"
+         *     }
+         */
+        InvocationRollout: {
+            /**
+             * @description Id of the rollout.
+             * @example 2f6d1f0e-6f0a-4c57-9d3e-8b1a7c5e4d20
+             */
+            id: string;
+            /**
+             * @description The share of the invocations that ran the other version, when it was drawn.
+             * @example 0.1
+             */
+            share: number;
+            /**
+             * @description `canary`: the version of the rollout ran. `stable`: the one that the label names.
+             * @example canary
+             */
+            arm: ("stable" | "canary") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description As it counts for the rollout. `whole`: the first target gave a whole answer. `failed`: anything else, also an answer of a fallback, or one that was cut. `not-counted`: the answer could be that of another invocation.
+             * @example whole
+             */
+            outcome: ("whole" | "failed" | "not-counted") | components<Other>["schemas"]["OtherValue"];
+        };
         /**
          * InvocationTags
          * @description The tags of the request, from `X-Tags`, or from `metadata` on the paths of OpenAI's API.
@@ -10289,6 +10534,7 @@ export interface components<Other = string & {}> {
             /** @description Probable mistakes in the accepted request; for a label, also differences between its versions that can break callers. Absent if there are none. */
             warnings?: components<Other>["schemas"]["IgnoredObject"][];
             gate?: components<Other>["schemas"]["IgnoredObject"];
+            rollout?: components<Other>["schemas"]["IgnoredObject"];
         };
         /**
          * GateEvaluationStart
@@ -10326,6 +10572,7 @@ export interface components<Other = string & {}> {
             author: components<Other>["schemas"]["Author"];
             warnings?: components<Other>["schemas"]["Warnings"];
             gate?: components<Other>["schemas"]["LabelRelease"];
+            rollout?: components<Other>["schemas"]["Rollout"];
         };
         /**
          * LabelMovePage
@@ -10355,6 +10602,35 @@ export interface components<Other = string & {}> {
             /** @description The moves of this page. */
             data: components<Other>["schemas"]["LabelMove"][];
             pagination: components<Other>["schemas"]["Pagination"];
+        };
+        /**
+         * RolloutTarget
+         * @description What a share of the invocations shall run.
+         * @example {
+         *       "version": 2,
+         *       "share": 0.1,
+         *       "hours": 24
+         *     }
+         */
+        RolloutTarget: {
+            version: components<Other>["schemas"]["VersionNumber"];
+            share: components<Other>["schemas"]["RolloutShare"];
+            /**
+             * @description Hours from now until the rollout ends. It cannot be longer than the invocation log is kept.
+             * @example 24
+             */
+            hours: number;
+            promote?: components<Other>["schemas"]["RolloutPromotion"];
+            /**
+             * @description Whether the version may have `not-a-placeholder` warnings. Default: false.
+             * @example true
+             */
+            accept_warnings?: boolean;
+            /**
+             * @description Why the rollout shall start although the gate of the label does not let the version in. It needs the scope `prompts:override`. Without need, it is not stored.
+             * @example Hotfix for the outage of 6 November
+             */
+            override?: string;
         };
         /**
          * InvocationStart
@@ -11743,25 +12019,26 @@ export interface components<Other = string & {}> {
              * @description What it is.
              * @example provider
              */
-            kind: ("provider" | "budget" | "storage" | "prompt" | "integration") | components<Other>["schemas"]["OtherValue"];
+            kind: ("provider" | "budget" | "storage" | "prompt" | "rollout" | "integration") | components<Other>["schemas"]["OtherValue"];
             /**
-             * @description Its id. The id of a budget is its name.
+             * @description Its id. The id of a budget is its name, that of a rollout the id of the prompt.
              * @example anthropic
              */
             id: string;
             /**
-             * @description Its name; the slug of a prompt; `Object storage`.
+             * @description Its name; the slug of a prompt, also of a rollout; `Object storage`.
              * @example Anthropic
              */
             name: string;
             /**
              * @description `failing`: calls, invocations, deliveries or uses of the storage fail. `refusing`: the budget has no room for calls.
-             *     `disabled`: nothing is sent to the integration any more.
+             *     `disabled`: nothing is sent to the integration any more. `rolled-back`: the rollout was ended.
              * @example failing
              */
-            state: ("failing" | "refusing" | "disabled") | components<Other>["schemas"]["OtherValue"];
+            state: ("failing" | "refusing" | "disabled" | "rolled-back") | components<Other>["schemas"]["OtherValue"];
             since: components<Other>["schemas"]["Timestamp"];
             version?: components<Other>["schemas"]["VersionNumber"];
+            label?: components<Other>["schemas"]["LabelName"];
             /**
              * Format: int64
              * @description How many: the invocations that `invocations` finds; of an integration, the attempts that failed one
@@ -11806,6 +12083,7 @@ export interface components<Other = string & {}> {
          *         "budget",
          *         "storage",
          *         "prompt",
+         *         "rollout",
          *         "integration"
          *       ],
          *       "data": [
@@ -11841,7 +12119,7 @@ export interface components<Other = string & {}> {
          */
         Attention: {
             /** @description What the key may see. */
-            kinds: (("provider" | "budget" | "storage" | "prompt" | "integration") | components<Other>["schemas"]["OtherValue"])[];
+            kinds: (("provider" | "budget" | "storage" | "prompt" | "rollout" | "integration") | components<Other>["schemas"]["OtherValue"])[];
             /** @description At most 50 of each kind. */
             data: components<Other>["schemas"]["AttentionItem"][];
         };
@@ -17591,6 +17869,81 @@ export interface components<Other = string & {}> {
             status: 404;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * RolloutNotFoundProblem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:prompt-not-found",
+         *       "title": "Prompt not found",
+         *       "status": 404,
+         *       "detail": "No prompt has the id or slug \"summarise-support-ticket\".",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        RolloutNotFoundProblem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:prompt-not-found
+             */
+            type: ("urn:prompt-gateway:problem:prompt-not-found" | "urn:prompt-gateway:problem:label-not-found" | "urn:prompt-gateway:problem:rollout-not-found") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * SetRollout404Problem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:prompt-not-found",
+         *       "title": "Prompt not found",
+         *       "status": 404,
+         *       "detail": "No prompt has the id or slug \"summarise-support-ticket\".",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        SetRollout404Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:prompt-not-found
+             */
+            type: ("urn:prompt-gateway:problem:prompt-not-found" | "urn:prompt-gateway:problem:label-not-found" | "urn:prompt-gateway:problem:version-not-found") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * SetRollout409Problem
+         * @description Error details of an answer with status 409 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:rollout-not-possible",
+         *       "title": "Rollout not possible",
+         *       "status": 409,
+         *       "detail": "The label \"production\" already names version 8.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/labels/production/rollout",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        SetRollout409Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:rollout-not-possible
+             */
+            type: ("urn:prompt-gateway:problem:rollout-not-possible" | "urn:prompt-gateway:problem:warnings-not-accepted" | "urn:prompt-gateway:problem:release-not-shown" | "urn:prompt-gateway:problem:edit-conflict") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 409
+             * @constant
+             */
+            status: 409;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * BeyondBudgetProblem
          * @description Error details of an answer with status 402 (RFC 9457).
          * @example {
@@ -20410,6 +20763,19 @@ export interface components<Other = string & {}> {
                 "application/problem+json": components<Other>["schemas"]["GateOrVersionNotFoundProblem"];
             };
         };
+        /** @description No prompt has this id or slug, the prompt has no label with this name, or the label has no rollout. */
+        RolloutNotFound: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["RolloutNotFoundProblem"];
+            };
+        };
         /** @description A budget does not allow the call. No provider was called. */
         BeyondBudget: {
             headers: {
@@ -21177,6 +21543,16 @@ export interface components<Other = string & {}> {
          * @example 7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2
          */
         OfEvaluation: string;
+        /**
+         * @description Only invocations whose version this rollout decided on.
+         * @example 2f6d1f0e-6f0a-4c57-9d3e-8b1a7c5e4d20
+         */
+        OfRollout: string;
+        /**
+         * @description Only invocations of rollouts that ran the version of the rollout (`canary`), or the other one (`stable`).
+         * @example canary
+         */
+        OfRolloutArm: "stable" | "canary";
         /**
          * @description Only invocations with this tag, as `name=value`.
          * @example team=checkout
@@ -22759,6 +23135,266 @@ export interface operations<Other = string & {}> {
             default: components<Other>["responses"]["OtherProblem"];
         };
     };
+    getRollout: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-None-Match"?: components<Other>["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The prompt's slug, its id or one of its aliases.
+                 * @example summarise-support-ticket
+                 */
+                slugOrId: components<Other>["parameters"]["PathSlugOrId"];
+                /**
+                 * @description Name of the label.
+                 * @example production
+                 */
+                label: components<Other>["parameters"]["PathLabel"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rollout. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Rollout"];
+                };
+            };
+            304: components<Other>["responses"]["NotModified"];
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            404: components<Other>["responses"]["RolloutNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    setRollout: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components<Other>["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The prompt's slug, its id or one of its aliases.
+                 * @example summarise-support-ticket
+                 */
+                slugOrId: components<Other>["parameters"]["PathSlugOrId"];
+                /**
+                 * @description Name of the label.
+                 * @example production
+                 */
+                label: components<Other>["parameters"]["PathLabel"];
+            };
+            cookie?: never;
+        };
+        /** @description What a share of the invocations shall run. */
+        requestBody: {
+            content: {
+                "application/json": components<Other>["schemas"]["RolloutTarget"];
+            };
+        };
+        responses: {
+            /** @description The rollout, which was in progress before. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Rollout"];
+                };
+            };
+            /** @description The new rollout. */
+            201: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    Location: components<Other>["headers"]["LocationHeader"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Rollout"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidRequest"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            /** @description No prompt has this id or slug, or it has no label with this name, or no version with this number. */
+            404: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["SetRollout404Problem"];
+                };
+            };
+            406: components<Other>["responses"]["NotAcceptable"];
+            408: components<Other>["responses"]["RequestTimeout"];
+            /** @description There can be no such rollout now, the version has warnings that are not accepted, or other requests kept changing the prompt. */
+            409: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["SetRollout409Problem"];
+                };
+            };
+            412: components<Other>["responses"]["PreconditionFailed"];
+            413: components<Other>["responses"]["ContentTooLarge"];
+            415: components<Other>["responses"]["UnsupportedMediaType"];
+            428: components<Other>["responses"]["PreconditionRequired"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    deleteRollout: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components<Other>["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The prompt's slug, its id or one of its aliases.
+                 * @example summarise-support-ticket
+                 */
+                slugOrId: components<Other>["parameters"]["PathSlugOrId"];
+                /**
+                 * @description Name of the label.
+                 * @example production
+                 */
+                label: components<Other>["parameters"]["PathLabel"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rollout has ended. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Confirmation"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            404: components<Other>["responses"]["RolloutNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            409: components<Other>["responses"]["EditConflict"];
+            412: components<Other>["responses"]["PreconditionFailed"];
+            428: components<Other>["responses"]["PreconditionRequired"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    promoteRollout: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components<Other>["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The prompt's slug, its id or one of its aliases.
+                 * @example summarise-support-ticket
+                 */
+                slugOrId: components<Other>["parameters"]["PathSlugOrId"];
+                /**
+                 * @description Name of the label.
+                 * @example production
+                 */
+                label: components<Other>["parameters"]["PathLabel"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rollout, which has ended. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Rollout"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            404: components<Other>["responses"]["RolloutNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            409: components<Other>["responses"]["EditConflict"];
+            412: components<Other>["responses"]["PreconditionFailed"];
+            428: components<Other>["responses"]["PreconditionRequired"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
     invokePrompt: {
         parameters: {
             query?: never;
@@ -23750,6 +24386,16 @@ export interface operations<Other = string & {}> {
                  */
                 evaluation_id?: components<Other>["parameters"]["OfEvaluation"];
                 /**
+                 * @description Only invocations whose version this rollout decided on.
+                 * @example 2f6d1f0e-6f0a-4c57-9d3e-8b1a7c5e4d20
+                 */
+                rollout_id?: components<Other>["parameters"]["OfRollout"];
+                /**
+                 * @description Only invocations of rollouts that ran the version of the rollout (`canary`), or the other one (`stable`).
+                 * @example canary
+                 */
+                arm?: components<Other>["parameters"]["OfRolloutArm"];
+                /**
                  * @description Only invocations with this tag, as `name=value`.
                  * @example team=checkout
                  */
@@ -23903,6 +24549,16 @@ export interface operations<Other = string & {}> {
                  * @example 7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2
                  */
                 evaluation_id?: components<Other>["parameters"]["OfEvaluation"];
+                /**
+                 * @description Only invocations whose version this rollout decided on.
+                 * @example 2f6d1f0e-6f0a-4c57-9d3e-8b1a7c5e4d20
+                 */
+                rollout_id?: components<Other>["parameters"]["OfRollout"];
+                /**
+                 * @description Only invocations of rollouts that ran the version of the rollout (`canary`), or the other one (`stable`).
+                 * @example canary
+                 */
+                arm?: components<Other>["parameters"]["OfRolloutArm"];
                 /**
                  * @description Only invocations with this tag, as `name=value`.
                  * @example team=checkout

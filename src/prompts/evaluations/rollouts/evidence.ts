@@ -34,6 +34,18 @@ export function evidence(stages: readonly Stage[]): number {
   return Math.exp(Math.min(largest + Math.log(sum / ratios.length), mostLogarithm));
 }
 
+/**
+ * From which ratio on the failures speak as strongly for "no difference" as {@link enoughEvidence} does against it: at most
+ * one in so many versions that fail so many times more often ever looks like this. Undefined if they exclude none.
+ */
+export function excludedRatio(stages: readonly Stage[]): number | undefined {
+  const excluded = ratios.map(
+    (ratio) => stages.reduce((sum, stage) => sum - gain(stage, ratio), 0) >= Math.log(enoughEvidence),
+  );
+  const first = excluded.lastIndexOf(false) + 1;
+  return ratios[first];
+}
+
 /** The logarithm of how much more probable the failures of a stage are with a ratio than without a difference. */
 function gain({ share, canary, stable }: Stage, ratio: number): number {
   // The probability that a failure is one of the other version is share × ratio / all.

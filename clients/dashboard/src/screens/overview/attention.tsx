@@ -68,6 +68,7 @@ function targetOf({ kind, id, invocations }: Item): Pick<LinkProps, 'to' | 'para
   if (kind === 'storage') return undefined;
   if (invocations !== undefined) return { to: '/invocations', search: invocations };
   if (kind === 'integration') return { to: '/integrations/$id', params: { id } };
+  if (kind === 'rollout') return { to: '/prompts/$promptId', params: { promptId: id } };
   if (kind === 'budget') return { to: '/costs/budgets/$name', params: { name: id } };
   return { to: '/providers', search: { provider: id } };
 }
@@ -78,8 +79,9 @@ function reasonOf(
   shared: Texts['shared'],
   outcomeText: (outcome: string) => string,
 ): string[] {
-  const { kind, state, problem, detail, provider_message: words, disabled_reason, last_error: error } = item;
+  const { kind, state, label, problem, detail, provider_message: words, disabled_reason, last_error: error } = item;
   if (kind === 'budget') return [texts.refuses];
+  if (kind === 'rollout') return [texts.rolledBack(label ?? '')];
   if (kind === 'storage') return [texts.withoutStorage, detail ?? []].flat();
   if (state === 'disabled') return [texts.disabled[disabled_reason ?? ''] ?? texts.disabledOtherwise];
   if (kind === 'integration') {

@@ -56,11 +56,13 @@ export const overview: Texts['overview'] = {
       'budget-refusing': 'Budget lehnt ab',
       'storage-failing': 'Speicher gestört',
       'prompt-failing': 'Prompt schlägt fehl',
+      'rollout-rolled-back': 'Canary beendet',
       'integration-failing': 'Empfänger gestört',
       'integration-disabled': 'Integration deaktiviert',
     },
     refuses: 'Erhöhen Sie das Limit, oder sehen Sie die Aufrufe an.',
     storage: 'Objektspeicher',
+    rolledBack: (label: string) => `Im Rollout des Labels „${label}“ schlug sie öfter fehl.`,
     withoutStorage: 'Testläufe und Datensätze funktionieren nicht ohne ihn.',
     disabled: {
       gone: 'Der Empfänger hat mit 410 (Gone) geantwortet.',

@@ -52,11 +52,13 @@ export const overview = {
       'budget-refusing': 'Budget refuses calls',
       'storage-failing': 'Storage fails',
       'prompt-failing': 'Prompt fails',
+      'rollout-rolled-back': 'Canary ended',
       'integration-failing': 'Receiver fails',
       'integration-disabled': 'Integration disabled',
     } as Readonly<Record<string, string>>,
     refuses: 'Raise its limit, or look at the calls.',
     storage: 'Object storage',
+    rolledBack: (label: string) => `In the rollout of the label “${label}” it failed more often.`,
     withoutStorage: 'Test runs and data sets do not work without it.',
     disabled: {
       gone: 'The receiver answered 410 (Gone).',
