@@ -179,7 +179,12 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     promoteRollout: { method: 'POST', path: `${prompts}/${prompt}/labels/promoted/rollout/promote`, headers: known },
     listLabelMoves: { method: 'GET', path: `${prompts}/${prompt}/labels/production/history` },
     getGate: { method: 'GET', path: `${prompts}/${prompt}/labels/gated/gate` },
-    setGate: { method: 'PUT', path: `${prompts}/${prompt}/labels/gated/gate`, body: gate, headers: known },
+    setGate: {
+      method: 'PUT',
+      path: `${prompts}/${prompt}/labels/gated/gate`,
+      body: { ...gate, max_age_days: 9 },
+      headers: known,
+    },
     deleteGate: { method: 'DELETE', path: `${prompts}/${prompt}/labels/opened/gate`, headers: known },
     getGateVersion: { method: 'GET', path: `${prompts}/${prompt}/labels/gated/gate/versions/1` },
     createGateEvaluation: {

@@ -8,7 +8,7 @@ export function ResourceLink({ record }: { record: Schemas['AuditRecord'] }): Re
   const { resource_type: type, resource_id: id, operation } = record;
   const name = record.resource_name ?? id;
   const common = { size: 'sm', display: 'block' } as const;
-  if (operation.startsWith('delete') && type !== 'invocation' && operation !== 'deleteLabel') {
+  if (operation.startsWith('delete') && type !== 'invocation' && !['deleteLabel', 'deleteGate'].includes(operation)) {
     return <Plain id={id} name={name} />;
   }
   switch (type) {

@@ -54,6 +54,17 @@ function LabelMoves({ promptId, name }: { promptId: string; name: string }): Rea
     },
     { key: 'by', header: texts.columns.by, width: '20%', cell: ({ author }) => author.name },
     {
+      key: 'gate',
+      header: texts.columns.gate,
+      cell: ({ gate }) => (
+        <Text span size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {gate?.override !== undefined
+            ? texts.overridden(gate.override)
+            : gate?.evaluations !== undefined && texts.shown(gate.evaluations.length)}
+        </Text>
+      ),
+    },
+    {
       key: 'breaking',
       header: texts.columns.breaking,
       cell: ({ warnings = [] }) => <RemarkList remarks={warnings} />,

@@ -25,6 +25,8 @@ import { ContentWarnings } from '../content/content-warnings.tsx';
 import { versionNumber, versionOptions } from '../content/version-options.ts';
 import { Comparison } from '../history/comparison.tsx';
 import { useProviders, useVersion } from '../prompt-queries.ts';
+import { GateCheck } from './gate-check.tsx';
+import { useGate, useGatedVersion } from './gate-queries.ts';
 import { OvertakenAlert } from './overtaken-alert.tsx';
 import { useLabelChange } from './use-label-change.ts';
 
@@ -68,11 +70,16 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
   const [version, setVersion] = useState(target.version);
   const [isChecked, setChecked] = useState(false);
   const [accepted, setAccepted] = useState<number>();
+  const [override, setOverride] = useState('');
   const { data: content } = useVersion(promptId, version);
   const warnings = content === undefined ? [] : contentWarnings(content);
   const mustAccept = warnings.some(({ code }) => code === 'not-a-placeholder');
   const isAccepted = mustAccept && accepted === version;
   const isValid = fits(name, labelName);
+  const gate = useGate(promptId, isValid ? name : '').data?.data;
+  const gated = useGatedVersion(promptId, name, version, gate !== undefined);
+  const isRefused = gate !== undefined && gated.data?.releasable !== true;
+  const reason = isRefused ? override.trim() : '';
   const change = useLabelChange({
     promptId,
     name,
@@ -81,7 +88,7 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
       gateway.labels.set(
         promptId,
         name,
-        { version, ...(isAccepted && { accept_warnings: true }) },
+        { version, ...(isAccepted && { accept_warnings: true }), ...(reason !== '' && { override: reason }) },
         current === undefined ? { ifNoneMatch: '*' } : { ifMatch: current.etag },
       ),
     onDone: () => {
@@ -93,7 +100,7 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
   const isSame = from === version;
   const { data: former } = useVersion(promptId, from);
   const breaking = former === undefined || content === undefined ? [] : releaseWarnings(former, content);
-  const isBlocked = isSame || change.isReading || (mustAccept && !isAccepted);
+  const isBlocked = isSame || change.isReading || (mustAccept && !isAccepted) || (isRefused && reason === '');
   const cannotRun = useReasonNotToRun(promptId, version);
 
   return (
@@ -175,6 +182,10 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
           </Stack>
         )
       )}
+      {gate !== undefined && gated.data !== undefined && !isSame && (
+        <GateCheck promptId={promptId} gate={gate} gated={gated.data} override={override} onOverride={setOverride} />
+      )}
+      {gated.error !== null && <ProblemAlert error={gated.error} />}
       {change.error !== null && <ProblemAlert error={change.error} />}
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose} disabled={change.isPending}>
