@@ -274,3 +274,28 @@ describe('override', () => {
     expect(history.data[1]).toMatchObject({ version: 4, gate: { override: 'Hotfix' } });
   });
 });
+
+describe('the start of a rollout', () => {
+  it('asks the gate, and with an override the label says so when it is promoted', async () => {
+    const { prompt } = await gated('rolled-out');
+    const start = (body: object = {}, key?: string) =>
+      harness.service.call('PUT', `${labelPath(prompt, 'production')}/rollout`, {
+        body: { version: 4, share: 0.1, hours: 1, ...body },
+        headers: { 'If-Match': '*' },
+        ...(key !== undefined && { key }),
+      });
+    const refused = await start();
+    expect([refused.status, refused.body.type]).toEqual([409, problem('release-not-shown')]);
+    const override = { override: 'Hotfix' };
+    const releaser = await harness.service.createKey('prompts:release');
+    expect((await start(override, releaser)).status).toBe(403);
+    const started = await start(override);
+    expect([started.status, started.body.gate]).toEqual([201, override]);
+    // A change, and the end, do not ask again.
+    expect((await start({ share: 0.2 })).status).toBe(200);
+    const promote = `${labelPath(prompt, 'production')}/rollout/promote`;
+    expect((await harness.service.call('POST', promote, { headers: { 'If-Match': '*' } })).status).toBe(200);
+    const label = await harness.service.call('GET', labelPath(prompt, 'production'));
+    expect([label.body.version, label.body.gate]).toEqual([4, override]);
+  });
+});
