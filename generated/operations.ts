@@ -1019,6 +1019,7 @@ export const operationTable = {
       "too-much-kept",
       "internal-error",
       "database-unavailable",
+      "storage-unavailable",
       "storage-full",
       "shutting-down",
       "interrupted",

@@ -8,6 +8,8 @@ import { callEveryOperation, environmentOfEveryOperation, sendTimed } from '../s
 const suffering: readonly OperationId[] = [
   ...(['createTestRun', 'getTestRunResults', 'createEvaluation', 'exportEvaluationResults'] as const),
   ...(['setDataset', 'addDatasetCases', 'listDatasetCases', 'exportDatasetCases'] as const),
+  // Which look for judges in the cases.
+  ...(['setGate', 'createGateEvaluation'] as const),
 ];
 
 let bucket: ObjectStorage;

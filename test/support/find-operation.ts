@@ -3,12 +3,12 @@ import { operationTable, type OperationId, type OperationRow } from '../../gener
 const routes = (Object.entries(operationTable) as [OperationId, OperationRow][]).map(([operationId, row]) => ({
   operationId,
   method: row.method,
-  path: new RegExp(`^${row.path.replaceAll('.', '\\.').replaceAll(/\{(\w+)\}/g, partOf)}$`),
+  path: new RegExp(`^${row.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, partOf(row.path))}$`),
 }));
 
-/** Names of models can have slashes as they are. */
-function partOf(_parameter: string, name: string): string {
-  return name === 'model' ? '[^/]+(?:/[^/]+)*' : '[^/]+';
+/** As in OpenAI's API, names of models can have slashes as they are there. */
+function partOf(path: string): string {
+  return path.startsWith('/v1/models/') ? '[^/]+(?:/[^/]+)*' : '[^/]+';
 }
 
 /** The operation of a request, by the paths of the contract. HEAD belongs to the operation of GET. */

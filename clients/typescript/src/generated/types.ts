@@ -22836,7 +22836,7 @@ export interface operations<Other = string & {}> {
             428: components<Other>["responses"]["GatePreconditionRequired"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
-            503: components<Other>["responses"]["ServiceUnavailable"];
+            503: components<Other>["responses"]["ServiceOrStorageUnavailable"];
             default: components<Other>["responses"]["OtherProblem"];
         };
     };
