@@ -1157,7 +1157,6 @@ export const operationTable = {
       "idempotency-key-in-use",
       "content-too-large",
       "unsupported-media-type",
-      "too-few-cases",
       "idempotency-key-reused",
       "rate-limited",
       "too-many-evaluations",

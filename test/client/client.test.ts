@@ -272,6 +272,30 @@ describe('the methods', () => {
     expect(await gateway.datasets.delete('of-tests')).toEqual({ ok: true });
   });
 
+  it('cover gates and rollouts', async () => {
+    const { version } = await gateway.datasets.set('of-gate', '{"id":"one"}\n');
+    const messages = [{ role: 'user' as const, content: 'Hi' }];
+    const { slug } = await gateway.prompts.create({ name: 'Gated', selected_provider: 'echo', messages });
+    await gateway.labels.set(slug, 'production', { version: 1 }, { ifNoneMatch: '*' });
+    await gateway.prompts.update(slug, { messages: [{ role: 'user', content: 'Hello' }] }, { ifMatch: '*' });
+
+    const target = { version: 2, share: 0.1, hours: 1 };
+    const anyMatch = { ifMatch: '*' };
+    const started = await gateway.labels.setRollout(slug, 'production', target, anyMatch);
+    expect((await gateway.labels.getRollout(slug, 'production')).id).toBe(started.id);
+    expect(await gateway.labels.deleteRollout(slug, 'production', anyMatch)).toEqual({ ok: true });
+    await gateway.labels.setRollout(slug, 'production', target, anyMatch);
+    expect((await gateway.labels.promoteRollout(slug, 'production', anyMatch)).ended?.reason).toBe('promoted');
+
+    const checks = [{ type: 'contains' as const, value: 'H' }];
+    const gate = { dataset: { name: 'of-gate', version }, checks, rule: { all_pass: true as const } };
+    await gateway.gates.set(slug, 'staging', gate);
+    expect((await gateway.gates.get(slug, 'staging')).dataset).toEqual({ name: 'of-gate', version });
+    expect((await gateway.gates.createEvaluation(slug, 'staging', { version: 2 })).gate?.label).toBe('staging');
+    expect((await gateway.gates.getVersion(slug, 'staging', 2)).comparisons).toHaveLength(1);
+    expect(await gateway.gates.delete(slug, 'staging', anyMatch)).toEqual({ ok: true });
+  });
+
   it('cover prices', async () => {
     const rates = [{ input: '2.5', output: '10' }];
     expect(await gateway.prices.set('openai', 'my-model', { rates })).toMatchObject({

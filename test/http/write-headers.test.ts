@@ -15,6 +15,8 @@ const changing: readonly OperationId[] = [
   'setRollout',
   'deleteRollout',
   'promoteRollout',
+  'setGate',
+  'deleteGate',
   'updateLocation',
   'updateCategory',
   'updateProduct',
@@ -46,6 +48,7 @@ const creating: readonly OperationId[] = [
   'createResponse',
   'createTestRun',
   'createEvaluation',
+  'createGateEvaluation',
   'testProvider',
   'createLocation',
   'createCategory',
@@ -130,7 +133,7 @@ describe('If-Match', () => {
     expect([other.status, other.body.type]).toEqual([412, problem('precondition-failed')]);
     // The resource at the beginning of the path: a prompt, a label of a prompt, a location …
     const [resource = ''] =
-      /^(\/api)?\/v1\/(?:prices\/[^/]+|[^/]+)\/[^/]+(\/labels\/[^/]+)?/.exec(calls[id].path) ?? [];
+      /^(\/api)?\/v1\/(?:prices\/[^/]+|[^/]+)\/[^/]+(\/labels\/[^/]+(?:\/gate$)?)?/.exec(calls[id].path) ?? [];
     const { headers } = await service.call('GET', resource);
     expect((await send(id, 'If-Match', headers['etag'] ?? '', true)).status).toBeLessThan(300);
   });

@@ -524,7 +524,7 @@ export interface GatesResource {
    *
    * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @param label Name of the label.
-   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `gate-not-found` (404), `dataset-not-found` (404), `gate-evaluation-refused` (409), `idempotency-key-in-use` (409), `too-few-cases` (422), `idempotency-key-reused` (422)
+   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `gate-not-found` (404), `dataset-not-found` (404), `gate-evaluation-refused` (409), `idempotency-key-in-use` (409), `idempotency-key-reused` (422)
    */
   createEvaluation(slugOrId: string, label: string, body: Schemas['GateEvaluationStart'], options?: CallOptions<'createGateEvaluation'>): Call<Schemas['Evaluation']>;
 

@@ -17791,26 +17791,20 @@ export interface components<Other = string & {}> {
          * CreateGateEvaluation422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
          * @example {
-         *       "type": "urn:prompt-gateway:problem:too-few-cases",
-         *       "title": "Too few cases",
+         *       "type": "urn:prompt-gateway:problem:idempotency-key-reused",
+         *       "title": "Idempotency key reused",
          *       "status": 422,
-         *       "detail": "The rule cannot be shown with 50 cases, however they go. It needs at least 73.",
-         *       "instance": "/api/v1/prompts/summarise-support-ticket/evaluations",
-         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
-         *       "errors": [
-         *         {
-         *           "detail": "needs at least 73 cases",
-         *           "pointer": "#/rule"
-         *         }
-         *       ]
+         *       "detail": "This Idempotency-Key was used with another body.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         CreateGateEvaluation422Problem: {
             /**
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
-             * @example urn:prompt-gateway:problem:too-few-cases
+             * @example urn:prompt-gateway:problem:idempotency-key-reused
              */
-            type: ("urn:prompt-gateway:problem:too-few-cases" | "urn:prompt-gateway:problem:idempotency-key-reused") | components<Other>["schemas"]["OtherValue"];
+            type: "urn:prompt-gateway:problem:idempotency-key-reused" | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -22993,7 +22987,7 @@ export interface operations<Other = string & {}> {
             };
             413: components<Other>["responses"]["ContentTooLarge"];
             415: components<Other>["responses"]["UnsupportedMediaType"];
-            /** @description The rule cannot be shown with the cases. */
+            /** @description The `Idempotency-Key` was used for another request. */
             422: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];

@@ -178,3 +178,9 @@ describe('getGate', () => {
     expect((await setup.service.call('DELETE', '/api/v1/datasets/surviving')).status).toBe(200);
   });
 });
+
+it('404: a label without a gate has none to read', async () => {
+  const prompt = await createVersionsOf(setup.service, answering(100));
+  const { status, body } = await setup.service.call('GET', gatePath(prompt));
+  expect([status, body.type]).toEqual([404, problem('gate-not-found')]);
+});

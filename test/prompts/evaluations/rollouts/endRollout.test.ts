@@ -74,3 +74,14 @@ describe.each([
     expect((await end(id, {})).status).toBe(428);
   });
 });
+
+it('404: the prompt has no such label', async () => {
+  const { id } = await createReleased(setup.service);
+  for (const [method, path] of [
+    ['DELETE', rolloutPath(id, 'nobody')],
+    ['POST', `${rolloutPath(id, 'nobody')}/promote`],
+  ] as const) {
+    const { status, body } = await setup.service.call(method, path, { headers: any });
+    expect([status, body.type]).toEqual([404, problem('label-not-found')]);
+  }
+});

@@ -344,6 +344,11 @@ describe('429', () => {
     for (let count = 0; count < 20; count += 1) ids.push(await start());
     for (const id of ids.slice(2)) await reached(service, id, 'queued');
     expect(await start()).toBe('too-many-evaluations');
+    const gate = { dataset: { name: 'held', version: 1 }, checks, rule: { all_pass: true } };
+    const gatePath = `/api/v1/prompts/${prompt}/labels/production/gate`;
+    expect((await service.call('PUT', gatePath, { body: gate })).status).toBe(201);
+    const forGate = await service.call('POST', `${gatePath}/evaluations`, { body: { version: 1 }, key });
+    expect([forGate.status, problemOf(forGate)]).toEqual([429, 'too-many-evaluations']);
     const other = await service.call('POST', evaluationsPath(prompt), { body });
     expect((await reached(service, other.body.id as string, 'running')).status).toBe('running');
     mock.release();

@@ -47,6 +47,23 @@ describe('while the bucket is away', () => {
     expect(page.data).toHaveLength(1);
   });
 
+  it('a gate is not set, and starts no evaluation', async () => {
+    const { id: prompt } = await create(service, { ...saying('Hi'), selected_provider: 'mock' });
+    const name = await createDataset(service, 'gated', ['{"id":"one"}']);
+    const gate = { dataset: { name, version: 1 }, checks, rule: { all_pass: true } };
+    const path = `/api/v1/prompts/${prompt}/labels/production/gate`;
+    expect((await service.call('PUT', path, { body: gate })).status).toBe(201);
+    await bucket.stop();
+    for (const [method, place, body] of [
+      ['PUT', path.replace('production', 'staging'), gate],
+      ['POST', `${path}/evaluations`, { version: 1 }],
+    ] as const) {
+      const answer = await service.call(method, place, { body });
+      expect([answer.status, problemOf(answer)]).toEqual([503, 'storage-unavailable']);
+    }
+    await bucket.restart();
+  });
+
   it('an evaluation that runs waits with its results, and asks nothing twice', async () => {
     const selected = { selected_provider: 'mock', selected_model: 'mock-held' };
     const { id: prompt } = await create(service, { ...saying('Hi'), ...selected });
