@@ -188,7 +188,15 @@ export function writeOf(
 
 /** Values that mean the same as a missing member. They may be missing in the answer. */
 const sayingNothing: Readonly<Record<string, string>> = {
-  ...{ strict: 'false', variables: '{}', parameters: '{}', provider_options: '{}', tools: '[]', fallbacks: '[]' },
+  ...{
+    strict: 'false',
+    variables: '{}',
+    parameters: '{}',
+    provider_options: '{}',
+    tools: '[]',
+    fallbacks: '[]',
+    aliases: '[]',
+  },
   retries: '0',
 };
 
