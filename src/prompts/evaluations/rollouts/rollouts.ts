@@ -122,17 +122,20 @@ export function createRollouts(dependencies: RolloutsDependencies): Rollouts {
     const isWorse = (await counting.failures(rollout)).evidence >= enoughEvidence;
     if (!isWorse && clock.now() < rollout.endsAt) return;
     const author = authorFor(rollout);
+    let isOurs = false;
     const change = async (found: Prompt, label: Label): Promise<Partial<Label> | undefined> => {
+      isOurs = false;
       // Another process was first, or somebody has extended it.
       if (!isRunning(label.rollout) || label.rollout.id !== rollout.id) return undefined;
       if (!isWorse && clock.now() < label.rollout.endsAt) return undefined;
+      isOurs = true;
       const counts = await counting.count(found.id, label.rollout);
       const reason = isWorse ? 'failures' : endReason(label.rollout, counts);
       return await ending(found, label, await counting.end(found.id, label.rollout, reason, counts));
     };
     const { promptId, label } = await labels.revise(prompt.id, name, () => undefined, author, change);
     const { ended, version } = label.rollout ?? {};
-    if (label.rollout?.id !== rollout.id || ended === undefined) return;
+    if (!isOurs || ended === undefined) return;
     const fields = { prompt_id: promptId, label: name, rollout_id: rollout.id, version, reason: ended.reason };
     const counts = { evidence: ended.evidence, canary: ended.canaryArm, stable: ended.stableArm };
     if (isWorse) log.warn({ ...fields, ...counts }, 'a rollout was ended, because its version fails more often');
