@@ -1549,6 +1549,7 @@ export const operationTable = {
       "label-not-found",
       "rollout-not-found",
       "not-acceptable",
+      "release-not-shown",
       "edit-conflict",
       "precondition-failed",
       "precondition-required",

@@ -436,7 +436,7 @@ export interface LabelsResource {
    *
    * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @param label Name of the label.
-   * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404), `rollout-not-found` (404), `edit-conflict` (409), `precondition-failed` (412), `precondition-required` (428)
+   * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404), `rollout-not-found` (404), `release-not-shown` (409), `edit-conflict` (409), `precondition-failed` (412), `precondition-required` (428)
    */
   promoteRollout(slugOrId: string, label: string, options?: CallOptions<'promoteRollout'>): Call<Schemas['Rollout']>;
 }

@@ -17938,6 +17938,37 @@ export interface components<Other = string & {}> {
             status: 409;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * PromoteRollout409Problem
+         * @description Error details of an answer with status 409 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:release-not-shown",
+         *       "title": "Release not shown",
+         *       "status": 409,
+         *       "detail": "The gate of the label \"production\" does not let version 8 in. It was not evaluated against version 7, which the label names: send POST /api/v1/prompts/6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90/labels/production/gate/evaluations with {\"version\":8}.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/labels/production",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "It was not evaluated against version 7, which the label names: send POST /api/v1/prompts/6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90/labels/production/gate/evaluations with {\"version\":8}.",
+         *           "pointer": "#/version"
+         *         }
+         *       ]
+         *     }
+         */
+        PromoteRollout409Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:release-not-shown
+             */
+            type: ("urn:prompt-gateway:problem:release-not-shown" | "urn:prompt-gateway:problem:edit-conflict") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 409
+             * @constant
+             */
+            status: 409;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * BeyondBudgetProblem
          * @description Error details of an answer with status 402 (RFC 9457).
          * @example {
@@ -23380,7 +23411,19 @@ export interface operations<Other = string & {}> {
             403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["RolloutNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
-            409: components<Other>["responses"]["EditConflict"];
+            /** @description A gate of the label that was set after the start of the rollout does not let the version in, or other requests kept changing the prompt. This request changed nothing. */
+            409: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["PromoteRollout409Problem"];
+                };
+            };
             412: components<Other>["responses"]["PreconditionFailed"];
             428: components<Other>["responses"]["PreconditionRequired"];
             429: components<Other>["responses"]["RateLimited"];

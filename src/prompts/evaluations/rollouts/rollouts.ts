@@ -13,7 +13,14 @@ import type { ReleaseWarning } from '../../templates/release-warnings.ts';
 import type { ContentWarning } from '../../templates/warnings.ts';
 import { enoughEvidence, evidence, type Stage } from './evidence.ts';
 import type { RolloutCounting } from './rollout-counts.ts';
-import { endReason, isOfInterest, isRunning, type Rollout, type RolloutCounts } from './rollout.ts';
+import {
+  endReason,
+  isOfInterest,
+  isRunning,
+  type Rollout,
+  type RolloutCounts,
+  type RolloutEndReason,
+} from './rollout.ts';
 
 /** What a share of the invocations by a label shall run, and how long. */
 export interface RolloutTarget extends Omit<LabelTarget, 'name'> {
@@ -65,7 +72,7 @@ export interface Rollouts {
   ): Promise<SetRollout>;
   /**
    * Ends the rollout. The label names the same version as before, or with `promoted` that of the rollout.
-   * @throws {ProblemError} rollout-not-found, edit-conflict, and what the precondition throws
+   * @throws {ProblemError} rollout-not-found, release-not-shown, edit-conflict, and what the precondition throws
    */
   end(
     slugOrId: string,
@@ -110,12 +117,14 @@ export function createRollouts(dependencies: RolloutsDependencies): Rollouts {
     return ended?.ended?.stages ?? [];
   };
 
-  /** What a move changes that ends a rollout. */
+  /** What a move changes that ends a rollout. @throws {ProblemError} release-not-shown */
   const ending = async (prompt: Prompt, label: Label, ended: Rollout): Promise<Partial<Label>> => {
     if (ended.ended?.reason !== 'promoted' && ended.ended?.reason !== 'promoted-at-end') return { rollout: ended };
     const { version } = ended;
-    const { changes } = await labels.compare(prompt, label, { version, acceptsWarnings: true });
-    return { rollout: ended, version, warnings: changes, release: ended.release };
+    const { content, changes } = await labels.compare(prompt, label, { version, acceptsWarnings: true });
+    // A gate that was set since the start has not been asked yet.
+    const release = ended.release ?? (await labels.requireRelease(prompt, { name: label.name, version, content }));
+    return { rollout: ended, version, warnings: changes, release };
   };
 
   const lookAt = async (prompt: Prompt, name: string, rollout: Rollout): Promise<void> => {
@@ -129,9 +138,14 @@ export function createRollouts(dependencies: RolloutsDependencies): Rollouts {
       if (!isRunning(label.rollout) || label.rollout.id !== rollout.id) return undefined;
       if (!isWorse && clock.now() < label.rollout.endsAt) return undefined;
       isOurs = true;
-      const counts = await counting.count(found.id, label.rollout);
-      const reason = isWorse ? 'failures' : endReason(label.rollout, counts);
-      return await ending(found, label, await counting.end(found.id, label.rollout, reason, counts));
+      const running = label.rollout;
+      const counts = await counting.count(found.id, running);
+      const reason = isWorse ? 'failures' : endReason(running, counts);
+      const endAs = (as: RolloutEndReason): Promise<Rollout> => counting.end(found.id, running, as, counts);
+      return await ending(found, label, await endAs(reason)).catch(async (error: unknown) => {
+        if (!(error instanceof ProblemError) || error.type !== 'release-not-shown') throw error;
+        return await ending(found, label, await endAs('time'));
+      });
     };
     const { promptId, label } = await labels.revise(prompt.id, name, () => undefined, author, change);
     const { ended, version } = label.rollout ?? {};

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { problem, startAnother } from '../../../support/per-operation.ts';
+import { until } from '../../../support/until.ts';
 import { createMovableClock } from '../../../support/clock.ts';
 import { labelPath } from '../../labels/labels-harness.ts';
 import { saying } from '../../prompts-harness.ts';
@@ -297,5 +298,46 @@ describe('the start of a rollout', () => {
     expect((await harness.service.call('POST', promote, { headers: { 'If-Match': '*' } })).status).toBe(200);
     const label = await harness.service.call('GET', labelPath(prompt, 'production'));
     expect([label.body.version, label.body.gate]).toEqual([4, override]);
+  });
+});
+
+describe('a rollout that began before its label had a gate', () => {
+  /** @returns the prompt, with a version in a rollout that the gate does not let in */
+  const begun = async (dataset: string): Promise<string> => {
+    const { service } = harness;
+    await createLevels(service, dataset);
+    const prompt = await createVersionsOf(service, answering(100), ...same);
+    await name(service, prompt, 1);
+    const started = await service.call('PUT', `${labelPath(prompt, 'production')}/rollout`, {
+      body: { version: 4, share: 0.5, hours: 1, promote: { min_requests: 1 } },
+      headers: { 'If-Match': '*' },
+    });
+    expect(started.status).toBe(201);
+    await addGate(service, prompt, { dataset: { name: dataset, version: 1 }, rule: { not_worse_by: 0.05 } });
+    return prompt;
+  };
+
+  it('is not promoted past it by a request', async () => {
+    const prompt = await begun('requested');
+    const promote = `${labelPath(prompt, 'production')}/rollout/promote`;
+    const { status, body } = await harness.service.call('POST', promote, { headers: { 'If-Match': '*' } });
+    expect([status, body.type]).toEqual([409, problem('release-not-shown')]);
+    expect((await harness.service.call('GET', labelPath(prompt, 'production'))).body.version).toBe(1);
+  });
+
+  it('is not promoted past it at the end of its hours', async () => {
+    const { service } = harness;
+    const prompt = await begun('elapsed');
+    const rollout = async () => (await service.call('GET', `${labelPath(prompt, 'production')}/rollout`)).body;
+    const variables = { upto60: 'a', upto97: 'a', upto100: 'a' };
+    await until(async () => {
+      const body = { label: 'production', variables };
+      await service.call('POST', `/api/v1/prompts/${prompt}/invoke`, { body });
+      return (await rollout()).canary.requests >= 1;
+    });
+    expect((await rollout()).at_end).toBe('promoted');
+    clock.advance(3_600_001);
+    await until(async () => (await rollout()).ended?.reason === 'time');
+    expect((await service.call('GET', labelPath(prompt, 'production'))).body.version).toBe(1);
   });
 });
