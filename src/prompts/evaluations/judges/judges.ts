@@ -91,7 +91,10 @@ export function createJudges(
       asked.set(question, asking);
       const said = await asking;
       if ('judgement' in said) return said.judgement;
-      error = said.error;
+      const { prompt, version } = judge;
+      error = { ...said.error, detail: `The judge "${prompt}", version ${version}: ${said.error.detail}` };
+      const about = { evaluation: evaluation.id, case: caseId, judge: prompt, problem: error.type };
+      dependencies.log.warn(about, 'a judge of an evaluation said nothing');
       return undefined;
     },
     error: () => error,

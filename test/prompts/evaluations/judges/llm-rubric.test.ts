@@ -96,7 +96,15 @@ describe('llm-rubric', () => {
     const { evaluation, results } = await evaluate({ type: 'llm-rubric', value: 'is', judge }, ['"maybe"']);
     expect(evaluation.verdict).toMatchObject({ outcome: 'inconclusive', units: 1, errors: 1 });
     expect(results).toMatchObject([
-      { outcome: 'error', candidate: { error: { type: 'urn:prompt-gateway:problem:provider-bad-answer' } } },
+      {
+        outcome: 'error',
+        candidate: {
+          error: {
+            type: 'urn:prompt-gateway:problem:provider-bad-answer',
+            detail: expect.stringMatching(/^The judge ".*", version 1: /),
+          },
+        },
+      },
     ]);
     const { body } = await harness.service.call('GET', `/api/v1/invocations?evaluation_id=${evaluation.id}`);
     expect(body.data).toHaveLength(4);
