@@ -90,6 +90,10 @@ export const problems = {
     "status": 409,
     "title": "Results are deleted"
   },
+  "judged-answer-not-found": {
+    "status": 404,
+    "title": "Answer not found"
+  },
   "too-few-cases": {
     "status": 422,
     "title": "Too few cases"

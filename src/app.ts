@@ -80,6 +80,8 @@ import { datasetIndexes } from './prompts/evaluations/datasets/dataset-store.ts'
 import { createDecide, createGateFeature } from './prompts/evaluations/gates/feature.ts';
 import { createDatasetFeature } from './prompts/evaluations/datasets/feature.ts';
 import { versionIndexes } from './prompts/evaluations/datasets/version-store.ts';
+import { createMarkFeature } from './prompts/evaluations/judges/feature.ts';
+import { markIndexes } from './prompts/evaluations/judges/mark-store.ts';
 import { evaluationIndexes } from './prompts/evaluations/runs/evaluation-store.ts';
 import {
   createEvaluationFeature,
@@ -161,6 +163,7 @@ export const indexes: readonly CollectionIndexes[] = [
   datasetIndexes,
   versionIndexes,
   evaluationIndexes,
+  markIndexes,
   catalogIndexes,
   ordersIndexes,
   integrationIndexes,
@@ -313,6 +316,9 @@ export function createApp(dependencies: AppDependencies): App {
     },
     dependencies.evaluationTimes,
   );
+  const { evaluations } = evaluationFeature;
+  const markFeature = createMarkFeature(basis, blobs, { evaluations, datasets, prompts, providers });
+  const gateFeature = createGateFeature(basis, { labels, datasets, providers, evaluations, judges: markFeature.marks });
   const audit = createAuditFeature(database, indexes, isReadOnly, () => dependencies.data.progress() !== undefined);
   const { records, flush } = invocationFeature;
   const spending = createSpendingFeature({ ...basis, records, prompts, flush, timeoutMs });
@@ -391,7 +397,8 @@ export function createApp(dependencies: AppDependencies): App {
     ...testRunFeature.operations,
     ...datasetFeature.operations,
     ...evaluationFeature.operations,
-    ...createGateFeature(basis, { labels, datasets, providers, evaluations: evaluationFeature.evaluations }).operations,
+    ...markFeature.operations,
+    ...gateFeature.operations,
     ...invocationFeature.operations(prompts, datasetFeature.copies),
     ...providerOperations(providers, statistics),
     ...costs.operations,

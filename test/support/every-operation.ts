@@ -42,6 +42,14 @@ const caseLines = { headers: { 'Content-Type': 'application/x-ndjson' } };
 const checks = [{ type: 'contains', value: 'Hello' }];
 const gate = { dataset: { name: 'measured', version: 1 }, checks, rule: { all_pass: true } };
 const evaluation = { candidate: {}, dataset: { name: 'measured' }, checks, rule: { all_pass: true } };
+/** A judge on echo that passes everything. */
+const judging = {
+  messages: [{ role: 'user', content: '{"pass": true}' }],
+  response_format: {
+    type: 'json',
+    schema: { type: 'object', properties: { pass: { type: 'boolean' } }, required: ['pass'] },
+  },
+};
 const plenty = { scope: { tag: 'team=none' }, limit: { amount: '1000', currency: 'USD' }, period: 'month' };
 
 async function createFixture(service: TestService): Promise<Fixture> {
@@ -80,8 +88,11 @@ async function createFixture(service: TestService): Promise<Fixture> {
     const { headers } = await service.call('POST', `/api/v1/prompts/${prompt}/invoke`, { body: {} });
     return headers['x-invocation-id'] ?? '';
   };
+  const judge = await create('/api/v1/prompts', { ...body, ...judging });
+  const rubric = { type: 'llm-rubric', value: 'greets', judge: { prompt: judge, version: 1 } };
   const evaluate = async (): Promise<string> => {
-    const id = await create(`/api/v1/prompts/${prompt}/evaluations`, evaluation);
+    const judged = { ...evaluation, checks: [...checks, rubric] };
+    const id = await create(`/api/v1/prompts/${prompt}/evaluations`, judged);
     await until(
       () => service.call('GET', `/api/v1/evaluations/${id}`),
       ({ body: { status } }) => status === 'ended',
@@ -130,6 +141,12 @@ async function createFixture(service: TestService): Promise<Fixture> {
     key: await create('/api/v1/api-keys', { name: 'doomed', scopes: ['keys:manage'] }),
     secret: await service.createKey('prompts:read'),
   };
+}
+
+/** Where the only answer of an evaluation without a baseline is. */
+async function sideOf(service: TestService, evaluation: string): Promise<string> {
+  const { body } = await service.call('GET', `/api/v1/evaluations/${evaluation}/judged-answers`);
+  return String((body as { data: { id: string }[] }).data[0]?.id.split('.')[1]);
 }
 
 /** A call of every operation of the contract. The compiler misses one that is left out. */
@@ -221,6 +238,13 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     getEvaluation: { method: 'GET', path: `/api/v1/evaluations/${measured}` },
     cancelEvaluation: { method: 'POST', path: `/api/v1/evaluations/${measured}/cancel` },
     exportEvaluationResults: { method: 'GET', path: `/api/v1/evaluations/${measured}/results` },
+    getCalibration: { method: 'GET', path: `/api/v1/evaluations/${measured}/calibration` },
+    listJudgedAnswers: { method: 'GET', path: `/api/v1/evaluations/${measured}/judged-answers` },
+    setMark: {
+      method: 'PUT',
+      path: `/api/v1/evaluations/${measured}/judged-answers/0.${await sideOf(service, measured)}.1/mark`,
+      body: { pass: true },
+    },
     listInvocations: { method: 'GET', path: '/api/v1/invocations' },
     getInvocation: { method: 'GET', path: `/api/v1/invocations/${invocation}` },
     getInvocationContent: { method: 'GET', path: `/api/v1/invocations/${invocation}/content` },

@@ -27,6 +27,7 @@ import { findVendor, toJson, type Finish, type MockAnswer, type MockToolCall, ty
  *     mock-endless               an answer that never ends, without Content-Length
  *     mock-nousage               an answer without token counts
  *     mock-tools                 a text, and calls of the tools `get_weather` and `get_time`
+ *     mock-echo                  the text of the last message, of a chat completion
  *     anything else              "Hello from <model>."
  *
  * With `-detailed` at its end, usage has tokens of caches and of reasoning. `-says-<n>` in it makes usage have n output
@@ -95,7 +96,7 @@ export type Behaviour =
   | { readonly kind: 'body'; readonly status?: number; readonly contentType: string; readonly body: string }
   | { readonly kind: 'flaky'; readonly failures: number }
   | { readonly kind: 'stream'; readonly steps: readonly Step[] }
-  | { readonly kind: 'held' | 'hang' | 'stall' | 'reset' | 'cut' | 'redirect' | 'huge' | 'endless' };
+  | { readonly kind: 'held' | 'hang' | 'stall' | 'reset' | 'cut' | 'redirect' | 'huge' | 'endless' | 'echo' };
 
 /** A step of a stream. The headers and the format's first event precede the first step, unless that is an error. */
 export type Step =
@@ -301,6 +302,12 @@ async function perform(exchange: Exchange): Promise<void> {
       sendText(response, toJson(vendor.answer({ model, text, toolCalls: [], finish: 'stop', usage: true })));
       return;
     }
+    case 'echo': {
+      const { messages } = JSON.parse(said) as { messages: readonly { content: string }[] };
+      const text = messages.at(-1)?.content ?? '';
+      sendText(response, toJson(vendor.answer({ model, text, toolCalls: [], finish: 'stop', usage: true })));
+      return;
+    }
     case 'endless': {
       response.writeHead(200, { 'Content-Type': 'application/json' });
       const more = (): void => {
@@ -482,6 +489,7 @@ function fromName(model: string, delay: number): Behaviour {
     case 'redirect':
     case 'huge':
     case 'endless':
+    case 'echo':
       return { kind };
     default:
       return { kind: 'answer', delay };

@@ -40,6 +40,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   datasets: [...audited, ...datasetFields.storedNames],
   dataset_versions: [...versionFields.storedNames, 'pending'],
   case_keys: ['_id', 'key', 'erased_at'],
+  judge_marks: ['_id', 'judge_key', 'pass', 'judge_passes', 'author', 'marked_at', 'expires_at'],
   evaluations: [
     ...[...audited, ...evaluationFields.storedNames, 'active', 'lease', 'heartbeat', 'slot', 'key_slot'],
     ...['next', 'entries', 'pending', 'results_until', 'expires_at'],

@@ -37,6 +37,8 @@ export const gateFields = fields({
   checks: changeable(json<readonly Schemas['Check'][], Schemas['Gate']['checks'] & object, Schemas['Check'][]>(), {
     optional: true,
   }),
+  /** How well its judges agreed with people when it was set. */
+  calibration: made(json<NonNullable<Schemas['Gate']['calibration']>>(), { optional: true }),
   author: made(author),
   updatedAt: made(moment),
 });

@@ -67,7 +67,10 @@ export interface FoundGate {
 export type GatePrecondition = (present: FoundGate | undefined) => void;
 
 /** What a new gate refers to. @throws {ProblemError} if something of it does not exist, or does not fit together */
-export type CheckGate = (prompt: Prompt, gate: NewGate) => Promise<Pick<Gate, 'datasetId' | 'datasetVersionId'>>;
+export type CheckGate = (
+  prompt: Prompt,
+  gate: NewGate,
+) => Promise<Pick<Gate, 'datasetId' | 'datasetVersionId' | 'calibration'>>;
 
 /**
  * Labels of prompts. Every method that takes a slug or id throws `prompt-not-found`.

@@ -13,6 +13,8 @@ import { createCatalog, createProduct } from '../../orders/catalog/catalog-harne
 import { createIntegration, eventually, sendTest } from '../../webhooks/integrations/integrations-harness.ts';
 import { openShop, placeOrder } from '../../orders/orders-harness.ts';
 import { datasetsPath, setDataset } from '../../prompts/evaluations/datasets/datasets-harness.ts';
+import { answersOf, answersPath, createJudge } from '../../prompts/evaluations/judges/judges-harness.ts';
+import { ended, startEvaluation } from '../../prompts/evaluations/runs/evaluations-harness.ts';
 import { create as createPrompt, promptsPath } from '../../prompts/prompts-harness.ts';
 import { problem, setUp } from '../../support/per-operation.ts';
 import { startReceiver } from '../../support/receiver.ts';
@@ -206,6 +208,21 @@ const lists: Record<ListId, () => Promise<Sample>> = {
       (answer) => answer.body.status === 'ended',
     );
     return copies('evaluations', made, `${path}?status=ended`);
+  },
+  async listJudgedAnswers() {
+    const { id } = await createPrompt(setup.service, { selected_provider: 'echo' });
+    const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+    await setDataset(
+      setup.service,
+      'judged',
+      keys.map((key) => JSON.stringify({ id: key })),
+    );
+    const checks = [{ type: 'llm-rubric', value: 'greets', judge: await createJudge(setup.service, '{"pass": true}') }];
+    const body = { candidate: {}, dataset: { name: 'judged' }, checks, rule: { all_pass: true } };
+    const evaluation = await startEvaluation(setup.service, id, body);
+    await ended(setup.service, evaluation);
+    const answers = await answersOf(setup.service, evaluation);
+    return { path: answersPath(evaluation), keys: answers.map((answer) => answer.id as string) };
   },
   async listInvocations() {
     const { id } = await createPrompt(setup.service, { selected_provider: 'echo' });

@@ -163,6 +163,10 @@ async function report(
     for await (const text of junitReport(slug, evaluation, readResults(gateway, id))) report += text;
     await writeReport(files.junit, report);
   }
+  for (const { prompt, version, model, same_family: isOwn } of evaluation.judges ?? []) {
+    if (!isOwn) continue;
+    write(`The judge ${prompt}, version ${version}, runs on ${model}, which is of the candidate's family.\n`);
+  }
   write(
     `${describeVerdict(evaluation, verdict)}\nIt cost ${evaluation.cost === null ? 'an unknown amount' : money(evaluation.cost)}. Evaluation ${id}.\n`,
   );

@@ -74,6 +74,9 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     get: { method: 'GET', path: '/api/v1/evaluations/{id}' },
     cancel: { method: 'POST', path: '/api/v1/evaluations/{id}/cancel', repeatable: true },
     exportResults: { method: 'GET', path: '/api/v1/evaluations/{id}/results', input: 'query', text: true },
+    getCalibration: { method: 'GET', path: '/api/v1/evaluations/{id}/calibration' },
+    listJudgedAnswers: { method: 'GET', path: '/api/v1/evaluations/{id}/judged-answers', input: 'query', page: true },
+    setMark: { method: 'PUT', path: '/api/v1/evaluations/{id}/judged-answers/{answer}/mark', input: 'body' },
   },
   invocations: {
     list: { method: 'GET', path: '/api/v1/invocations', input: 'query', page: true },
@@ -237,6 +240,9 @@ export type OperationName =
   | 'evaluations.get'
   | 'evaluations.cancel'
   | 'evaluations.exportResults'
+  | 'evaluations.getCalibration'
+  | 'evaluations.listJudgedAnswers'
+  | 'evaluations.setMark'
   | 'invocations.list'
   | 'invocations.export'
   | 'invocations.get'

@@ -477,8 +477,10 @@ export interface GatesResource {
    * label that has never named a version has nothing to compare with: then `anchor` is it, and is let in itself. Without
    * an `anchor`, the first version needs `override`, or a gate with `min_pass_rate` or `all_pass`.
    *
-   * A gate takes no checks of the type `llm-rubric`, neither its own nor those of cases: a judge that nobody has compared
-   * with people decides nothing.
+   * A check of the type `llm-rubric` needs `not_worse_by`, and a judge that was compared with people: at least 50 marks of
+   * answers that this version of it, with this model and rubric, has judged, and `j` of at least 0.5. The margin is
+   * multiplied by `j`. What the marks say is read when the gate is set; later marks count when it is set again. Cases
+   * with an `llm-rubric` of their own are refused.
    *
    * A PUT sets the whole gate: what is left out has its default. A change of data set, checks, rule or anchor makes the
    * evaluations before it stale. To change a gate, send its `ETag` as `If-Match`; without it the answer is 428
@@ -705,7 +707,7 @@ export interface EvaluationsResource {
    * Each line has `case`, `group` of those that have one, `outcome`, `candidate` and, with a baseline, `baseline`. Both
    * have `passed` (absent for an error), and of the last call `provider`, `model`, `latency_ms`, `cost` and
    * `invocation_id`. `answer` is the answer as an invocation has it, unless it has more than 256 KiB. `checks` are the
-   * results of the checks, each with its `type`, `pass`, `score` and `reason`. `failure` says why an answer could not be
+   * results of the checks, each with its `type`, `pass`, `score` and `reason`, and `judged` if a judge said it. `failure` says why an answer could not be
    * used: `broken-format`, `filtered`, `cut` or `refused`. `error` is the problem of a call that had no answer.
    *
    * A case that was made of an invocation has no `answer` and no `reason`: they could not be erased with its content. One
@@ -715,6 +717,43 @@ export interface EvaluationsResource {
    * @throws {ProblemError} `evaluation-not-found` (404), `evaluation-running` (409), `evaluation-results-deleted` (409)
    */
   exportResults(id: string, query?: Query<'exportEvaluationResults'>, options?: CallOptions<'exportEvaluationResults'>): Call<operations['exportEvaluationResults']['responses'][200]['content']['application/jsonl']>;
+
+  /**
+   * Compare the judges with people.
+   *
+   * Returns how well each judge in the `checks` of the evaluation agrees with people: by the marks of all evaluations in which the same version, model and rubric judged.
+   *
+   * @param id Id of the evaluation.
+   * @throws {ProblemError} `evaluation-not-found` (404)
+   */
+  getCalibration(id: string, options?: CallOptions<'getCalibration'>): Call<Schemas['EvaluationCalibration']>;
+
+  /**
+   * List answers to mark.
+   *
+   * Lists the answers that a judge has judged by an `llm-rubric` of the evaluation, in the order in which they were
+   * asked, which was drawn: the first of them are a sample. To mark them blind, they are shown without what the judge
+   * said, and without the version that answered.
+   *
+   * Answers to cases that were made of invocations are not in it, because they are not kept, and neither are those that
+   * have more than 256 KiB.
+   *
+   * @param id Id of the evaluation.
+   * @throws {ProblemError} `evaluation-not-found` (404), `evaluation-running` (409), `evaluation-results-deleted` (409)
+   */
+  listJudgedAnswers(id: string, query?: Query<'listJudgedAnswers'>, options?: CallOptions<'listJudgedAnswers'>): ListCall<Schemas['JudgedAnswerPage']>;
+
+  /**
+   * Mark an answer.
+   *
+   * Stores what a person says about an answer that a judge has judged, in place of an earlier mark. Marks are what judges
+   * are compared with: a gate takes a judge only if it agrees with them. They are kept for 400 days.
+   *
+   * @param id Id of the evaluation.
+   * @param answer Place of the answer.
+   * @throws {ProblemError} `evaluation-not-found` (404), `judged-answer-not-found` (404), `evaluation-running` (409), `evaluation-results-deleted` (409)
+   */
+  setMark(id: string, answer: string, body: Schemas['AnswerMarkInput'], options?: CallOptions<'setMark'>): Call<Schemas['AnswerMark']>;
 }
 
 /**

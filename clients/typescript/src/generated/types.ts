@@ -303,8 +303,10 @@ export interface paths<Other = string & {}> {
          *     label that has never named a version has nothing to compare with: then `anchor` is it, and is let in itself. Without
          *     an `anchor`, the first version needs `override`, or a gate with `min_pass_rate` or `all_pass`.
          *
-         *     A gate takes no checks of the type `llm-rubric`, neither its own nor those of cases: a judge that nobody has compared
-         *     with people decides nothing.
+         *     A check of the type `llm-rubric` needs `not_worse_by`, and a judge that was compared with people: at least 50 marks of
+         *     answers that this version of it, with this model and rubric, has judged, and `j` of at least 0.5. The margin is
+         *     multiplied by `j`. What the marks say is read when the gate is set; later marks count when it is set again. Cases
+         *     with an `llm-rubric` of their own are refused.
          *
          *     A PUT sets the whole gate: what is left out has its default. A change of data set, checks, rule or anchor makes the
          *     evaluations before it stale. To change a gate, send its `ETag` as `If-Match`; without it the answer is 428
@@ -759,7 +761,7 @@ export interface paths<Other = string & {}> {
          *     Each line has `case`, `group` of those that have one, `outcome`, `candidate` and, with a baseline, `baseline`. Both
          *     have `passed` (absent for an error), and of the last call `provider`, `model`, `latency_ms`, `cost` and
          *     `invocation_id`. `answer` is the answer as an invocation has it, unless it has more than 256 KiB. `checks` are the
-         *     results of the checks, each with its `type`, `pass`, `score` and `reason`. `failure` says why an answer could not be
+         *     results of the checks, each with its `type`, `pass`, `score` and `reason`, and `judged` if a judge said it. `failure` says why an answer could not be
          *     used: `broken-format`, `filtered`, `cut` or `refused`. `error` is the problem of a call that had no answer.
          *
          *     A case that was made of an invocation has no `answer` and no `reason`: they could not be erased with its content. One
@@ -767,6 +769,72 @@ export interface paths<Other = string & {}> {
          */
         get: operations<Other>["exportEvaluationResults"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/evaluations/{id}/calibration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare the judges with people
+         * @description Returns how well each judge in the `checks` of the evaluation agrees with people: by the marks of all evaluations in which the same version, model and rubric judged.
+         */
+        get: operations<Other>["getCalibration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/evaluations/{id}/judged-answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List answers to mark
+         * @description Lists the answers that a judge has judged by an `llm-rubric` of the evaluation, in the order in which they were
+         *     asked, which was drawn: the first of them are a sample. To mark them blind, they are shown without what the judge
+         *     said, and without the version that answered.
+         *
+         *     Answers to cases that were made of invocations are not in it, because they are not kept, and neither are those that
+         *     have more than 256 KiB.
+         */
+        get: operations<Other>["listJudgedAnswers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/evaluations/{id}/judged-answers/{answer}/mark": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Mark an answer
+         * @description Stores what a person says about an answer that a judge has judged, in place of an earlier mark. Marks are what judges
+         *     are compared with: a gate takes a judge only if it agrees with them. They are kept for 400 days.
+         */
+        put: operations<Other>["setMark"];
         post?: never;
         delete?: never;
         options?: never;
@@ -3838,6 +3906,66 @@ export interface components<Other = string & {}> {
          */
         DatasetName: string;
         /**
+         * AgreementRate
+         * @description The rate that was seen. Absent without marks.
+         * @example 0.95
+         */
+        AgreementRate: number;
+        /**
+         * AgreementBound
+         * @description Lower bound of the rate, by the 95 % interval of Clopper and Pearson; 0 without marks.
+         * @example 0.7512
+         */
+        AgreementBound: number;
+        /**
+         * JudgeCalibration
+         * @description How well the judge of a check agrees with people: with all marks of answers that this version, model and rubric has judged.
+         * @example {
+         *       "check": 0,
+         *       "prompt": "helpfulness-judge",
+         *       "version": 3,
+         *       "provider": "anthropic",
+         *       "model": "claude-sonnet-4-5",
+         *       "marks": 60,
+         *       "sensitivity": {
+         *         "rate": 0.975,
+         *         "lower": 0.8684
+         *       },
+         *       "specificity": {
+         *         "rate": 0.95,
+         *         "lower": 0.7512
+         *       },
+         *       "j": 0.6196
+         *     }
+         */
+        JudgeCalibration: {
+            /**
+             * @description Which of the `checks`, from 0.
+             * @example 0
+             */
+            check: number;
+            /**
+             * @description The judge, as the check names it.
+             * @example helpfulness-judge
+             */
+            prompt: string;
+            version: components<Other>["schemas"]["VersionNumber"];
+            provider: components<Other>["schemas"]["ProviderId"];
+            model: components<Other>["schemas"]["ModelId"];
+            /**
+             * @description How many answers were marked.
+             * @example 60
+             */
+            marks: number;
+            sensitivity: components<Other>["schemas"]["JudgeSensitivity"];
+            specificity: components<Other>["schemas"]["JudgeSpecificity"];
+            /**
+             * @description Sum of both lower bounds less 1, at least 0: the part of a difference between two versions that the judge sees at least. A gate takes a judge from 0.5 on, with at least 50 marks.
+             * @example 0.6196
+             */
+            j: number;
+        };
+        /**
          * Gate
          * @description What a version has to show before the label names it.
          * @example {
@@ -3882,6 +4010,7 @@ export interface components<Other = string & {}> {
              * @example 5
              */
             anchor?: number;
+            calibration?: components<Other>["schemas"]["GateCalibration"];
             author: components<Other>["schemas"]["Author"];
             updated_at: components<Other>["schemas"]["Timestamp"];
         };
@@ -3963,7 +4092,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * GateInput
-         * @description What a version has to show before the label names it. `label`, `author` and `updated_at` cannot be changed; you can send them with their current values.
+         * @description What a version has to show before the label names it. `label`, `calibration`, `author` and `updated_at` cannot be changed; you can send them with their current values.
          * @example {
          *       "dataset": {
          *         "name": "support-tickets",
@@ -3997,6 +4126,8 @@ export interface components<Other = string & {}> {
              */
             anchor?: number;
             label?: components<Other>["schemas"]["LabelName"];
+            /** @description How well its judges agreed with people when it was set. The margin is multiplied by the smallest `j`, because they see a smaller difference than there is. Absent without judges. */
+            calibration?: components<Other>["schemas"]["IgnoredObject"][];
             author?: components<Other>["schemas"]["IgnoredObject"];
             updated_at?: components<Other>["schemas"]["DateTimeInput"];
         };
@@ -4248,6 +4379,19 @@ export interface components<Other = string & {}> {
             dataset: components<Other>["schemas"]["EvaluatedDataset"];
             checks?: components<Other>["schemas"]["EvaluationChecks"];
             rule: components<Other>["schemas"]["AppliedRule"];
+            /**
+             * @description The judges of its checks and cases, with the models that they call. Absent if there are none.
+             * @example [
+             *       {
+             *         "prompt": "helpfulness-judge",
+             *         "version": 3,
+             *         "provider": "anthropic",
+             *         "model": "claude-sonnet-4-5",
+             *         "same_family": false
+             *       }
+             *     ]
+             */
+            judges?: components<Other>["schemas"]["EvaluationJudge"][];
             gate?: components<Other>["schemas"]["EvaluationGate"];
             calls?: components<Other>["schemas"]["EvaluationCalls"];
             ceiling?: components<Other>["schemas"]["EvaluationCeiling"];
@@ -4862,6 +5006,36 @@ export interface components<Other = string & {}> {
             provider_options?: components<Other>["schemas"]["ProviderOptions"];
             fallbacks?: components<Other>["schemas"]["FallbacksInput"];
             retries?: components<Other>["schemas"]["Retries"];
+        };
+        /**
+         * JudgedAnswerId
+         * @description Place of the answer in the evaluation.
+         * @example 17.a.0
+         */
+        JudgedAnswerId: string;
+        /**
+         * MarkPass
+         * @description Whether the answer is as the rubric wants.
+         * @example true
+         */
+        MarkPass: boolean;
+        /**
+         * AnswerMark
+         * @description What a person says about an answer.
+         * @example {
+         *       "pass": true,
+         *       "author": {
+         *         "type": "key",
+         *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *         "name": "Support lead"
+         *       },
+         *       "marked_at": "2026-11-05T16:00:00.000Z"
+         *     }
+         */
+        AnswerMark: {
+            pass: components<Other>["schemas"]["MarkPass"];
+            author: components<Other>["schemas"]["Author"];
+            marked_at: components<Other>["schemas"]["Timestamp"];
         };
         /**
          * Moment
@@ -8397,6 +8571,30 @@ export interface components<Other = string & {}> {
             reason: ("failures" | "time" | "promoted-at-end" | "promoted" | "stopped" | "label-moved" | "label-deleted") | components<Other>["schemas"]["OtherValue"];
         };
         /**
+         * JudgeSensitivity
+         * @description Of the answers that people pass, those that the judge passes.
+         * @example {
+         *       "rate": 0.975,
+         *       "lower": 0.8684
+         *     }
+         */
+        JudgeSensitivity: {
+            rate?: components<Other>["schemas"]["AgreementRate"];
+            lower: components<Other>["schemas"]["AgreementBound"];
+        };
+        /**
+         * JudgeSpecificity
+         * @description Of the answers that people fail, those that the judge fails.
+         * @example {
+         *       "rate": 0.95,
+         *       "lower": 0.7512
+         *     }
+         */
+        JudgeSpecificity: {
+            rate?: components<Other>["schemas"]["AgreementRate"];
+            lower: components<Other>["schemas"]["AgreementBound"];
+        };
+        /**
          * GateDataset
          * @description The cases. Later versions of the data set that only add cases are used as well; one that changes or removes cases is not, until the gate names it.
          * @example {
@@ -8448,6 +8646,30 @@ export interface components<Other = string & {}> {
              */
             all_pass?: boolean;
         };
+        /**
+         * GateCalibration
+         * @description How well its judges agreed with people when it was set. The margin is multiplied by the smallest `j`, because they see a smaller difference than there is. Absent without judges.
+         * @example [
+         *       {
+         *         "check": 0,
+         *         "prompt": "helpfulness-judge",
+         *         "version": 3,
+         *         "provider": "anthropic",
+         *         "model": "claude-sonnet-4-5",
+         *         "marks": 60,
+         *         "sensitivity": {
+         *           "rate": 0.975,
+         *           "lower": 0.8684
+         *         },
+         *         "specificity": {
+         *           "rate": 0.95,
+         *           "lower": 0.7512
+         *         },
+         *         "j": 0.6196
+         *       }
+         *     ]
+         */
+        GateCalibration: components<Other>["schemas"]["JudgeCalibration"][];
         /**
          * CheckList
          * @example [
@@ -8607,6 +8829,32 @@ export interface components<Other = string & {}> {
              * @example true
              */
             all_pass?: boolean;
+        };
+        /**
+         * EvaluationJudge
+         * @description A stored prompt that judges.
+         * @example {
+         *       "prompt": "helpfulness-judge",
+         *       "version": 3,
+         *       "provider": "anthropic",
+         *       "model": "claude-sonnet-4-5",
+         *       "same_family": false
+         *     }
+         */
+        EvaluationJudge: {
+            /**
+             * @description The judge, as the check names it.
+             * @example helpfulness-judge
+             */
+            prompt: string;
+            version: components<Other>["schemas"]["VersionNumber"];
+            provider: components<Other>["schemas"]["ProviderId"];
+            model: components<Other>["schemas"]["ModelId"];
+            /**
+             * @description Whether its model is of the family of the candidate's, by the first word of their names. Such a judge is likely to judge its own kind of answers too well; another model is better.
+             * @example false
+             */
+            same_family: boolean;
         };
         /**
          * EvaluationGate
@@ -11595,6 +11843,121 @@ export interface components<Other = string & {}> {
             calls: components<Other>["schemas"]["EvaluationCalls"];
             ceiling: components<Other>["schemas"]["EvaluationCeiling"];
             refusal?: components<Other>["schemas"]["EvaluationRefusal"];
+        };
+        /**
+         * EvaluationCalibration
+         * @description The judges of an evaluation, compared with people.
+         * @example {
+         *       "judges": [
+         *         {
+         *           "check": 0,
+         *           "prompt": "helpfulness-judge",
+         *           "version": 3,
+         *           "provider": "anthropic",
+         *           "model": "claude-sonnet-4-5",
+         *           "marks": 60,
+         *           "sensitivity": {
+         *             "rate": 0.975,
+         *             "lower": 0.8684
+         *           },
+         *           "specificity": {
+         *             "rate": 0.95,
+         *             "lower": 0.7512
+         *           },
+         *           "j": 0.6196
+         *         }
+         *       ]
+         *     }
+         */
+        EvaluationCalibration: {
+            /** @description A judge for each check that has one. Empty until the evaluation is planned. */
+            judges: components<Other>["schemas"]["JudgeCalibration"][];
+        };
+        /**
+         * JudgedMessage
+         * @description A message.
+         * @example {}
+         */
+        JudgedMessage: {
+            [key: string]: unknown;
+        };
+        /**
+         * JudgedAnswer
+         * @description An answer, with what the judge was told.
+         * @example {
+         *       "id": "17.a.0",
+         *       "rubric": "The answer says since when the customer cannot sign in.",
+         *       "output": "Ada cannot sign in since Monday."
+         *     }
+         */
+        JudgedAnswer: {
+            id: components<Other>["schemas"]["JudgedAnswerId"];
+            /**
+             * @description What the answer has to be.
+             * @example The answer says since when the customer cannot sign in.
+             */
+            rubric: string;
+            /**
+             * @description JSON pointer to the part of the answer that was judged. Absent for all of it.
+             * @example /summary
+             */
+            at?: string;
+            /**
+             * @description The whole answer.
+             * @example Ada cannot sign in since Monday.
+             */
+            output: string;
+            /**
+             * @description Values of the variables of the case.
+             * @example {
+             *       "ticket": "I cannot sign in since Monday. Ada"
+             *     }
+             */
+            variables?: {
+                [key: string]: unknown;
+            };
+            /** @description Messages of the case, as a data set has them. */
+            messages?: components<Other>["schemas"]["JudgedMessage"][];
+            /**
+             * @description What the case expects.
+             * @example Ada cannot sign in since Monday.
+             */
+            expected?: unknown;
+            mark?: components<Other>["schemas"]["AnswerMark"];
+        };
+        /**
+         * JudgedAnswerPage
+         * @description Answers that a judge has judged, in the order in which they were asked.
+         * @example {
+         *       "data": [
+         *         {
+         *           "id": "17.a.0",
+         *           "rubric": "The answer says since when the customer cannot sign in.",
+         *           "output": "Ada cannot sign in since Monday."
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "total": 1,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        JudgedAnswerPage: {
+            /** @description The answers of this page. */
+            data: components<Other>["schemas"]["JudgedAnswer"][];
+            pagination: components<Other>["schemas"]["Pagination"];
+        };
+        /**
+         * AnswerMarkInput
+         * @description What a person says about an answer.
+         * @example {
+         *       "pass": true
+         *     }
+         */
+        AnswerMarkInput: {
+            pass: components<Other>["schemas"]["MarkPass"];
         };
         /**
          * InvocationPage
@@ -18416,7 +18779,7 @@ export interface components<Other = string & {}> {
             status: 404;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
-         * ExportEvaluationResults409Problem
+         * EvaluationWithoutResultsProblem
          * @description Error details of an answer with status 409 (RFC 9457).
          * @example {
          *       "type": "urn:prompt-gateway:problem:evaluation-running",
@@ -18427,7 +18790,7 @@ export interface components<Other = string & {}> {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        ExportEvaluationResults409Problem: {
+        EvaluationWithoutResultsProblem: {
             /**
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:evaluation-running
@@ -18439,6 +18802,31 @@ export interface components<Other = string & {}> {
              * @constant
              */
             status: 409;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * SetMark404Problem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:judged-answer-not-found",
+         *       "title": "Answer not found",
+         *       "status": 404,
+         *       "detail": "The evaluation has no such answer that was judged.",
+         *       "instance": "/api/v1/evaluations/7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2/judged-answers/17.a.0/mark",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        SetMark404Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:evaluation-not-found
+             */
+            type: ("urn:prompt-gateway:problem:evaluation-not-found" | "urn:prompt-gateway:problem:judged-answer-not-found") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
          * InvocationNotFoundProblem
@@ -20847,6 +21235,20 @@ export interface components<Other = string & {}> {
                 "application/problem+json": components<Other>["schemas"]["ProviderFailedProblem"];
             };
         };
+        /** @description The evaluation has not ended, or its results are deleted. */
+        EvaluationWithoutResults: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "Retry-After": components<Other>["headers"]["RetryAfterIfTemporary"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["EvaluationWithoutResultsProblem"];
+            };
+        };
         /** @description The service failed unexpectedly, or it cannot decrypt what it has stored encrypted. */
         InternalErrorOrSecretUnreadable: {
             headers: {
@@ -21473,6 +21875,11 @@ export interface components<Other = string & {}> {
          * @example 7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2
          */
         PathEvaluationId: components<Other>["schemas"]["EvaluationId"];
+        /**
+         * @description Place of the answer.
+         * @example 17.a.0
+         */
+        PathJudgedAnswer: components<Other>["schemas"]["JudgedAnswerId"];
         /**
          * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
          *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
@@ -24304,20 +24711,168 @@ export interface operations<Other = string & {}> {
             403: components<Other>["responses"]["InsufficientScope"];
             404: components<Other>["responses"]["EvaluationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
-            /** @description The evaluation has not ended, or its results are deleted. */
-            409: {
+            409: components<Other>["responses"]["EvaluationWithoutResults"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceOrStorageUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    getCalibration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the evaluation.
+                 * @example 7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2
+                 */
+                id: components<Other>["parameters"]["PathEvaluationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The comparison. */
+            200: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
                     "Cache-Control": components<Other>["headers"]["CacheControl"];
                     RateLimit: components<Other>["headers"]["RateLimit"];
                     "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                    "Retry-After": components<Other>["headers"]["RetryAfterIfTemporary"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components<Other>["schemas"]["ExportEvaluationResults409Problem"];
+                    "application/json": components<Other>["schemas"]["EvaluationCalibration"];
                 };
             };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            404: components<Other>["responses"]["EvaluationNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    listJudgedAnswers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Maximum number of entries in a page.
+                 * @example 20
+                 */
+                limit?: components<Other>["parameters"]["Limit"];
+                /**
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components<Other>["parameters"]["After"];
+                /**
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @example 0
+                 */
+                offset?: components<Other>["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the evaluation.
+                 * @example 7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2
+                 */
+                id: components<Other>["parameters"]["PathEvaluationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of answers. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    Link: components<Other>["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["JudgedAnswerPage"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            404: components<Other>["responses"]["EvaluationNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            409: components<Other>["responses"]["EvaluationWithoutResults"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceOrStorageUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    setMark: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the evaluation.
+                 * @example 7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2
+                 */
+                id: components<Other>["parameters"]["PathEvaluationId"];
+                /**
+                 * @description Place of the answer.
+                 * @example 17.a.0
+                 */
+                answer: components<Other>["parameters"]["PathJudgedAnswer"];
+            };
+            cookie?: never;
+        };
+        /** @description What the person says. */
+        requestBody: {
+            content: {
+                "application/json": components<Other>["schemas"]["AnswerMarkInput"];
+            };
+        };
+        responses: {
+            /** @description The mark. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["AnswerMark"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidRequest"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            /** @description There is no such evaluation, or no such answer of it that was judged. */
+            404: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["SetMark404Problem"];
+                };
+            };
+            406: components<Other>["responses"]["NotAcceptable"];
+            408: components<Other>["responses"]["RequestTimeout"];
+            409: components<Other>["responses"]["EvaluationWithoutResults"];
+            413: components<Other>["responses"]["ContentTooLarge"];
+            415: components<Other>["responses"]["UnsupportedMediaType"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
             503: components<Other>["responses"]["ServiceOrStorageUnavailable"];

@@ -25,6 +25,8 @@ export interface CheckResult {
   readonly reason: string;
   /** It could not be found out in time whether it passes. */
   readonly isUndecided?: true;
+  /** A judge said it. */
+  readonly judged?: true;
 }
 
 /** What became of all checks of an answer. */
@@ -54,11 +56,11 @@ export async function checkAnswer(
     signal?.throwIfAborted();
     await runtime.turns();
     const { type, metric, weight = 1 } = check;
-    const { holds, reason, isUndecided } = await find(check, whole, of, { answer, runtime });
+    const { holds, reason, isUndecided, judged } = await find(check, whole, of, { answer, runtime });
     const pass = holds === !type.startsWith('not-');
     reached += pass ? weight : 0;
     possible += weight;
-    results.push(defined({ type, metric, pass, score: pass ? 1 : 0, reason, isUndecided }));
+    results.push(defined({ type, metric, pass, score: pass ? 1 : 0, reason, isUndecided, judged }));
   }
   const pass = results.length > 0 && results.every((result) => result.pass);
   return { pass, score: possible === 0 ? 0 : reached / possible, results };

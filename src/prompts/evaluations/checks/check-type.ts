@@ -45,6 +45,8 @@ export interface Finding {
   readonly reason: string;
   /** It could not be found out in time. */
   readonly isUndecided?: true;
+  /** A judge said it. */
+  readonly judged?: true;
 }
 
 /** What a check looks at: an answer, or the part of its JSON at a pointer. */

@@ -7,8 +7,10 @@ import { canonicalJson } from '../../../base/runtime/canonical-json.ts';
 import type { Clock } from '../../../base/runtime/clock.ts';
 import { selectModel } from '../../generation/select-targets.ts';
 import type { Candidacy, ContentVersion } from '../../labels/candidacy.ts';
+import type { Gate } from '../../labels/gate.ts';
 import { sameContent } from '../../prompt-changes.ts';
 import { contentFields, type PromptContent } from '../../prompt.ts';
+import { seenMargin } from '../judges/calibration.ts';
 import { toRule, type Evaluation, type GateTrial, type SentRule, type Side } from '../runs/evaluation.ts';
 import type { EvaluationStore } from '../runs/evaluation-store.ts';
 import { sumsOf } from '../runs/outcomes.ts';
@@ -60,12 +62,13 @@ export async function comparisonsOf(
   dependencies: ComparisonDependencies,
 ): Promise<readonly Comparison[]> {
   const { promptId, gate, candidate, named, anchor } = candidacy;
-  const margin = gate.rule.not_worse_by;
+  const rule = seenRule(gate);
+  const margin = rule.not_worse_by;
   const questions: Pick<Comparison, 'against' | 'rule' | 'baseline'>[] = [];
-  if (margin === undefined) questions.push({ against: 'label', rule: gate.rule, baseline: undefined });
+  if (margin === undefined) questions.push({ against: 'label', rule, baseline: undefined });
   else {
     const baseline = named ?? anchor;
-    if (baseline !== undefined) questions.push({ against: 'label', rule: gate.rule, baseline });
+    if (baseline !== undefined) questions.push({ against: 'label', rule, baseline });
     const isOther = (one: ContentVersion | undefined): boolean =>
       one !== undefined && anchor !== undefined && !sameContent(one.content, anchor.content);
     // Not worse by the margin is not worse by twice the margin either.
@@ -94,10 +97,11 @@ async function answered(
   const key = `${promptId}:${gate.label}:${content}:${digest({ ...asked, models })}`;
   const oldest = clock.now().getTime() - gate.maxAgeDays * day;
 
-  const staleness = ({ gate: of, candidate: one, baseline: other, createdAt }: Evaluation): string[] => [
+  const staleness = ({ gate: of, candidate: one, baseline: other, judges, createdAt }: Evaluation): string[] => [
     ...(of?.measure === measure ? [] : ['The gate has changed since.']),
     ...(of?.baseline === before ? [] : ['The label names another version since.']),
     ...([one, other].every((side, index) => ranOn(side, models[index])) ? [] : ['Another model would be called now.']),
+    ...(judgedBy(gate, judges) ? [] : ['A judge called another model than the one whose answers were marked.']),
     ...(createdAt.getTime() >= oldest ? [] : [`It is older than ${gate.maxAgeDays} days.`]),
   ];
   const trials = found
@@ -179,6 +183,24 @@ function modelOf(providers: Pick<ProviderRegistry, 'get'>, content: PromptConten
     if (error instanceof ProblemError) return '';
     throw error;
   }
+}
+
+/** The rule for what checks see: a judge sees a smaller difference than there is. */
+export function seenRule({ rule, calibration = [] }: Pick<Gate, 'rule' | 'calibration'>): SentRule {
+  if (rule.not_worse_by === undefined || calibration.length === 0) return rule;
+  return { not_worse_by: seenMargin(rule.not_worse_by, Math.min(...calibration.map(({ j }) => j))) };
+}
+
+/** Whether the judges were those that the gate knows; true while it is not planned. */
+function judgedBy({ calibration = [] }: Pick<Gate, 'calibration'>, judges: Evaluation['judges']): boolean {
+  return (
+    judges === undefined ||
+    calibration.every(({ prompt, version, provider, model }) =>
+      judges.some(
+        (one) => one.prompt === prompt && one.version === version && one.provider === provider && one.model === model,
+      ),
+    )
+  );
 }
 
 /** Whether a side was asked of this model; true while it is not planned. */

@@ -1,16 +1,21 @@
 import { beyondLimits } from '../../../base/errors/beyond-limits.ts';
 import type { ProblemDetail } from '../../../base/errors/problem-error.ts';
 import type { Candidacy } from '../../labels/candidacy.ts';
+import type { Gate } from '../../labels/gate.ts';
 import type { CheckGate, Labels } from '../../labels/labels.ts';
 import { versionNotFound } from '../../prompts.ts';
+import type { Check } from '../checks/check-answer.ts';
 import { checkMistakes } from '../checks/check-mistakes.ts';
 import type { DatasetVersion } from '../datasets/dataset.ts';
 import type { Datasets } from '../datasets/datasets.ts';
+import { shortfall } from '../judges/calibration.ts';
+import { isJudged } from '../judges/judge-key.ts';
+import { showCalibration, type Marks } from '../judges/marks.ts';
 import { toRule, type Evaluation, type GateTrial } from '../runs/evaluation.ts';
 import type { Asker, EvaluationRequest, Evaluations } from '../runs/evaluations.ts';
 import { inconsistent, notEvaluated, tooFewCases } from '../runs/problems.ts';
 import { fewestCases } from '../verdict/verdict.ts';
-import { comparisonsOf, type Comparison, type ComparisonDependencies } from './comparisons.ts';
+import { comparisonsOf, seenRule, type Comparison, type ComparisonDependencies } from './comparisons.ts';
 import { decisionOf } from './decisions.ts';
 
 /** A version before the gate of a label. */
@@ -51,19 +56,43 @@ export interface GatesDependencies extends ComparisonDependencies {
   readonly labels: Pick<Labels, 'candidacy'>;
   readonly datasets: Pick<Datasets, 'version' | 'extended' | 'part'>;
   readonly evaluations: Pick<Evaluations, 'create'>;
+  readonly judges: Pick<Marks, 'ofChecks'>;
 }
 
 /** Each invocation reads the gates with the prompt. The contract has the same number. */
 const mostBytes = 16 * 1024;
 
 export function createGates(dependencies: GatesDependencies): Gates {
-  const { labels, datasets, evaluations } = dependencies;
+  const { labels, datasets, evaluations, judges } = dependencies;
   const hasJudges = async (version: DatasetVersion): Promise<boolean> => {
     for (const part of version.parts.keys()) {
       const cases = await datasets.part(version, part);
       if (cases.some((one) => one.checks?.some(isJudge) === true)) return true;
     }
     return false;
+  };
+
+  /** @throws {ProblemError} inconsistent-content if a judge cannot be asked, or agrees too little with people */
+  const calibrate = async (checks: readonly Check[]): Promise<Gate['calibration']> => {
+    if (!checks.some(isJudged)) return undefined;
+    const found = await judges.ofChecks(checks);
+    const errors = found.flatMap((one): ProblemDetail[] => {
+      const detail = shortfall(one);
+      return detail === undefined ? [] : [{ detail, pointer: `#/checks/${one.check}/judge` }];
+    });
+    if (errors.length > 0) throw inconsistent(errors);
+    return found.map(showCalibration);
+  };
+  const requireSameJudges = async ({ checks = [], calibration = [] }: Gate): Promise<void> => {
+    if (calibration.length === 0) return;
+    const now = await judges.ofChecks(checks);
+    const other = calibration.find(({ check, provider, model }) =>
+      now.some(({ check: index, judging: by }) => index === check && (by.provider !== provider || by.model !== model)),
+    );
+    if (other === undefined) return;
+    const { prompt, version, provider, model } = other;
+    const remedy = 'Mark answers that the other one has judged, and set the gate again.';
+    throw notEvaluated(`The judge "${prompt}", version ${version}, no longer calls ${provider}/${model}. ${remedy}`);
   };
 
   return {
@@ -78,17 +107,21 @@ export function createGates(dependencies: GatesDependencies): Gates {
       if (anchor !== undefined && rule.not_worse_by === undefined) {
         errors.push({ detail: 'needs not_worse_by', pointer: '#/anchor' });
       }
-      for (const [index, check] of checks.entries()) {
-        if (isJudge(check)) errors.push({ detail: `is ${judged}`, pointer: `#/checks/${index}/type` });
+      if (rule.not_worse_by === undefined) {
+        for (const [index, check] of checks.entries()) {
+          // Of a rate, nobody knows how much of it are errors of the judge.
+          if (isJudged(check)) errors.push({ detail: 'needs not_worse_by', pointer: `#/checks/${index}/judge` });
+        }
       }
       if (errors.length > 0) throw inconsistent(errors);
+      const calibration = await calibrate(checks);
       if (anchor !== undefined && anchor > prompt.version) throw versionNotFound(prompt.slug, anchor);
       const named = await datasets.version(dataset.name, dataset.version);
       if (await hasJudges(named)) throw inconsistent([{ detail: `has cases with ${judged}`, pointer: '#/dataset' }]);
       const { id: datasetVersionId, datasetId, cases } = named;
-      const fewest = fewestCases(toRule(rule));
+      const fewest = fewestCases(toRule(seenRule({ rule, calibration })));
       if (cases < fewest) throw tooFewCases(cases, fewest);
-      return { datasetId, datasetVersionId };
+      return { datasetId, datasetVersionId, calibration };
     },
     async version(slugOrId, label, number) {
       const { candidacy } = await labels.candidacy(slugOrId, label, number);
@@ -108,6 +141,7 @@ export function createGates(dependencies: GatesDependencies): Gates {
         const comparison = comparisons.find((one) => one.against === against);
         if (comparison === undefined) throw notEvaluated(noComparison(against));
         if (!comparison.isEvaluable) throw notEvaluated(evaluated(version, comparison));
+        await requireSameJudges(gate);
         const { baseline, rule, next } = comparison;
         const { name, version: number } = gate.dataset;
         const named = gate.datasetVersionId;
@@ -124,8 +158,8 @@ export function createGates(dependencies: GatesDependencies): Gates {
   };
 }
 
-/** A judge that nobody has compared with people decides nothing. */
-const judged = 'llm-rubric, which gates do not take';
+/** Each would need marks of its own. */
+const judged = 'an llm-rubric of their own, which gates do not take';
 
 function isJudge({ type }: { readonly type?: string }): boolean {
   return type === 'llm-rubric' || type === 'not-llm-rubric';

@@ -13,6 +13,7 @@ import { integer, json, list, moment, same, text, type Kind } from '../../../bas
 import { defined } from '../../../base/runtime/objects.ts';
 import { totalCost } from '../../test-runs/test-run.ts';
 import type { Check } from '../checks/check-answer.ts';
+import type { Judging } from '../judges/judge-key.ts';
 import type { Rule } from '../verdict/verdict.ts';
 
 type Schemas = components['schemas'];
@@ -72,6 +73,17 @@ const gate = shownAs<GateTrial, NonNullable<Schemas['Evaluation']['gate']>>(({ l
   against,
 }));
 
+/** A judge, when the evaluation was planned. */
+export interface AskedJudge extends Judging {
+  readonly isOfCandidatesFamily: boolean;
+}
+const judges = shownAs<readonly AskedJudge[], NonNullable<Schemas['Evaluation']['judges']>>((all) =>
+  all.map(({ prompt, version, provider, model, isOfCandidatesFamily }) => ({
+    ...{ prompt, version, provider, model },
+    same_family: isOfCandidatesFamily,
+  })),
+);
+
 export const evaluationFields = fields({
   id: made(text),
   promptId: made(text),
@@ -83,6 +95,8 @@ export const evaluationFields = fields({
   datasetVersionId: hidden(text),
   checks: made(json<readonly Check[], Schemas['EvaluationChecks']>(), { optional: true }),
   rule: made(json<SentRule>()),
+  /** Set when it is planned. */
+  judges: made(judges, { optional: true }),
   gate: made(gate, { optional: true }),
   /** The prompt, label, content of the candidate, question and number of an evaluation for a gate. */
   gateTry: hidden(text, { optional: true }),

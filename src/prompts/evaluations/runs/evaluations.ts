@@ -22,7 +22,7 @@ import {
   type SentSide,
   type Side,
 } from './evaluation.ts';
-import type { EvaluationStore } from './evaluation-store.ts';
+import type { Entry, EvaluationStore } from './evaluation-store.ts';
 import { outcomeOf, type Outcome, type OutcomeCode } from './outcomes.ts';
 import { planEvaluation, type Asked, type PlanDependencies, type Planned } from './plan-evaluation.ts';
 import {
@@ -77,6 +77,11 @@ export interface Evaluations {
   get(id: string, reach?: Reach): Promise<Evaluation>;
   /** Newest first. @param status only those that have it @throws {ProblemError} prompt-not-found */
   list(slugOrId: string, status: Evaluation['status'] | undefined): Promise<Listing<Evaluation>>;
+  /**
+   * One that has ended, and where its results are.
+   * @throws {ProblemError} evaluation-not-found, evaluation-running, evaluation-results-deleted
+   */
+  entries(id: string): Promise<{ readonly evaluation: Evaluation; readonly entries: readonly Entry[] }>;
   /** Nothing changes if it has ended. @throws {ProblemError} evaluation-not-found */
   cancel(id: string, author: Author): Promise<Evaluation>;
   /**
@@ -153,6 +158,14 @@ export function createEvaluations(dependencies: EvaluationsDependencies): Evalua
     return found;
   };
 
+  const entriesOf: Evaluations['entries'] = async (id) => {
+    const evaluation = await get(id);
+    if (isActive(evaluation)) throw evaluationRunning();
+    const entries = await store.entries(id);
+    if (entries.length === 0 && evaluation.casesDone > 0) throw resultsDeleted();
+    return { evaluation, entries };
+  };
+
   return {
     get,
     async plan(request, { principal, signal }) {
@@ -205,12 +218,12 @@ export function createEvaluations(dependencies: EvaluationsDependencies): Evalua
         return canceled;
       }
     },
+    entries: entriesOf,
     async results(id, outcome, signal) {
-      const evaluation = await get(id);
-      const { casesDone, baseline } = evaluation;
-      if (isActive(evaluation)) throw evaluationRunning();
-      const entries = await store.entries(id);
-      if (entries.length === 0 && casesDone > 0) throw resultsDeleted();
+      const {
+        evaluation: { baseline },
+        entries,
+      } = await entriesOf(id);
       return (async function* () {
         for (const { name, outcomes } of entries) {
           const bytes = await results.read(name, signal);
@@ -229,6 +242,7 @@ function isActive({ status }: Evaluation): boolean {
 const notBegun = {
   status: 'planning',
   calls: undefined,
+  judges: undefined,
   ceiling: undefined,
   refusal: undefined,
   casesDone: 0,

@@ -18,9 +18,10 @@ import type { Prompts, ResolvedPrompt } from '../../prompts.ts';
 import type { Check } from '../checks/check-answer.ts';
 import type { Case } from '../datasets/dataset.ts';
 import type { Datasets } from '../datasets/datasets.ts';
+import { isSameFamily, type Judging } from '../judges/judge-key.ts';
 import { canJudge, planJudge } from '../judges/judges.ts';
 import { fewestCases } from '../verdict/verdict.ts';
-import { sidesOf, toRule, type Evaluation, type Side, type SideName } from './evaluation.ts';
+import { sidesOf, toRule, type AskedJudge, type Evaluation, type Side, type SideName } from './evaluation.ts';
 import { tooFewCases } from './problems.ts';
 
 type Mistake = components['schemas']['EvaluationMistake'];
@@ -35,6 +36,7 @@ export interface Planned {
   readonly mistakes: readonly Mistake[];
   /** With provider and model. */
   readonly sides: Partial<Record<SideName, Side>>;
+  readonly judges: readonly AskedJudge[];
 }
 
 export interface PlanDependencies {
@@ -93,7 +95,7 @@ export async function planEvaluation(
         calls += 1;
         for (const { judge } of [...checks, ...((one.checks ?? []) as unknown as typeof checks)]) {
           if (judge === undefined) continue;
-          const mistake = await judges(judge);
+          const mistake = await judges.check(judge);
           if (mistake !== undefined) mistakes.push({ ...mistake, case: one.id });
           calls += 1;
           // What it reads is as long as the answer.
@@ -111,7 +113,9 @@ export async function planEvaluation(
     const { type, message: detail } = tooFewCases(units, fewest);
     mistakes.push({ problem: `urn:prompt-gateway:problem:${type}`, detail });
   }
-  return { calls, ceiling, mistakes: mistakes.slice(0, mostMistakes), sides: known };
+  const { model = '' } = known.candidate ?? {};
+  const asked = judges.found().map((one) => ({ ...one, isOfCandidatesFamily: isSameFamily(one.model, model) }));
+  return { calls, ceiling, mistakes: mistakes.slice(0, mostMistakes), sides: known, judges: asked };
 }
 
 /** Reads each version once. Versions never change, and thousands of cases need the same two. */
@@ -127,17 +131,33 @@ function remembering(prompts: Pick<Prompts, 'resolve'>): Pick<Prompts, 'resolve'
   };
 }
 
-/** Says what is wrong with a judge, the first time that it is named. */
-function createJudgeCheck(
-  { reach }: Principal,
-  planner: Planner,
-): (judge: NonNullable<Check['judge']>) => Promise<Mistake | undefined> {
+type JudgeReference = NonNullable<Check['judge']>;
+/** Those that an evaluation shows. */
+const mostJudges = 100;
+
+interface JudgeCheck {
+  /** What is wrong with a judge, the first time that it is named. */
+  check(judge: JudgeReference): Promise<Mistake | undefined>;
+  /** The first that can judge. */
+  found(): readonly Judging[];
+}
+
+function createJudgeCheck({ reach }: Principal, planner: Planner): JudgeCheck {
   const known = new Set<string>();
-  const find = async (judge: NonNullable<Check['judge']>): Promise<Mistake | undefined> => {
+  const found: Judging[] = [];
+  const nothing = { input: '', output: '', expected: '', rubric: '' };
+  const check = async (judge: JudgeReference): Promise<Mistake | undefined> => {
     const name = `The judge "${judge.prompt}", version ${judge.version}`;
     try {
-      const plan = await planJudge(judge, { input: '', output: '', expected: '', rubric: '' }, reach, planner);
-      if (canJudge(plan)) return undefined;
+      const plan = await planJudge(judge, nothing, reach, planner);
+      const [target] = plan.targets;
+      if (canJudge(plan) && plan.prompt !== undefined && target !== undefined) {
+        const { provider, request } = target;
+        if (found.length < mostJudges) {
+          found.push({ ...judge, promptId: plan.prompt.id, provider: provider.id, model: request.model });
+        }
+        return undefined;
+      }
     } catch (error) {
       if (!(error instanceof ProblemError) || error.status >= 500) throw error;
       return { problem: `urn:prompt-gateway:problem:${error.type}`, detail: `${name}: ${error.message}` };
@@ -145,11 +165,14 @@ function createJudgeCheck(
     const detail = `${name}, has no JSON format whose schema requires a boolean "pass".`;
     return { problem: 'urn:prompt-gateway:problem:inconsistent-content', detail };
   };
-  return async (judge) => {
-    const key = `${judge.prompt} ${judge.version}`;
-    if (known.has(key)) return undefined;
-    known.add(key);
-    return await find(judge);
+  return {
+    async check(judge) {
+      const key = `${judge.prompt} ${judge.version}`;
+      if (known.has(key)) return undefined;
+      known.add(key);
+      return await check(judge);
+    },
+    found: () => found,
   };
 }
 

@@ -85,7 +85,12 @@ export function createEvaluationWorker(dependencies: WorkerDependencies): Evalua
 
   const plan = async (evaluation: Evaluation, lease: string, signal: AbortSignal): Promise<void> => {
     const principal = await findPrincipal(evaluation.author.id);
-    const { calls, ceiling, mistakes, sides } = await planEvaluation(evaluation, principal, dependencies, signal);
+    const { calls, ceiling, mistakes, sides, judges } = await planEvaluation(
+      evaluation,
+      principal,
+      dependencies,
+      signal,
+    );
     if (mistakes.length > 0) {
       const refusal = { mistakes: [...mistakes] };
       await store.end(evaluation.id, lease, { status: 'refused', refusal, finishedAt: clock.now() });
@@ -93,7 +98,10 @@ export function createEvaluationWorker(dependencies: WorkerDependencies): Evalua
       log.warn({ evaluation: evaluation.id, problem, detail }, 'an evaluation was refused');
       return;
     }
-    await store.release(evaluation.id, lease, { status: 'queued', calls, ceiling, ...sides });
+    await store.release(evaluation.id, lease, {
+      ...{ status: 'queued', calls, ceiling, ...sides },
+      ...(judges.length > 0 && { judges }),
+    });
   };
 
   const work = async (id: string, lease: string, signal: AbortSignal, acknowledged: () => number): Promise<void> => {

@@ -156,7 +156,7 @@ describe('422', () => {
     ['inconsistent-content', { checks: [{ type: 'contains' }] }, '#/checks/0/value'],
     ['inconsistent-content', { checks: [largeCheck] }, '#/checks'],
     ['inconsistent-content', { rule: { all_pass: true }, anchor: 1 }, '#/anchor'],
-    ['inconsistent-content', { checks: [judged] }, '#/checks/0/type'],
+    ['inconsistent-content', { checks: [judged], rule: { all_pass: true } }, '#/checks/0/judge'],
     ['too-few-cases', { rule: { not_worse_by: 0.01 } }, '#/rule'],
     ['read-only-field', { label: 'staging' }, '#/label'],
   ])('%s %#', async (type, members, pointer) => {

@@ -11,24 +11,12 @@ import {
   setUpEvaluations,
   startEvaluation,
 } from '../runs/evaluations-harness.ts';
+import { createJudge as createJudgeOn } from './judges-harness.ts';
 
 const harness = setUpEvaluations({ environment: { PROVIDER_CONCURRENCY: '4' } });
 
-const judged = {
-  type: 'object',
-  properties: { pass: { type: 'boolean' }, score: { type: 'number' }, reason: { type: 'string' } },
-  required: ['pass'],
-};
-
-/** A judge that says what is expected. Echo answers with its prompt. */
-async function createJudge(
-  text = '{"pass": {{expected}}, "score": 0.5, "reason": "{{rubric}} {{output}}"}',
-  more = {},
-) {
-  const format = { response_format: { type: 'json', schema: judged } };
-  const { id } = await create(harness.service, { ...saying(text), selected_provider: 'echo', ...format, ...more });
-  return { prompt: id, version: 1 };
-}
+const createJudge = (...of: Tail<Parameters<typeof createJudgeOn>>) => createJudgeOn(harness.service, ...of);
+type Tail<Of extends readonly unknown[]> = Of extends readonly [unknown, ...infer Rest] ? Rest : never;
 
 let sets = 0;
 /** Evaluates the prompt of the harness, whose answer is "good", with one case for each text that is expected. */
@@ -56,8 +44,8 @@ describe('llm-rubric', () => {
     expect(dry.body).toEqual({ calls: 4, ceiling: null });
     expect(evaluation.verdict).toMatchObject({ outcome: 'failed', units: 2, passed: 1, errors: 0 });
     expect(results.map(checksOf)).toEqual([
-      [{ type: 'llm-rubric', pass: true, score: 1, reason: 'The judge says yes (score 0.5): is good' }],
-      [{ type: 'llm-rubric', pass: false, score: 0, reason: 'The judge says no (score 0.5): is good' }],
+      [{ type: 'llm-rubric', pass: true, score: 1, reason: 'The judge says yes (score 0.5): is good', judged: true }],
+      [{ type: 'llm-rubric', pass: false, score: 0, reason: 'The judge says no (score 0.5): is good', judged: true }],
     ]);
     // Its calls are invocations of the evaluation.
     const { body } = await harness.service.call('GET', `/api/v1/invocations?evaluation_id=${evaluation.id}`);

@@ -14,20 +14,23 @@ export interface Harness extends Setup {
   readonly mock: MockProvider;
 }
 
-/** The environment in which a service calls the mock provider as `mock`. */
-export function withMock({ url }: MockProvider): Record<string, string> {
+/** The environment in which a service calls the mock provider as `mock`, whose default is the first of the models. */
+export function withMock({ url }: Pick<MockProvider, 'url'>, models = ['model-a']): Record<string, string> {
   const provider = {
     id: 'mock',
     base_url: url,
     api_key: 'sk-not-secret-here',
-    models: ['model-a'],
+    models,
     structured_outputs: true,
   };
   return { OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider]) };
 }
 
 /** Starts service and provider for the tests of a file. */
-export function setUpEvaluations(options: TestServiceOptions = {}): Harness {
+export function setUpEvaluations({
+  models,
+  ...options
+}: TestServiceOptions & { readonly models?: string[] } = {}): Harness {
   let started: { mock: MockProvider; service: TestService; database: PagedDatabase } | undefined;
   const get = (): NonNullable<typeof started> => {
     if (started === undefined) throw new Error('only after beforeAll');
@@ -35,7 +38,7 @@ export function setUpEvaluations(options: TestServiceOptions = {}): Harness {
   };
   beforeAll(async () => {
     const mock = await startMockProvider();
-    const environment = { ...withMock(mock), ...options.environment };
+    const environment = { ...withMock(mock, models), ...options.environment };
     const service = await startTestService({ evaluationTimes: { pausesMs: [1, 1] }, ...options, environment });
     started = { mock, service, database: await openDatabaseOf(service) };
   });

@@ -20,6 +20,6 @@ export const llmRubric: CheckType = {
     const isEnough = threshold === undefined || (score !== undefined && score >= threshold);
     const words = reason === '' ? '' : `: ${reason.slice(0, longestReason)}`;
     const scored = score === undefined ? '' : ` (score ${score})`;
-    return { holds: pass && isEnough, reason: `The judge says ${pass ? 'yes' : 'no'}${scored}${words}` };
+    return { holds: pass && isEnough, reason: `The judge says ${pass ? 'yes' : 'no'}${scored}${words}`, judged: true };
   },
 };
