@@ -16,6 +16,7 @@ import {
   setUpEvaluations,
   startEvaluation,
 } from '../prompts/evaluations/runs/evaluations-harness.ts';
+import { createJudge } from '../prompts/evaluations/judges/judges-harness.ts';
 import { create, saying } from '../prompts/prompts-harness.ts';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
 import { clockAhead } from '../support/clock.ts';
@@ -105,6 +106,55 @@ describe('an evaluation', () => {
     await page.getByRole('table', { name: 'Evaluations' }).getByText('Inconclusive').waitFor();
     await expectAccessible(page);
     await takeScreenshots(page, 'evaluations');
+  });
+
+  it('says how well its judge agrees with people, who mark answers by a key for each', async () => {
+    const { service } = harness;
+    const judge = await createJudge(service);
+    const lines = Array.from({ length: 40 }, (_, index) =>
+      JSON.stringify({ id: `case-${index}`, variables: { say: `Answer ${index}` }, expected: `${index % 3 > 0}` }),
+    );
+    const checks = [{ type: 'llm-rubric', value: 'Answers the question, politely.', judge }];
+    const { id, page: path } = await evaluated('judged', lines, {
+      ...{ baseline: { version: 1 }, checks, rule: { not_worse_by: 0.5 } },
+    });
+    const page = await open(path);
+    const judges = page.locator('section', { has: page.getByRole('heading', { name: 'Judges' }) });
+    await judges.getByText('0 of 50 needed').waitFor();
+    await judges.getByText('of the same family as the candidate').waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'evaluation-judges');
+    await judges.getByRole('link', { name: 'Mark answers' }).click();
+    const answer = page.getByRole('article', { name: 'Answer' });
+    await answer.getByText('Answers the question, politely.').waitFor();
+    await answer.getByText(/"say": "Answer \d+"/).waitFor();
+    expect(await page.getByText('The judge says').count()).toBe(0);
+    await expectAccessible(page);
+    await takeScreenshots(page, 'marks');
+    await page.keyboard.press('s');
+    await page.keyboard.press('b');
+    await answer.waitFor();
+    for (let marked = 0; marked < 60; marked += 1) {
+      const key =
+        (await answer.getByRole('region', { name: 'Expected' }).textContent())?.includes('true') === true ? 'p' : 'f';
+      await page.keyboard.press(key);
+      await page
+        .getByRole('status')
+        .getByText(`${marked + 1} marked`)
+        .waitFor();
+    }
+    await expectNoSidewaysScroll(page);
+    // What was marked is left out by whoever goes on later.
+    await page.reload();
+    await page.getByRole('status').getByText('60 marked').waitFor();
+    const { body } = await service.call('GET', `/api/v1/evaluations/${id}/calibration`);
+    expect(body.judges[0]).toMatchObject({ marks: 60, sensitivity: { rate: 1 }, specificity: { rate: 1 } });
+    await page.getByRole('link', { name: 'Back to the evaluation' }).click();
+    await judges.getByText('Agrees with people').waitFor();
+    await judges.getByText('60 of 50 needed').waitFor();
+    await takeScreenshots(page, 'evaluation-judges-enough');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expectNoSidewaysScroll(page);
   });
 
   it('says what its rule shows, in both languages and on a phone', async () => {

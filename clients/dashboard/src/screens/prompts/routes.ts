@@ -83,6 +83,11 @@ export const promptsRoutes = [
     }),
     createRoute({
       getParentRoute: () => promptRoute,
+      path: '/evaluations/$evaluationId/marks',
+      component: lazyRouteComponent(() => import('./evaluations/marks-screen.tsx'), 'MarksScreen'),
+    }),
+    createRoute({
+      getParentRoute: () => promptRoute,
       path: '/history',
       validateSearch: searchOf({ before: 'text', after: 'text' }),
       component: lazyRouteComponent(() => import('./history/history-screen.tsx'), 'HistoryScreen'),

@@ -23,6 +23,7 @@ import { useLabels } from '../prompt-queries.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
 import { EvaluationStatus } from './evaluation-status.tsx';
 import { IntervalChart } from './interval-chart.tsx';
+import { Judges } from './judges.tsx';
 import { evaluationKeys, isActive, useEvaluation, type Evaluation } from './queries.ts';
 import { Refusal } from './refusal.tsx';
 import { ResultList } from './result-list.tsx';
@@ -74,7 +75,10 @@ function LoadedEvaluation({ evaluation }: { evaluation: Evaluation }): ReactNode
       {evaluation.refusal !== undefined && <Refusal refusal={evaluation.refusal} />}
       <Problems evaluation={evaluation} />
       <SimpleGrid cols={{ base: 1, lg: evaluation.verdict === undefined ? 1 : 2 }} style={{ alignItems: 'start' }}>
-        <Verdict evaluation={evaluation} />
+        <Stack>
+          <Verdict evaluation={evaluation} />
+          <Judges evaluation={evaluation} />
+        </Stack>
         <Facts evaluation={evaluation} />
       </SimpleGrid>
       {hasResults && <ResultList evaluation={evaluation} />}

@@ -12,6 +12,8 @@ export const evaluationKeys = {
   evaluation: (id: string) => ['evaluations', id] as const,
   results: (id: string, outcome: string | undefined, count: number) =>
     ['evaluations', id, 'results', outcome, count] as const,
+  calibration: (id: string) => ['evaluations', id, 'calibration'] as const,
+  answers: (id: string) => ['evaluations', id, 'answers'] as const,
   case: (id: string, caseId: string) => ['evaluations', id, 'case', caseId] as const,
 };
 
