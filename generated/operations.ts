@@ -883,6 +883,68 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "listGates": {
+    "method": "GET",
+    "path": "/api/v1/prompts/{slugOrId}/gates",
+    "scope": "prompts:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "slugOrId",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "after",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "offset",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "prompt-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
   "getGate": {
     "method": "GET",
     "path": "/api/v1/prompts/{slugOrId}/labels/{label}/gate",

@@ -28,7 +28,6 @@ const press = (button: Locator): Promise<void> => button.and(button.page().locat
 
 describe('the gate of a label', () => {
   it('lets a version in after its evaluation, which is started here', async () => {
-    browser.tolerate(/status of 404/);
     const page = await openSignedIn(browser, service, `/prompts/${prompt}/history`);
     await press(page.getByRole('button', { name: 'Move production' }));
     const dialog = page.getByRole('dialog');
@@ -47,7 +46,6 @@ describe('the gate of a label', () => {
   });
 
   it('shows why a version failed, and releases it with a reason', async () => {
-    browser.tolerate(/status of 404/);
     const page = await openSignedIn(browser, service, `/prompts/${prompt}/history`);
     await press(page.getByRole('button', { name: 'Move production' }));
     const dialog = page.getByRole('dialog');
@@ -67,7 +65,6 @@ describe('the gate of a label', () => {
   });
 
   it('says to those who may not override what they need', async () => {
-    browser.tolerate(/status of 404/);
     const key = await service.createKey('prompts:read', 'prompts:release');
     const page = await openSignedIn(browser, service, `/prompts/${prompt}/history`, { apiKey: key });
     await press(page.getByRole('button', { name: 'Move production' }));
@@ -75,5 +72,20 @@ describe('the gate of a label', () => {
     await dialog.getByLabel('Version').selectOption('1');
     await dialog.getByText('your API key needs the scope prompts:override').waitFor();
     expect(await dialog.getByRole('button', { name: /Evaluate/ }).count()).toBe(0);
+  });
+
+  it('is not taken for missing if it cannot be read', async () => {
+    browser.tolerate(/status of 500/);
+    const page = await openSignedIn(browser, service, `/prompts/${prompt}/history`);
+    await page.getByRole('button', { name: 'Move production' }).waitFor();
+    await page.route('**/gates?*', (route) => route.fulfill({ status: 500, body: '' }));
+    await page.reload();
+    await press(page.getByRole('button', { name: 'Move production' }));
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Version').selectOption('2');
+    await dialog.getByRole('alert').getByText('status 500').waitFor();
+    await page.unroute('**/gates?*');
+    await dialog.getByRole('button', { name: 'Try again' }).click();
+    await dialog.getByRole('group', { name: 'Gate' }).waitFor();
   });
 });

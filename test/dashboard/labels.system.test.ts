@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
 import type { MockProvider } from '../support/mock-provider.ts';
@@ -13,8 +13,6 @@ beforeAll(async () => {
   ({ service, provider } = await startWithProvider());
 });
 afterAll(() => service.close());
-// A label without a gate.
-beforeEach(() => browser.tolerate(/status of 404/));
 
 /** Creates a prompt with three versions, which say "One.", "Two." and "Three.". */
 async function createVersions(name: string): Promise<string> {

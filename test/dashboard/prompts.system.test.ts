@@ -467,8 +467,6 @@ describe('prompts', () => {
   });
 
   it('have test runs that name every model, fail in the chosen language, and move a label', async () => {
-    // A label without a gate.
-    browser.tolerate(/status of 404/);
     const { id } = await createPrompt({ name: 'Many', messages: [{ role: 'user', content: 'Hello.' }] });
     const models = Array.from({ length: 9 }, (_, index) => ({ provider: 'openai', model: `mock-${index}` }));
     const providers = [...models, { provider: 'openai', model: 'mock-429' }];

@@ -195,8 +195,6 @@ describe('an operator', () => {
   });
 
   it('sees a release that fails, and rolls it back', async () => {
-    // A label without a gate.
-    browser.tolerate(/status of 404/);
     browser.tolerate(/status of 502/);
     const reply = await createPrompt('Reply to a customer');
     const label = `/api/v1/prompts/${reply}/labels/production`;
@@ -261,8 +259,6 @@ describe('an operator', () => {
   });
 
   it('goes from a complaint to the record, the playground with its values, a new version, and its release', async () => {
-    // A label without a gate.
-    browser.tolerate(/status of 404/);
     const reply = await createPrompt('Reply to a customer');
     await service.call('PUT', `/api/v1/prompts/${reply}/labels/production`, { body: { version: 1 } });
     const variables = { customer: 'Grace', language: 'French' };

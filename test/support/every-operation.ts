@@ -195,6 +195,7 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     deleteRollout: { method: 'DELETE', path: `${prompts}/${prompt}/labels/stopped/rollout`, headers: known },
     promoteRollout: { method: 'POST', path: `${prompts}/${prompt}/labels/promoted/rollout/promote`, headers: known },
     listLabelMoves: { method: 'GET', path: `${prompts}/${prompt}/labels/production/history` },
+    listGates: { method: 'GET', path: `${prompts}/${prompt}/gates` },
     getGate: { method: 'GET', path: `${prompts}/${prompt}/labels/gated/gate` },
     setGate: {
       method: 'PUT',

@@ -137,6 +137,8 @@ export interface Labels {
    * @throws {ProblemError} gate-not-found, version-not-found
    */
   candidacy(slugOrId: string, name: string, version: number): Promise<{ gate: Gate; candidacy: Candidacy | undefined }>;
+  /** The gates of a prompt by the names of their labels. */
+  listGates(slugOrId: string): Promise<Listing<Gate>>;
   /** @throws {ProblemError} gate-not-found */
   getGate(slugOrId: string, name: string): Promise<FoundGate>;
   /** @throws {ProblemError} too-many-gates, edit-conflict, and what check and precondition throw */
@@ -349,6 +351,11 @@ export function createLabels({
       const { gate } = gateOf(prompt, slugOrId, name);
       const { content } = version;
       return { gate, candidacy: await candidacyOf(prompt, { name, version: number, content }, past) };
+    },
+    async listGates(slugOrId) {
+      const { gates = [] } = await prompts.get(slugOrId);
+      const byName = gates.toSorted((one, other) => (one.label < other.label ? -1 : 1));
+      return listingOf(byName, ({ label }) => ({ at: 0, id: label }));
     },
     getGate: async (slugOrId, name) => gateOf(await prompts.get(slugOrId), slugOrId, name),
     setGate: (slugOrId, name, sent, { check, precondition }, author) =>

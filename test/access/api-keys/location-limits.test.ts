@@ -139,6 +139,7 @@ const reactions: Readonly<Record<OperationId, Reaction>> = {
   setPrice: 'free',
   deletePrice: 'free',
   createEvaluation: 'free',
+  listGates: 'free',
   getGate: 'free',
   setGate: 'free',
   deleteGate: 'free',

@@ -125,6 +125,28 @@ const lists: Record<ListId, () => Promise<Sample>> = {
     };
     return { path, keyOf: ({ name }: { name: string }) => name, keys, change };
   },
+  async listGates() {
+    const { id } = await createPrompt(setup.service);
+    await setDataset(setup.service, 'gated', ['{"checks":[{"type":"contains","value":"a"}]}']);
+    const pathOf = (label: string): string => `${promptsPath}/${id}/labels/${label}/gate`;
+    const set = async (label: string): Promise<string> => {
+      const body = { dataset: { name: 'gated', version: 1 }, rule: { all_pass: true } };
+      await setup.service.call('PUT', pathOf(label), { body });
+      return label;
+    };
+    const keys = ['a', 'b', 'c', 'e', 'f', 'g', 'h'];
+    for (const label of keys.toReversed()) await set(label);
+    const change = {
+      async remove(label: string): Promise<void> {
+        await setup.service.call('DELETE', pathOf(label), { headers: { 'If-Match': '*' } });
+      },
+      async insert(behind: string): Promise<string> {
+        await set('a-0');
+        return set(`${behind}-1`);
+      },
+    };
+    return { path: `${promptsPath}/${id}/gates`, keyOf: ({ label }: { label: string }) => label, keys, change };
+  },
   async listDatasets() {
     const set = async (name: string): Promise<string> => {
       await setDataset(setup.service, name, ['{}']);

@@ -56,6 +56,7 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     promoteRollout: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/labels/{label}/rollout/promote', repeatable: true },
   },
   gates: {
+    list: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/gates', input: 'query', page: true },
     get: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/labels/{label}/gate' },
     set: { method: 'PUT', path: '/api/v1/prompts/{slugOrId}/labels/{label}/gate', input: 'body' },
     delete: { method: 'DELETE', path: '/api/v1/prompts/{slugOrId}/labels/{label}/gate' },
@@ -217,6 +218,7 @@ export type OperationName =
   | 'labels.get'
   | 'labels.set'
   | 'labels.delete'
+  | 'gates.list'
   | 'gates.get'
   | 'gates.set'
   | 'gates.delete'

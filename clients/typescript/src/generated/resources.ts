@@ -447,6 +447,16 @@ export interface LabelsResource {
  */
 export interface GatesResource {
   /**
+   * List gates.
+   *
+   * Lists the gates of a prompt by the names of their labels, also of labels that do not exist. A prompt has at most 20.
+   *
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
+   * @throws {ProblemError} `prompt-not-found` (404)
+   */
+  list(slugOrId: string, query?: Query<'listGates'>, options?: CallOptions<'listGates'>): ListCall<Schemas['GatePage']>;
+
+  /**
    * Get the gate of a label.
    *
    * Returns what a version has to show before the label names it. Its `ETag` is for the next change. The gate belongs to the name of the label, and is there also without a label.

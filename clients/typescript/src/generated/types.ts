@@ -282,6 +282,26 @@ export interface paths<Other = string & {}> {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/prompts/{slugOrId}/gates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List gates
+         * @description Lists the gates of a prompt by the names of their labels, also of labels that do not exist. A prompt has at most 20.
+         */
+        get: operations<Other>["listGates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/prompts/{slugOrId}/labels/{label}/gate": {
         parameters: {
             query?: never;
@@ -10783,6 +10803,43 @@ export interface components<Other = string & {}> {
             warnings?: components<Other>["schemas"]["IgnoredObject"][];
             gate?: components<Other>["schemas"]["IgnoredObject"];
             rollout?: components<Other>["schemas"]["IgnoredObject"];
+        };
+        /**
+         * GatePage
+         * @description Gates of a prompt, by the names of their labels.
+         * @example {
+         *       "data": [
+         *         {
+         *           "label": "production",
+         *           "dataset": {
+         *             "name": "support-tickets",
+         *             "version": 2
+         *           },
+         *           "rule": {
+         *             "not_worse_by": 0.05
+         *           },
+         *           "max_age_days": 30,
+         *           "breaking": "warn",
+         *           "author": {
+         *             "type": "key",
+         *             "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *             "name": "Release manager"
+         *           },
+         *           "updated_at": "2026-11-06T09:00:00.000Z"
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "total": 1,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        GatePage: {
+            /** @description The gates of this page. */
+            data: components<Other>["schemas"]["Gate"][];
+            pagination: components<Other>["schemas"]["Pagination"];
         };
         /**
          * GateEvaluationStart
@@ -23095,6 +23152,62 @@ export interface operations<Other = string & {}> {
             409: components<Other>["responses"]["EditConflict"];
             412: components<Other>["responses"]["PreconditionFailed"];
             428: components<Other>["responses"]["PreconditionRequired"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    listGates: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Maximum number of entries in a page.
+                 * @example 20
+                 */
+                limit?: components<Other>["parameters"]["Limit"];
+                /**
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components<Other>["parameters"]["After"];
+                /**
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @example 0
+                 */
+                offset?: components<Other>["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The prompt's slug, its id or one of its aliases.
+                 * @example summarise-support-ticket
+                 */
+                slugOrId: components<Other>["parameters"]["PathSlugOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of gates. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    Link: components<Other>["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["GatePage"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            404: components<Other>["responses"]["PromptNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
             503: components<Other>["responses"]["ServiceUnavailable"];

@@ -3,6 +3,7 @@ import { readTags } from '../../../accounting/invocations/tags.ts';
 import { requireUnchanged } from '../../../base/editing/read-only-fields.ts';
 import { defined } from '../../../base/runtime/objects.ts';
 import { ifMatch, preconditionRequired, requireConditions, type Conditions } from '../../../http/conditional.ts';
+import { answerPage } from '../../../http/list-answer.ts';
 import type { OperationHandlers } from '../../../http/operation.ts';
 import { gateFields } from '../../labels/gate.ts';
 import { releaseWarningList } from '../../labels/label.ts';
@@ -14,12 +15,15 @@ import type { Gates } from './gates.ts';
 type Schemas = components['schemas'];
 type GateOperations = Pick<
   OperationHandlers,
-  'getGate' | 'setGate' | 'deleteGate' | 'getGateVersion' | 'createGateEvaluation'
+  'listGates' | 'getGate' | 'setGate' | 'deleteGate' | 'getGateVersion' | 'createGateEvaluation'
 >;
 
 /** The contract's operations on gates of labels. */
 export function gateOperations(labels: Labels, gates: Gates): GateOperations {
   return {
+    listGates(input) {
+      return answerPage(input, () => labels.listGates(input.path.slugOrId), gateFields.show);
+    },
     async getGate({ path }) {
       const found = await labels.getGate(path.slugOrId, path.label);
       return { status: 200, headers: { ETag: tagOf(found) }, body: gateFields.show(found.gate) };

@@ -179,6 +179,25 @@ describe('getGate', () => {
   });
 });
 
+describe('listGates', () => {
+  const list = (prompt: string, key?: string) =>
+    setup.service.call('GET', `/api/v1/prompts/${prompt}/gates`, key === undefined ? {} : { key });
+
+  it('says which labels have a gate, also those that do not exist, by name', async () => {
+    const { prompt, gate } = await withDataset('listed');
+    expect((await list(prompt)).body.data).toEqual([]);
+    const staging = await addGate(setup.service, prompt, { ...gate, anchor: 1 }, 'staging');
+    const production = await addGate(setup.service, prompt, gate);
+    const { status, body } = await list(prompt, await setup.service.createKey('prompts:read'));
+    expect([status, body.data]).toEqual([200, [production.body, staging.body]]);
+  });
+
+  it('404: there is no such prompt', async () => {
+    const { status, body } = await list('no-such-prompt');
+    expect([status, body.type]).toEqual([404, problem('prompt-not-found')]);
+  });
+});
+
 it('404: a label without a gate has none to read', async () => {
   const prompt = await createVersionsOf(setup.service, answering(100));
   const { status, body } = await setup.service.call('GET', gatePath(prompt));

@@ -1,28 +1,20 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
-import { NotFoundError, type Schemas } from 'prompt-gateway-client';
+import type { Schemas } from 'prompt-gateway-client';
 import { gateway } from '../../../app/gateway.ts';
 import { live } from '../../../app/query-client.ts';
-import { versioned, type Versioned } from '../../../shared/versioned.ts';
 import { promptKeys } from '../prompt-queries.ts';
 
 export const gateKeys = {
+  gates: (id: string) => [...promptKeys.labels(id), 'gates'] as const,
   gate: (id: string, name: string) => [...promptKeys.label(id, name), 'gate'] as const,
   version: (id: string, name: string, version: number) => [...gateKeys.gate(id, name), version] as const,
 };
 
-/** The gate of a label with its `ETag`; `null` if it has none. Nothing is read without a name. */
-export function useGate(promptId: string, name: string): UseQueryResult<Versioned<Schemas['Gate']> | null> {
+/** The gates of a prompt, by the names of their labels. It has at most 20. */
+export function useGates(promptId: string): UseQueryResult<Schemas['Gate'][]> {
   return useQuery({
-    queryKey: gateKeys.gate(promptId, name),
-    queryFn: async ({ signal }) => {
-      try {
-        return await versioned(gateway.gates.get(promptId, name, { signal }));
-      } catch (error) {
-        if (error instanceof NotFoundError) return null;
-        throw error;
-      }
-    },
-    enabled: name !== '',
+    queryKey: gateKeys.gates(promptId),
+    queryFn: async ({ signal }) => (await gateway.gates.list(promptId, { limit: 100 }, { signal })).data,
   });
 }
 

@@ -26,7 +26,7 @@ import { versionNumber, versionOptions } from '../content/version-options.ts';
 import { Comparison } from '../history/comparison.tsx';
 import { useProviders, useVersion } from '../prompt-queries.ts';
 import { GateCheck } from './gate-check.tsx';
-import { useGate, useGatedVersion } from './gate-queries.ts';
+import { useGatedVersion, useGates } from './gate-queries.ts';
 import { OvertakenAlert } from './overtaken-alert.tsx';
 import { useLabelChange } from './use-label-change.ts';
 
@@ -76,7 +76,8 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
   const mustAccept = warnings.some(({ code }) => code === 'not-a-placeholder');
   const isAccepted = mustAccept && accepted === version;
   const isValid = fits(name, labelName);
-  const gate = useGate(promptId, isValid ? name : '').data?.data;
+  const gates = useGates(promptId);
+  const gate = gates.data?.find(({ label }) => label === name);
   const gated = useGatedVersion(promptId, name, version, gate !== undefined);
   const isRefused = gate !== undefined && gated.data?.releasable !== true;
   const reason = isRefused ? override.trim() : '';
@@ -185,6 +186,7 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
       {gate !== undefined && gated.data !== undefined && !isSame && (
         <GateCheck promptId={promptId} gate={gate} gated={gated.data} override={override} onOverride={setOverride} />
       )}
+      {gates.error !== null && <ProblemAlert error={gates.error} onRetry={() => void gates.refetch()} />}
       {gated.error !== null && <ProblemAlert error={gated.error} />}
       {change.error !== null && <ProblemAlert error={change.error} />}
       <Group justify="flex-end" gap="xs">
