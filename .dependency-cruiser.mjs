@@ -11,7 +11,7 @@ const features = '^src/(access|webhooks|orders|models|accounting|prompts)/';
 /** Rooms with stores. Files of a wing that are in no room of it are its first room. */
 const rooms = [
   '^src/http/idempotency/',
-  ...['api-keys', 'sessions', 'audit'].map((room) => `^src/access/${room}/`),
+  ...['api-keys', 'people', 'sessions', 'audit'].map((room) => `^src/access/${room}/`),
   ...homeAndRooms('webhooks', ['integrations']),
   ...homeAndRooms('orders', ['catalog']),
   ...['prices', 'invocations', 'budgets', 'costs', 'statistics'].map((room) => `^src/accounting/${room}/`),

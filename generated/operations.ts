@@ -7521,6 +7521,257 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "listRoles": {
+    "method": "GET",
+    "path": "/api/v1/roles",
+    "scope": null,
+    "needsKey": true,
+    "parameters": [],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "listPeople": {
+    "method": "GET",
+    "path": "/api/v1/people",
+    "scope": "people:manage",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "after",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "offset",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "beyond-limits",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "getPerson": {
+    "method": "GET",
+    "path": "/api/v1/people/{id}",
+    "scope": "people:manage",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-None-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "304": null,
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "beyond-limits",
+      "person-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "updatePerson": {
+    "method": "PATCH",
+    "path": "/api/v1/people/{id}",
+    "scope": "people:manage",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "bodyLimit": 1048576,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "409": "application/problem+json",
+      "412": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "read-only",
+      "beyond-limits",
+      "person-not-found",
+      "not-acceptable",
+      "request-timeout",
+      "edit-conflict",
+      "precondition-failed",
+      "content-too-large",
+      "unsupported-media-type",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "signOutPerson": {
+    "method": "POST",
+    "path": "/api/v1/people/{id}/sign-out",
+    "scope": "people:manage",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "409": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "read-only",
+      "beyond-limits",
+      "person-not-found",
+      "not-acceptable",
+      "edit-conflict",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
   "getServiceInfo": {
     "method": "GET",
     "path": "/",
@@ -7730,4 +7981,4 @@ export const operationTable = {
 export type OperationId = keyof typeof operationTable;
 
 /** What an API key may be allowed to do. */
-export type Scope = 'prompts:read' | 'prompts:write' | 'prompts:release' | 'prompts:override' | 'prompts:invoke' | 'providers:invoke' | 'orders:read' | 'orders:write' | 'catalog:read' | 'catalog:write' | 'integrations:read' | 'integrations:manage' | 'datasets:read' | 'datasets:write' | 'invocations:read' | 'invocations:content' | 'audit:read' | 'keys:manage' | 'metrics:read' | 'prices:read' | 'prices:write' | 'budgets:read' | 'budgets:write';
+export type Scope = 'prompts:read' | 'prompts:write' | 'prompts:release' | 'prompts:override' | 'prompts:invoke' | 'providers:invoke' | 'orders:read' | 'orders:write' | 'catalog:read' | 'catalog:write' | 'integrations:read' | 'integrations:manage' | 'datasets:read' | 'datasets:write' | 'invocations:read' | 'invocations:content' | 'audit:read' | 'keys:manage' | 'people:manage' | 'metrics:read' | 'prices:read' | 'prices:write' | 'budgets:read' | 'budgets:write';

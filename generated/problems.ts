@@ -110,6 +110,10 @@ export const problems = {
     "status": 404,
     "title": "Content of the invocation not found"
   },
+  "person-not-found": {
+    "status": 404,
+    "title": "Person not found"
+  },
   "api-key-not-found": {
     "status": 404,
     "title": "API key not found"

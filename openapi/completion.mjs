@@ -79,6 +79,7 @@ const resources = [
   'Invocation',
   'Location',
   'Order',
+  'Person',
   'Product',
   'TestRun',
 ];

@@ -3,7 +3,9 @@ import type { Logger } from 'pino';
 import { eventTypes } from '../generated/events.ts';
 import document from '../generated/openapi.json' with { type: 'json' };
 import { apiKeyIndexes, type ApiKeyStore } from './access/api-keys/api-key-store.ts';
-import { createApiKeyFeature } from './access/api-keys/feature.ts';
+import { allScopes, createApiKeyFeature } from './access/api-keys/feature.ts';
+import { createOidcFeature, createPeopleFeature } from './access/people/feature.ts';
+import { personIndexes } from './access/people/person-store.ts';
 import { auditIndexes } from './access/audit/audit-store.ts';
 import { createAuditFeature } from './access/audit/feature.ts';
 import type { CheckedBlobStore } from './storage/blobs/create-blob-store.ts';
@@ -33,6 +35,7 @@ import { limitPaths, type LimitRules } from './http/limited-paths.ts';
 import { createListQueue } from './http/list-queue.ts';
 import type { OperationHandlers } from './http/operation.ts';
 import { createDashboard } from './http/pages/dashboard.ts';
+import { plainPage } from './http/pages/plain-page.ts';
 import { createPages } from './http/pages/reference.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { createRouter } from './http/router.ts';
@@ -120,6 +123,8 @@ export interface AppDependencies extends AppOverrides {
   readonly isDatabaseFull?: (() => Promise<boolean>) | undefined;
   readonly blobs: CheckedBlobStore;
   readonly providers: ProviderRegistry;
+  /** Reaches the operator's identity provider: limited in size, without redirects. */
+  readonly issuerFetch: typeof globalThis.fetch;
   /** Finds the addresses of receivers. */
   readonly lookUp: LookUp;
   /** Encrypts secrets in the database. */
@@ -141,6 +146,8 @@ export interface App {
   readonly application: Express;
   readonly apiKeyStore: ApiKeyStore;
   readonly sessions: Pick<Sessions, 'createLink'>;
+  /** The identity provider; undefined if none is configured. */
+  readonly issuer: { check(): Promise<void> } | undefined;
   readonly storedSecrets: Pick<StoredSecrets, 'count'>;
   readonly chores: readonly Chore[];
   /** Reads what requests and metrics need in memory: prices and budgets. */
@@ -157,6 +164,7 @@ export interface App {
 export const indexes: readonly CollectionIndexes[] = [
   apiKeyIndexes,
   sessionIndexes,
+  personIndexes,
   idempotencyIndexes,
   promptsIndexes,
   testRunIndexes,
@@ -217,7 +225,12 @@ export function createApp(dependencies: AppDependencies): App {
     log,
   });
   const { apiKeys, authentication, refusedKeys } = apiKeyFeature;
+  const publicUrl = config.publicUrl === undefined ? undefined : new URL(config.publicUrl);
+  const peopleFeature = createPeopleFeature(basis, { secrets, allScopes, isReadOnly });
+  const { people } = peopleFeature;
   const sessionFeature = createSessionFeature(basis, {
+    people,
+    publicUrl,
     apiKeys,
     authentication,
     refusedKeys,
@@ -226,6 +239,14 @@ export function createApp(dependencies: AppDependencies): App {
     isReadOnly,
   });
   const { sessions } = sessionFeature;
+  const { byKey: asksForKey, oidc: oidcSettings } = config.signIn;
+  const oidc =
+    oidcSettings === undefined || config.publicUrl === undefined
+      ? undefined
+      : createOidcFeature(basis, {
+          ...{ settings: oidcSettings, publicUrl: config.publicUrl, fetch: dependencies.issuerFetch },
+          ...{ people, store: peopleFeature.store, sessions, secrets, isReadOnly, log },
+        });
   const deleteTestRuns = createTestRunDeletion(basis, blobs);
   const evaluationKeeping = createEvaluationKeeping(basis, blobs);
   const promptFeature = createPromptFeature(basis, {
@@ -407,6 +428,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...compatible.operations,
     ...apiKeyFeature.operations,
     ...sessionFeature.operations,
+    ...peopleFeature.operations,
     ...audit.operations,
     ...locationFeature.operations,
     ...catalog.operations,
@@ -428,6 +450,10 @@ export function createApp(dependencies: AppDependencies): App {
       version,
       metrics,
       basePath,
+      signIn: {
+        api_key: asksForKey,
+        ...(oidcSettings && { oidc: { name: oidcSettings.name, path: '/oidc/sign-in' } }),
+      },
       isReadOnly,
       sendsWebhooks,
       clock,
@@ -463,6 +489,7 @@ export function createApp(dependencies: AppDependencies): App {
     locations: [
       { on: /^POST \/v1\/locations$/, cannot: 'create others' },
       { on: /^GET \/api\/v1\/api-keys/, cannot: 'read other keys' },
+      { on: / \/api\/v1\/people/, cannot: 'manage people' },
       { on: / \/api\/v1\/audit-log$/, cannot: 'read who changed others' },
       { on: / (\/metrics|\/api\/v1\/(statistics|attention))$/, cannot: 'read what is counted for all' },
       {
@@ -483,7 +510,7 @@ export function createApp(dependencies: AppDependencies): App {
         isKept: true,
       },
       { on: / \/v1\/(chat|responses|models)/, isKept: true },
-      { on: / \/api\/v1\/(whoami|session|api-keys)/, isKept: true },
+      { on: / \/api\/v1\/(whoami|session|api-keys|roles)/, isKept: true },
     ],
   };
 
@@ -568,6 +595,7 @@ export function createApp(dependencies: AppDependencies): App {
         redoc: new URL('../dist/redoc.js', import.meta.url),
         clientPackage: new URL('../dist/client.tgz', import.meta.url),
       }),
+      ...Object.fromEntries(Object.entries(oidc?.pages ?? {}).map(([path, handle]) => [path, plainPage(handle, log)])),
       ...createDashboard({ folder: new URL('../dist/dashboard/', import.meta.url), basePath }),
     },
   );
@@ -576,6 +604,7 @@ export function createApp(dependencies: AppDependencies): App {
     application,
     apiKeyStore: apiKeyFeature.store,
     sessions,
+    issuer: oidc?.issuer,
     storedSecrets,
     chores: isReadOnly ? chores.filter(({ onlyReads }) => onlyReads === true) : chores,
     async prepare() {

@@ -6,6 +6,7 @@ import { allScopes } from './access/api-keys/feature.ts';
 import { ensureFirstKey } from './access/api-keys/first-key.ts';
 import { createApp, indexes, type AppOverrides } from './app.ts';
 import { createBlobStore, tellingChecks, watchedBlobStore } from './storage/blobs/create-blob-store.ts';
+import { reasonOf } from './access/people/sign-in-refusal.ts';
 import type { Config } from './config/config.ts';
 import { createHttpServer, type ConnectionLimits, type HttpServer } from './http/listener.ts';
 import { checkAddress, closeServer, listen } from './http/listening.ts';
@@ -90,6 +91,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
     const lookUp = createLookUp({ servers: config.security.dnsServers });
     const http = createProviderHttp({ connections: config.providers.concurrency, lookUp });
     cleanups.push(() => http.close());
+    const issuerHttp = createProviderHttp({ connections: 8, maxResponseBytes: issuerAnswerBytes, lookUp });
+    cleanups.push(() => issuerHttp.close());
     const providers = createProviderRegistry({
       settings: config.providers,
       random: system.random,
@@ -121,6 +124,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
       installation,
       blobs,
       providers,
+      issuerFetch: issuerHttp.fetch,
       lookUp,
       secrets,
       metrics,
@@ -147,6 +151,12 @@ export async function startService(options: StartOptions): Promise<RunningServic
     await patience(() => app.prepare());
     const token = hasCreatedKey ? await abortable(app.sessions.createLink(firstKeyId), signal) : undefined;
     void providers.preload();
+    // The start does not wait for the issuer: those who are signed in do not need it.
+    app.issuer?.check().catch((error: unknown) => {
+      const message = `The identity provider of OIDC_ISSUER does not answer as it should (${reasonOf(error)}). Nobody can sign in with an account until it does.`;
+      print(`Warning: ${message}`);
+      log.warn(message);
+    });
 
     const listener = createHttpServer(app.application, options.connectionLimits);
     const url = await listen(listener.server, config.http.host, config.http.port);
@@ -187,6 +197,9 @@ export async function startService(options: StartOptions): Promise<RunningServic
     throw error;
   }
 }
+
+/** The largest answer of an identity provider that is read, in bytes. */
+const issuerAnswerBytes = 256 * 1024;
 
 /** Its packages are loaded only if something is to be sent. */
 async function startTelemetry(

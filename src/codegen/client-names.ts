@@ -4,7 +4,10 @@
  */
 export function clientMethod(tag: string, operationId: string): string {
   const plural = tag.split(' ').map(capitalize).join('');
-  const singular = plural.replace(/ies$/, 'y').replace(/s$/, '');
+  const singular = plural
+    .replace(/^People$/, 'Person')
+    .replace(/ies$/, 'y')
+    .replace(/s$/, '');
   return operationId.replace(new RegExp(`${plural}|${singular}`), '');
 }
 

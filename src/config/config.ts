@@ -35,7 +35,11 @@ export class ConfigError extends Error {
  */
 export function loadConfig(environment: Environment): Config {
   const { values, mistakes } = readSettings(allSettings, environment);
-  mistakes.push(...findStorageMistakes(environment), ...findProviderMistakes(values));
+  mistakes.push(
+    ...findStorageMistakes(environment),
+    ...findProviderMistakes(values),
+    ...findSignInMistakes(environment, mistakes),
+  );
   const nearMisses = findNearMisses(Object.keys(allSettings), environment);
   if (mistakes.length > 0) throw new ConfigError([...mistakes, ...nearMisses]);
   // Without mistakes every setting with a default has a value of its format's type.
@@ -78,6 +82,14 @@ function arrange(set: SettingValues, environment: Environment, warnings: readonl
       /** Undefined means those of the system. */
       dnsServers: set.DNS_SERVERS,
       allowedNetworks: set.WEBHOOK_ALLOWED_NETWORKS ?? (isForTrying(set) ? loopbackNetworks : []),
+    },
+    /** Where browsers see the service, without a slash at its end; undefined: as they say. */
+    publicUrl: set.PUBLIC_URL?.replace(/\/+$/, ''),
+    signIn: {
+      /** Whether the page asks for an API key. */
+      byKey: set.SIGN_IN === 'all',
+      /** Undefined without an identity provider. */
+      oidc: oidcOf(set),
     },
     database: {
       /** Undefined means the embedded database. */
@@ -171,6 +183,45 @@ function storageOf(set: SettingValues, dataDir: string, environment: Environment
     checksums: set.S3_CHECKSUMS,
     prefix: set.S3_PREFIX?.replace(/\/?$/, '/') ?? '',
   };
+}
+
+function oidcOf(set: SettingValues) {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret } = set;
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
+  return {
+    ...{ issuer, clientId, clientSecret, scopes: set.OIDC_SCOPES, name: set.OIDC_NAME },
+    rolesClaim: set.OIDC_ROLES_CLAIM,
+    /** By group. */
+    roles: set.OIDC_ROLES,
+    defaultRole: set.OIDC_DEFAULT_ROLE,
+  };
+}
+
+/** What sign-in needs together. @param found mistakes in single settings, which are not reported twice */
+function findSignInMistakes(environment: Environment, found: readonly string[]): string[] {
+  const has = (name: string): boolean => variableText(environment, name) !== undefined;
+  const isWrong = (name: string): boolean => found.some((mistake) => mistake.startsWith(`${name}:`));
+  const mistakes: string[] = [];
+  if (!has('OIDC_ISSUER')) {
+    const alone = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'].filter((name) => has(name) && !isWrong(name));
+    mistakes.push(...alone.map((name) => `${name}: has no effect without OIDC_ISSUER, which is not set.`));
+    if (variableText(environment, 'SIGN_IN') === 'oidc') {
+      mistakes.push('SIGN_IN: oidc needs OIDC_ISSUER, which is not set.');
+    }
+  } else {
+    const missing = ['PUBLIC_URL', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'].filter((name) => !has(name));
+    mistakes.push(...missing.map((name) => `${name}: OIDC_ISSUER needs it, and it is not set.`));
+    if (/^(\{\s*\})?$/.test(variableText(environment, 'OIDC_ROLES') ?? '') && !has('OIDC_DEFAULT_ROLE')) {
+      mistakes.push('OIDC_ROLES: without it and OIDC_DEFAULT_ROLE nobody has a role. Set one of them.');
+    }
+  }
+  const publicUrl = variableText(environment, 'PUBLIC_URL');
+  if (publicUrl !== undefined && !isWrong('PUBLIC_URL') && !isWrong('BASE_PATH')) {
+    const path = new URL(publicUrl).pathname.replace(/\/+$/, '');
+    const basePath = variableText(environment, 'BASE_PATH') ?? '';
+    if (path !== basePath) mistakes.push(`PUBLIC_URL: its path must be BASE_PATH, "${basePath}", found "${path}".`);
+  }
+  return mistakes;
 }
 
 /** If an object store is configured without a bucket, results must not go to local files unnoticed. */

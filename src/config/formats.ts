@@ -119,3 +119,28 @@ export function json<Value>(schema: z.ZodType<Value>): Format<Value> {
     })
     .pipe(schema);
 }
+
+/** An https address without credentials and query, kept as it is; http only on the loopback. */
+export const secureAddress: Format<string> = format(
+  'an https address without credentials or query (http only on the loopback)',
+  (found) => {
+    if (httpAddress.safeParse(found).success === false) return undefined;
+    const { protocol, hostname } = new URL(found);
+    const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+    return protocol === 'https:' || isLoopback ? found : undefined;
+  },
+);
+
+const roleName = z.enum(['viewer', 'editor', 'releaser', 'operator', 'administrator']);
+
+/** Roles by group. */
+export const rolesByGroup = json(z.record(z.string().min(1).max(500), roleName));
+
+/** A role. */
+export const role = choice({
+  viewer: 'viewer',
+  editor: 'editor',
+  releaser: 'releaser',
+  operator: 'operator',
+  administrator: 'administrator',
+} as const);

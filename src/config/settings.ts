@@ -12,7 +12,10 @@ import {
   networks,
   origins,
   rateLimit,
+  role,
+  rolesByGroup,
   secretKeys,
+  secureAddress,
   text,
   visibleText,
   type Format,
@@ -64,6 +67,14 @@ const settings = {
     ),
     otherwise: 'none',
     example: '/gateway',
+  },
+  PUBLIC_URL: {
+    group: 'HTTP',
+    description:
+      'Address at which browsers see the service, with BASE_PATH if that is set. Cookies of the dashboard are for this address alone, and an identity provider sends people back to it. http only on the loopback.',
+    format: secureAddress,
+    otherwise: 'the address that the request names',
+    example: 'https://gateway.example.com/gateway',
   },
   RATE_LIMIT: {
     group: 'HTTP',
@@ -135,6 +146,67 @@ const settings = {
       'on stops the start if SECRETS_KEY decrypts none of the stored secrets; off starts anyway, for the case that the key is lost.',
     format: choice(onOff),
     default: 'on',
+  },
+  SIGN_IN: {
+    group: 'Sign-in',
+    description:
+      'How people sign in to the dashboard: all (with an account, and with an API key) or oidc (the page does not ask for a key). The API and printed links work in any case.',
+    format: choice({ all: 'all', oidc: 'oidc' } as const),
+    default: 'all',
+  },
+  OIDC_ISSUER: {
+    group: 'Sign-in',
+    description:
+      'Issuer of an identity provider (OpenID Connect), exactly as it calls itself. Register <PUBLIC_URL>/oidc/callback there as the redirect address. Needs PUBLIC_URL, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, and OIDC_ROLES or OIDC_DEFAULT_ROLE.',
+    format: secureAddress,
+    otherwise: 'people sign in with API keys',
+    example: 'https://login.example.com/realms/company',
+  },
+  OIDC_CLIENT_ID: {
+    group: 'Sign-in',
+    description: 'Id of this service at the issuer.',
+    format: visibleText,
+    example: 'prompt-gateway',
+  },
+  OIDC_CLIENT_SECRET: {
+    group: 'Sign-in',
+    description: 'Secret of this service at the issuer, which it sends as client_secret_basic.',
+    format: visibleText,
+    example: 'EXAMPLE-not-a-real-secret',
+    secret: true,
+  },
+  OIDC_SCOPES: {
+    group: 'Sign-in',
+    description: 'Scopes to ask the issuer for, separated by spaces; openid is one of them.',
+    format: text('scopes separated by spaces, one of them openid', /^(?=(.* )?openid( |$))[!#-[\]-~]+( [!#-[\]-~]+)*$/),
+    default: 'openid profile email',
+  },
+  OIDC_ROLES_CLAIM: {
+    group: 'Sign-in',
+    description:
+      'Claim with the groups of a person: its exact name, or a JSON pointer such as /realm_access/roles. If the ID token does not have it, the userinfo endpoint is asked.',
+    format: text('the name of a claim, or a JSON pointer that begins with /', /^[!-~]{1,500}$/),
+    default: 'groups',
+  },
+  OIDC_ROLES: {
+    group: 'Sign-in',
+    description:
+      'The role of each group, as a JSON object: viewer, editor, releaser, operator or administrator. A person has the roles of all its groups.',
+    format: rolesByGroup,
+    default: '{}',
+    example: '{"prompt-admins":"administrator","devs":"editor"}',
+  },
+  OIDC_DEFAULT_ROLE: {
+    group: 'Sign-in',
+    description: 'Role of people who are in none of the groups of OIDC_ROLES.',
+    format: role,
+    otherwise: 'they cannot sign in',
+  },
+  OIDC_NAME: {
+    group: 'Sign-in',
+    description: 'What the sign-in page calls the identity provider.',
+    format: text('1 to 100 characters', /^[^\p{Cc}]{1,100}$/u),
+    default: 'your organisation',
   },
   WEBHOOK_ALLOWED_NETWORKS: {
     group: 'Security',

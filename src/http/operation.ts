@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ValidateFunction } from 'ajv';
 import type { OperationId, OperationRow, Scope } from '../../generated/operations.ts';
-import type { operations } from '../../generated/types.ts';
+import type { components, operations } from '../../generated/types.ts';
 import type { JsonText } from '../base/runtime/json-text.ts';
 import type { ProblemDetail } from '../base/errors/problem-error.ts';
 import type { RequestMemory } from '../base/limits/memory-budget.ts';
@@ -13,8 +13,11 @@ import type { StaticBody } from './static-body.ts';
 /** Who sent a request. */
 export interface AuthenticatedPrincipal extends Principal {
   readonly scopes: ReadonlySet<Scope>;
-  /** The session of a browser that stands for the key. */
+  /** The session of a browser, of a person or that stands for a key. */
   readonly sessionId?: string;
+  /** Roles of a person, and when its session ends. */
+  readonly roles?: readonly components['schemas']['Role'][];
+  readonly sessionEndsAt?: Date;
   /** `Set-Cookie` of the answer, if the session is renewed. */
   readonly renewedCookie?: string;
 }

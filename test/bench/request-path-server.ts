@@ -72,7 +72,14 @@ function service(): { server: Server; key: string } {
     ancestors: [],
     createdAt: new Date(0),
   };
-  const unset = { expiresAt: undefined, lastUsedAt: undefined, revokedAt: undefined, limits: undefined };
+  const unset = {
+    expiresAt: undefined,
+    lastUsedAt: undefined,
+    revokedAt: undefined,
+    limits: undefined,
+    author: undefined,
+    person: undefined,
+  };
   const store: Pick<ApiKeyStore, 'find' | 'touch'> = {
     find: () => Promise.resolve({ ...stored, ...unset }),
     touch: () => Promise.resolve(),

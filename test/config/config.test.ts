@@ -45,6 +45,8 @@ describe('loadConfig without settings', () => {
         secretKeysCheck: true,
         allowedNetworks: ['127.0.0.0/8', '::1/128'],
       },
+      publicUrl: undefined,
+      signIn: { byKey: true, oidc: undefined },
       database: {
         uri: undefined,
         check: true,
@@ -380,6 +382,43 @@ describe('mistakes', () => {
   ])('include providers with %s', (_case, providers, expected) => {
     expect(mistakesOf(compatible(...providers))).toEqual([expect.stringContaining(expected)]);
     expect(mistakesOf(compatible(...providers))[0]).toMatch(/^OPENAI_COMPATIBLE_PROVIDERS/);
+  });
+
+  const oidc = {
+    PUBLIC_URL: 'https://gateway.example.com',
+    OIDC_ISSUER: 'https://login.example.com/',
+    OIDC_CLIENT_ID: 'gateway',
+    OIDC_CLIENT_SECRET: 'a-secret',
+    OIDC_ROLES: '{"admins":"administrator"}',
+  };
+
+  it.each<[string, Record<string, string>, string]>([
+    ['an issuer without the address of the service', { ...oidc, PUBLIC_URL: '' }, 'PUBLIC_URL: OIDC_ISSUER needs'],
+    ['an issuer without a client', { ...oidc, OIDC_CLIENT_ID: '' }, 'OIDC_CLIENT_ID: OIDC_ISSUER needs'],
+    ['an issuer without a secret', { ...oidc, OIDC_CLIENT_SECRET: '' }, 'OIDC_CLIENT_SECRET: OIDC_ISSUER needs'],
+    ['an issuer without roles', { ...oidc, OIDC_ROLES: '{ }' }, 'OIDC_ROLES: without it and OIDC_DEFAULT_ROLE'],
+    ['an unknown role', { ...oidc, OIDC_ROLES: '{"admins":"root"}' }, 'OIDC_ROLES.admins:'],
+    ['a client without an issuer', { OIDC_CLIENT_ID: 'gateway' }, 'OIDC_CLIENT_ID: has no effect without OIDC_ISSUER'],
+    ['sign-in by an issuer alone without one', { SIGN_IN: 'oidc' }, 'SIGN_IN: oidc needs OIDC_ISSUER'],
+    ['an address with another path than BASE_PATH', { ...oidc, BASE_PATH: '/gateway' }, 'PUBLIC_URL: its path must be'],
+    ['an issuer without TLS', { ...oidc, OIDC_ISSUER: 'http://login.example.com' }, 'OIDC_ISSUER: expected an https'],
+    ['an address without TLS', { ...oidc, PUBLIC_URL: 'http://gateway.example.com' }, 'PUBLIC_URL: expected an https'],
+    ['scopes without openid', { ...oidc, OIDC_SCOPES: 'profile openids' }, 'OIDC_SCOPES: expected'],
+  ])('include %s', (_name, environment, mistake) => {
+    expect(mistakesOf(environment)).toEqual([expect.stringMatching(new RegExp(`^${mistake}`))]);
+  });
+
+  it('are not in a whole identity provider', () => {
+    const { signIn, publicUrl } = loadConfig({ ...oidc, PUBLIC_URL: 'http://127.0.0.1:8080/g/', BASE_PATH: '/g' });
+    expect(publicUrl).toBe('http://127.0.0.1:8080/g');
+    expect(signIn).toEqual({
+      byKey: true,
+      oidc: {
+        ...{ issuer: 'https://login.example.com/', clientId: 'gateway', clientSecret: 'a-secret' },
+        ...{ scopes: 'openid profile email', name: 'your organisation', rolesClaim: 'groups', defaultRole: undefined },
+        roles: { admins: 'administrator' },
+      },
+    });
   });
 
   it('include models for providers that do not exist', () => {

@@ -125,7 +125,7 @@ describe('409', () => {
       Promise.all(
         [
           ...['prompts', 'locations', 'categories', 'products', 'orders', 'integrations'],
-          ...['api_keys', 'budgets', 'model_prices', 'datasets'],
+          ...['api_keys', 'budgets', 'model_prices', 'datasets', 'people'],
         ].map((name) => db.collection(name).updateMany({ revision: from }, { $set: { revision: to } })),
       );
     // So that restoring the first version changes something.

@@ -31,6 +31,7 @@ const changing: readonly OperationId[] = [
   'cancelSecretRotation',
   'revokeApiKey',
   'updateApiKey',
+  'updatePerson',
   'setPrice',
   'deletePrice',
   'setBudget',
@@ -79,7 +80,7 @@ const unrepeatable: readonly OperationId[] = ['createApiKey'];
 /** A repetition finds what the first request stored, and changes nothing. */
 const comparing: readonly OperationId[] = ['importPrompts', 'addDatasetCases'];
 /** Erases what has no ETag, or ends what also ends by itself. */
-const withoutTag: readonly OperationId[] = ['deleteInvocationContent', 'cancelEvaluation'];
+const withoutTag: readonly OperationId[] = ['deleteInvocationContent', 'cancelEvaluation', 'signOutPerson'];
 /** Changes nothing. */
 const withoutEffect: readonly OperationId[] = ['renderPrompt'];
 /** Sets or removes the cookie of a browser: no harm is done when they are repeated. */

@@ -1,6 +1,7 @@
 import type { OperationId } from '../../generated/operations.ts';
 import { checkAnswer } from './contract-check.ts';
 import { recordAnswer } from './recorded-answers.ts';
+import { insertPerson } from './person.ts';
 import type { CallOptions, TestService } from './service.ts';
 import { until } from './until.ts';
 
@@ -24,6 +25,7 @@ interface Fixture {
   readonly erased: string;
   /** A whole API key, for signing in. */
   readonly secret: string;
+  readonly person: string;
   readonly location: string;
   /** The fiscal day of locations in UTC whose day ends at midnight. */
   readonly today: string;
@@ -140,6 +142,7 @@ async function createFixture(service: TestService): Promise<Fixture> {
     erased: await invoke(),
     key: await create('/api/v1/api-keys', { name: 'doomed', scopes: ['keys:manage'] }),
     secret: await service.createKey('prompts:read'),
+    person: (await insertPerson(service)).id,
   };
 }
 
@@ -154,6 +157,7 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
   const fixture = await createFixture(service);
   const { prompt, doomed, run, key, secret, invocation, erased, evaluation: measured } = fixture;
   const prompts = '/api/v1/prompts';
+  const people = '/api/v1/people';
   const messages = [{ role: 'user', content: 'Hello once more' }];
   const known = { 'If-Match': '*' };
   const imported = {
@@ -269,6 +273,11 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     listProviders: { method: 'GET', path: '/api/v1/providers' },
     testProvider: { method: 'POST', path: '/api/v1/providers/echo/test' },
     createApiKey: { method: 'POST', path: '/api/v1/api-keys', body: { name: 'new', scopes: ['keys:manage'] } },
+    listRoles: { method: 'GET', path: '/api/v1/roles' },
+    listPeople: { method: 'GET', path: people },
+    getPerson: { method: 'GET', path: `${people}/${fixture.person}` },
+    updatePerson: { method: 'PATCH', path: `${people}/${fixture.person}`, body: { disabled: true } },
+    signOutPerson: { method: 'POST', path: `${people}/${fixture.person}/sign-out` },
     getCurrentApiKey: { method: 'GET', path: '/api/v1/whoami' },
     listApiKeys: { method: 'GET', path: '/api/v1/api-keys' },
     getApiKey: { method: 'GET', path: `/api/v1/api-keys/${key}` },

@@ -1,4 +1,5 @@
 import { Binary } from 'mongodb';
+import { personFields } from '../../src/access/people/person.ts';
 import { categoryFields } from '../../src/orders/catalog/categories/category.ts';
 import { locationFields } from '../../src/orders/catalog/locations/location.ts';
 import { productFields } from '../../src/orders/catalog/products/product.ts';
@@ -53,6 +54,8 @@ const fields: Readonly<Record<string, readonly string[]>> = {
       'scopes',
       'secret_hash',
       'ancestors',
+      'author',
+      'person',
       'limits',
       'created_at',
       'expires_at',
@@ -72,6 +75,9 @@ const fields: Readonly<Record<string, readonly string[]>> = {
     'answer',
   ],
   ended_sessions: ['_id', 'expires_at', 'audit'],
+  people: [...audited, ...personFields.storedNames],
+  person_sessions: [...audited, 'person_id', 'epoch', 'sid', 'id_token', 'started_at', 'expires_at'],
+  oidc_uses: [...stamps, 'expires_at'],
   sign_in_links: [...stamps, 'key_id', 'expires_at', 'used_at'],
   installation: [...stamps, 'installation_id'],
   schema: [...stamps, 'version', 'oldest_reader', 'releases', 'holder', 'building'],

@@ -12,7 +12,13 @@ import {
   type Thing,
 } from '../../base/fields/fields.ts';
 import { json, list, moment, same, text } from '../../base/fields/kinds.ts';
+import { author } from '../../base/fields/author.ts';
 import type { ApiKeyLimits } from './limits.ts';
+
+interface KeyPerson {
+  readonly id: string;
+  readonly isAdministrator: boolean;
+}
 
 export const apiKeyFields = fields({
   id: made(text),
@@ -25,6 +31,10 @@ export const apiKeyFields = fields({
    * it, and so on. Empty if it is unknown.
    */
   ancestors: hidden(list(text), { initially: [] }),
+  /** Who created it. Absent for the first key. */
+  author: made(author, { optional: true }),
+  /** The person at the beginning of the chain, and whether it was an administrator then. */
+  person: hidden(same<KeyPerson>(), { optional: true }),
   createdAt: made(moment),
   expiresAt: made(moment, { optional: true }),
   lastUsedAt: made(moment, { optional: true }),

@@ -9,6 +9,7 @@ import type { Listing } from '../../base/lists/listing.ts';
 import { apiKeyFields, type ApiKeyChange, type ApiKeyStatus, type NewApiKey, type StoredApiKey } from './api-key.ts';
 import type { ApiKeyStore, RecordChange } from './api-key-store.ts';
 import { unauthenticated } from './unauthenticated.ts';
+import { authorOf } from '../../base/limits/principal.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import type { Random } from '../../base/runtime/random.ts';
 
@@ -24,8 +25,9 @@ export const administratorId = 'administrator';
 /** The id of the key that the first start creates. It is fixed, so that only one of several first starts succeeds. */
 export const firstKeyId = '00000000-0000-4000-8000-000000000001';
 
-/** The key that creates, changes or revokes another. */
+/** The person or the key that creates, changes or revokes another key. */
 export interface ActingKey {
+  readonly kind: Author['principal']['kind'];
   readonly id: string;
   readonly scopes: ReadonlySet<Scope>;
   /** Undefined without limits, its own and those of the keys that led to it. */
@@ -105,9 +107,9 @@ const audited: AuditedKind<StoredApiKey> = { type: 'api-key', show: apiKeyFields
 const maxAncestors = 16;
 
 export function createApiKeys({ store, allScopes, clock, random, onChanged }: ApiKeysOptions): ApiKeys {
-  /** The current state of the acting key; `undefined` for the one from configuration. */
-  const readActing = async ({ id }: ActingKey): Promise<StoredApiKey | undefined> => {
-    if (id === administratorId) return undefined;
+  /** The current state of the acting key; `undefined` for the one from configuration, and for a person. */
+  const readActing = async ({ kind, id }: ActingKey): Promise<StoredApiKey | undefined> => {
+    if (kind === 'person' || id === administratorId) return undefined;
     const key = await store.find(id);
     if (key === undefined) throw unauthenticated('The API key is not valid.');
     if (key.revokedAt !== undefined) throw unauthenticated('The API key was revoked.');
@@ -121,13 +123,16 @@ export function createApiKeys({ store, allScopes, clock, random, onChanged }: Ap
       id === firstKeyId ||
       (stored?.expiresAt === undefined && allScopes.every((scope) => scopes.has(scope))));
 
+  const isMadeBy = (maker: ActingKey, target: StoredApiKey): boolean =>
+    maker.kind === 'person' ? target.person?.id === maker.id : target.ancestors.includes(maker.id);
+
   const mayRevoke = (revoker: ActingKey, stored: StoredApiKey | undefined, target: StoredApiKey): boolean =>
-    target.id === revoker.id || target.ancestors.includes(revoker.id) || isAdministrator(revoker, stored);
+    target.id === revoker.id || isMadeBy(revoker, target) || isAdministrator(revoker, stored);
 
   const mayChange = (changer: ActingKey, stored: StoredApiKey | undefined, target: StoredApiKey): boolean =>
     target.id !== changer.id &&
     stored?.ancestors.includes(target.id) !== true &&
-    (target.ancestors.includes(changer.id) || isAdministrator(changer, stored));
+    (isMadeBy(changer, target) || isAdministrator(changer, stored));
 
   const editQueue = createEditQueue();
 
@@ -182,7 +187,10 @@ export function createApiKeys({ store, allScopes, clock, random, onChanged }: Ap
       const lacking = scopes.filter((scope) => !maker.scopes.has(scope));
       if (lacking.length > 0) {
         throw new ProblemError('insufficient-scope', {
-          detail: `A key can grant only scopes that it has itself. This key lacks ${lacking.join(', ')}.`,
+          detail:
+            maker.kind === 'person'
+              ? `People can grant only scopes that they have themselves. ${maker.name} lacks ${lacking.join(', ')}.`
+              : `A key can grant only scopes that it has itself. This key lacks ${lacking.join(', ')}.`,
           headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${lacking.join(' ')}"` },
         });
       }
@@ -193,14 +201,19 @@ export function createApiKeys({ store, allScopes, clock, random, onChanged }: Ap
       if (expiresAt !== undefined && end !== undefined && expiresAt > end) {
         throw invalidExpiry(`must not be later than the creating key expires, at ${end.toISOString()}`);
       }
-      const ancestors = [...(stored?.ancestors ?? []), maker.id];
+      const isPerson = maker.kind === 'person';
+      const ancestors = isPerson ? [] : [...(stored?.ancestors ?? []), maker.id];
       if (ancestors.length > maxAncestors) {
         throw noAuthority(
           `This key is at the end of a chain of ${maxAncestors} keys, each created by the one before. Use an earlier key of the chain.`,
         );
       }
       const { key, id, secretHash } = mintKey(random.uuid());
-      const made = { id, name, scopes, secretHash, createdAt, expiresAt: expiresAt ?? end, ancestors, limits };
+      const made = {
+        ...{ id, name, scopes, secretHash, createdAt, expiresAt: expiresAt ?? end, ancestors, limits },
+        author: authorOf(maker),
+        person: isPerson ? { id: maker.id, isAdministrator: isAdministrator(maker, undefined) } : stored?.person,
+      };
       const record = { ...made, revision: 1, lastUsedAt: undefined, revokedAt: undefined };
       await store.insert(made, auditEntry(author, audited, { at: createdAt, after: record }));
       try {

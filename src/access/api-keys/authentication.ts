@@ -5,6 +5,7 @@ import type { Scope } from '../../../generated/operations.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import { administratorId, firstKeyId, hashSecret } from './api-keys.ts';
 import type { RefusedKeys } from './refused-keys.ts';
+import { createLookUps, lookUpMs } from '../look-ups.ts';
 import type { StoredApiKey } from './api-key.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
 import type { Principal } from '../../base/limits/principal.ts';
@@ -14,8 +15,8 @@ import { unauthenticated } from './unauthenticated.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 
 /**
- * The caller that a request's key identifies. Its family is the first key of those that led to it, and itself, that is
- * not an administrator's.
+ * The caller that a request's key identifies. Its family is the first of the person and the keys that led to it, and
+ * itself, that is not an administrator.
  */
 export interface AuthenticatedKey extends Principal {
   readonly scopes: ReadonlySet<Scope>;
@@ -72,8 +73,6 @@ export interface AuthenticationOptions {
   readonly clock: Clock;
 }
 
-/** A revocation, or a change of limits, applies in all processes within this time, in milliseconds. */
-const cacheMs = 5_000;
 /** Minimum time between two writes of a key's last use, in milliseconds. */
 const touchMs = 60_000;
 /** How many keys. `max` would reserve the memory of all of them at once. */
@@ -93,7 +92,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     family: administratorId,
   };
   const adminHash = adminKey === undefined ? undefined : hashSecret(adminKey);
-  const lookUps = new LRUCache<string, LookUp>(remembered);
+  const lookUps = createLookUps((id) => store.find(id), clock);
   /**
    * Keys that were verified recently, by the hash of the whole token, so that neither memory nor timing reveals the
    * token.
@@ -117,33 +116,21 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     store.touch(id, clock.now()).catch(onError);
   };
 
-  /** The look-up that requests share while it is in progress and while its result is valid. */
-  const lookUp = (id: string): LookUp => {
-    const known = lookUps.get(id);
-    if (known !== undefined && clock.monotonic() < known.until) return known;
-    const fresh: LookUp = { key: store.find(id), until: clock.monotonic() + cacheMs };
-    lookUps.set(id, fresh);
-    fresh.key.catch(() => {
-      if (lookUps.peek(id) === fresh) lookUps.delete(id);
-    });
-    return fresh;
-  };
-
   /**
    * A key as it is now, with what follows from the keys that led to it.
    * @param check throws unless it is the right key, before others are read
    */
   const find = async (id: string, check: (key: StoredApiKey | undefined) => StoredApiKey): Promise<CurrentKey> => {
     const before = forgotten;
-    const own = lookUp(id);
-    const key = check(await own.key);
+    const own = lookUps.get(id);
+    const key = check(await own.found);
     // Few keys create the others, so these are nearly always in the cache. Their limits hold although they are revoked.
-    const makers = key.ancestors.filter((maker) => maker !== administratorId).map(lookUp);
-    const above = (await Promise.all(makers.map((maker) => maker.key))).filter((maker) => maker !== undefined);
+    const makers = key.ancestors.filter((maker) => maker !== administratorId).map((maker) => lookUps.get(maker));
+    const above = (await Promise.all(makers.map((maker) => maker.found))).filter((maker) => maker !== undefined);
     // A revocation or a change may have happened since the reads.
     if (forgotten !== before) return await find(id, check);
     if (key.revokedAt !== undefined) throw unauthenticated('The API key was revoked.');
-    const { name, scopes, ancestors, secretHash, expiresAt } = key;
+    const { name, scopes, ancestors, person, secretHash, expiresAt } = key;
     const limited = [...above, key];
     return {
       principal: {
@@ -154,8 +141,11 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
         scopes: id === firstKeyId ? allScopes : effectiveScopes(scopes),
         reach: reachOf(limited),
         tags: tagsOf(limited),
-        makers: ancestors,
-        family: (limited.find((one) => !isAdministrator(one)) ?? key).id,
+        makers: person === undefined ? ancestors : [person.id, ...ancestors],
+        family:
+          person === undefined || person.isAdministrator
+            ? (limited.find((one) => !isAdministrator(one)) ?? key).id
+            : person.id,
       },
       chain: [...ancestors, id],
       secretHash,
@@ -219,7 +209,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     authenticateKey: (key, caller) => counted(caller, () => key),
     async findKey(id) {
       if (id === administratorId && adminHash !== undefined) {
-        const until = clock.monotonic() + cacheMs;
+        const until = clock.monotonic() + lookUpMs;
         return {
           principal: administrator,
           chain: [administratorId],
@@ -237,18 +227,11 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     removals: () => forgotten,
     forget(ids) {
       forgotten += 1;
-      for (const id of ids) lookUps.delete(id);
+      for (const id of ids) lookUps.forget(id);
       for (const [digest, { chain }] of verified.entries())
         if (chain.some((id) => ids.has(id))) verified.delete(digest);
     },
   };
-}
-
-/** The cached result for an id, or the look-up in progress. */
-interface LookUp {
-  readonly key: Promise<StoredApiKey | undefined>;
-  /** When it must be looked up again: measured from the start of the database read, on the monotonic clock. */
-  readonly until: number;
 }
 
 function tokenOf(headers: IncomingHttpHeaders): string {

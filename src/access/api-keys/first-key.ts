@@ -27,6 +27,8 @@ export async function ensureFirstKey({ store, allScopes, print, clock }: FirstKe
     scopes: [...allScopes],
     secretHash,
     ancestors: [],
+    author: undefined,
+    person: undefined,
     createdAt: clock.now(),
     expiresAt: undefined,
     limits: undefined,

@@ -25,6 +25,7 @@ export interface AuditedKind<Thing> {
     | 'integration'
     | 'invocation'
     | 'location'
+    | 'person'
     | 'price'
     | 'product'
     | 'prompt'

@@ -4,7 +4,10 @@ import { sessionOperations } from './session-operations.ts';
 import { createSessionStore, type SessionStore } from './session-store.ts';
 import { createSessions, type SessionsOptions } from './sessions.ts';
 
-export interface SessionFeatureOptions extends Pick<SessionsOptions, 'authentication' | 'refusedKeys' | 'secrets'> {
+export interface SessionFeatureOptions extends Pick<
+  SessionsOptions,
+  'authentication' | 'refusedKeys' | 'people' | 'publicUrl' | 'secrets'
+> {
   readonly apiKeys: ApiKeys;
   readonly version: string;
   readonly isReadOnly: boolean;

@@ -1,10 +1,22 @@
 import { SecretUnreadableError, type Sealed, type SecretBox } from '../../base/secrets/secret-box.ts';
 import type { PageRequest } from './page-origin.ts';
 
-/** What the cookie of a session contains, sealed. Times are in milliseconds since the epoch. */
-export interface Session {
+/** What the cookie of a session contains, sealed. */
+export type Session = KeySession | PersonCookie;
+
+/** The session of a person: all else is in its document. */
+export interface PersonCookie {
+  readonly id: string;
+  readonly isPersons: true;
+}
+
+/** The session of a key. Times are in milliseconds since the epoch. */
+export interface KeySession {
   /** Stays the same when the session is renewed. */
   readonly id: string;
+  readonly isPersons?: never;
+  /** When it was created. */
+  readonly beganAt: number;
   readonly keyId: string;
   /** A hash of the hash of the key's secret. A key with the same id and another secret does not continue the session. */
   readonly keyProof: string;

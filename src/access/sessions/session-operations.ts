@@ -20,7 +20,10 @@ export function sessionOperations(
       };
     },
     async deleteSession({ context }) {
-      const cookie = await sessions.end(context);
+      const { kind, sessionId } = context.principal;
+      if (sessionId !== undefined)
+        await sessions.end({ id: sessionId, ...(kind === 'person' && { isPersons: true }) }, context);
+      const cookie = sessions.cookieOf(undefined, context.caller);
       return { status: 200, headers: { 'Set-Cookie': cookie }, body: { ok: true } };
     },
   };

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { auditEntry, type AuditedKind, type Author } from '../audit/author.ts';
+import { auditEntry, type Author } from '../audit/author.ts';
+import { auditedSession, type People } from '../people/people.ts';
+import type { PersonSession } from '../people/person.ts';
+import type { Role } from '../people/roles.ts';
 import type { AuthenticatedKey, Authentication, CurrentKey } from '../api-keys/authentication.ts';
 import { hashSecret } from '../api-keys/api-keys.ts';
 import type { RefusedKeys } from '../api-keys/refused-keys.ts';
@@ -9,8 +12,8 @@ import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import type { Random } from '../../base/runtime/random.ts';
 import type { SecretBox } from '../../base/secrets/secret-box.ts';
-import { pageOrigin, type PageRequest } from './page-origin.ts';
-import { openSession, readCookies, sealSession, writeCookie, type Session } from './session-cookie.ts';
+import { atPublicUrl, pageOrigin, type PageRequest } from './page-origin.ts';
+import { openSession, readCookies, sealSession, writeCookie, type KeySession, type Session } from './session-cookie.ts';
 import type { SessionStore } from './session-store.ts';
 
 /** The parts of a request that sessions read. */
@@ -19,9 +22,12 @@ export interface SessionRequest extends PageRequest {
   readonly ip?: string | undefined;
 }
 
-/** The caller of a request with a session: its key, with what concerns the session. */
+/** The caller of a request with a session: its person or its key, with what concerns the session. */
 export interface SessionCaller extends AuthenticatedKey {
   readonly sessionId?: string;
+  /** Of a person. */
+  readonly roles?: readonly Role[];
+  readonly sessionEndsAt?: Date;
   /** `Set-Cookie` of the answer, if the session is renewed. */
   readonly renewedCookie?: string;
 }
@@ -30,6 +36,9 @@ export interface SessionCaller extends AuthenticatedKey {
 interface SessionAuthor extends Author {
   readonly caller: SessionRequest;
 }
+
+/** What names a session. */
+type SessionName = Pick<Session, 'id' | 'isPersons'>;
 
 /** What signs in: one of both. */
 export interface Credentials {
@@ -47,9 +56,10 @@ export interface NewSession {
 /**
  * Sessions of browsers on pages of the service's own origin.
  *
- * A session is not stored. It is in its cookie, so any process can read it, with a hash of the key's hash: it ends with
- * its key, and a key of a new database with the same id does not continue it. Signing out stores the session's id, which
- * also ends copies of the cookie and cookies that renewed it.
+ * The session of a key is not stored. It is in its cookie, so any process can read it, with a hash of the key's hash: it
+ * ends with its key, and a key of a new database with the same id does not continue it. Signing out stores the session's
+ * id, which also ends copies of the cookie and cookies that renewed it. The session of a person is a document, which
+ * its cookie names (`people/`).
  */
 export interface Sessions {
   /**
@@ -64,8 +74,12 @@ export interface Sessions {
    *   tokens from the caller's address were refused
    */
   create(credentials: Credentials, author: SessionAuthor): Promise<NewSession>;
-  /** Ends the session of a request, also for copies of its cookie. @returns `Set-Cookie`, which removes the cookie */
-  end(author: SessionAuthor): Promise<string>;
+  /** Ends a session, also for copies of its cookie. */
+  end(session: SessionName, author: Author): Promise<void>;
+  /** What the cookie of a request names, whether it has ended or not; undefined without a cookie that can be read. */
+  opened(request: SessionRequest): SessionName | undefined;
+  /** `Set-Cookie` for a person's session; the one that removes the cookie without a session. */
+  cookieOf(session: Pick<PersonSession, 'id' | 'startedAt' | 'endsAt'> | undefined, request: SessionRequest): string;
   /** Creates a link that signs in with a key once, within ten minutes. @returns its token, the only copy */
   createLink(keyId: string): Promise<string>;
 }
@@ -75,13 +89,18 @@ export interface SessionsOptions {
   readonly authentication: Pick<Authentication, 'authenticate' | 'authenticateKey' | 'findKey' | 'removals'>;
   /** Undefined if refused keys are not limited. */
   readonly refusedKeys: RefusedKeys | undefined;
+  readonly people: Pick<People, 'identify' | 'endSession'>;
+  /** Where browsers see the service; undefined: as they say. */
+  readonly publicUrl: URL | undefined;
   readonly secrets: SecretBox;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-/** A session that is not used for this long ends, in milliseconds. */
+/** The session of a key that is not used for this long ends, in milliseconds. */
 const termMs = 12 * 3_600_000;
+/** It ends so long after the sign-in, however much it is used, in milliseconds. */
+const longestMs = 7 * 24 * 3_600_000;
 /** A session is renewed if this makes it longer by at least so many milliseconds. */
 const renewalMs = 30 * 60_000;
 /** How long a link signs in, in milliseconds. */
@@ -91,31 +110,27 @@ const marginMs = 10 * 60_000;
 
 /** A session that was verified recently. */
 interface Verified {
-  readonly session: Session;
+  readonly session: KeySession;
   readonly caller: SessionCaller;
   readonly key: CurrentKey;
   /** `removals` of authentication before it was verified. */
   readonly removals: number;
 }
 
-const audited: AuditedKind<Pick<Session, 'id'>> = { type: 'session', show: () => ({}) };
-
 export function createSessions(options: SessionsOptions): Sessions {
-  const { store, authentication, refusedKeys, secrets, clock, random } = options;
+  const { store, authentication, refusedKeys, people, publicUrl, secrets, clock, random } = options;
   /** By the hash of the cookie, so that neither memory nor timing reveals the cookie. */
   const verified = new LRUCache<string, Verified>({ max: 10_000 });
   /** Number of sessions that this process has ended. */
   let ends = 0;
 
-  const verify = async (cookie: string): Promise<Verified> => {
-    const session = openSession(cookie, secrets);
-    if (session === undefined) throw ended();
+  const verify = async (session: KeySession): Promise<Verified> => {
     const removals = authentication.removals();
     const endsBefore = ends;
     const key = await authentication.findKey(session.keyId);
     const isEnded = await store.isEnded(session.id);
     // A revocation or the end of a session may have happened since the reads.
-    if (ends !== endsBefore || authentication.removals() !== removals) return await verify(cookie);
+    if (ends !== endsBefore || authentication.removals() !== removals) return await verify(session);
     if (isEnded || session.keyProof !== proofOf(key)) throw ended();
     return { session, key, removals, caller: { ...key.principal, sessionId: session.id } };
   };
@@ -135,19 +150,22 @@ export function createSessions(options: SessionsOptions): Sessions {
     let found = verified.get(digest);
     const isKnown = found?.removals === authentication.removals() && found.key.until > clock.monotonic();
     if (found === undefined || !isKnown) {
-      found = await verify(cookie);
+      const opened = openSession(cookie, secrets);
+      if (opened === undefined) throw ended();
+      if (opened.isPersons === true) return await people.identify(opened.id);
+      found = await verify(opened);
       verified.set(digest, found);
     }
     const { session, caller, key } = found;
     const now = clock.now().getTime();
     if (session.endsAt <= now || key.expiresAt <= now) throw ended();
     key.touch();
-    const endsAt = endOf(key, now);
+    const endsAt = endOf(key, now, session.beganAt);
     if (endsAt - session.endsAt < renewalMs) return caller;
     return { ...caller, renewedCookie: cookieOf({ ...session, startedAt: now, endsAt }, request) };
   };
 
-  const cookieOf = (session: Session, request: PageRequest): string => {
+  const cookieOf = (session: KeySession, request: PageRequest): string => {
     const { startedAt, endsAt } = session;
     return writeCookie(sealSession(session, secrets), Math.ceil((endsAt - startedAt) / 1_000), request);
   };
@@ -161,15 +179,16 @@ export function createSessions(options: SessionsOptions): Sessions {
   };
 
   return {
-    authenticate(request) {
-      const { cookie } = request.headers;
-      if (cookie === undefined || hasKey(request)) return authentication.authenticate(request);
+    authenticate(sent) {
+      const { cookie } = sent.headers;
+      if (cookie === undefined || hasKey(sent)) return authentication.authenticate(sent);
+      const request = atPublicUrl(sent, publicUrl);
       const own = readCookies(request);
       if (own.length === 0 || pageOrigin(request) !== 'same-origin') return authentication.authenticate(request);
       return identify(own, request);
     },
     async create({ apiKey, signInToken = '' }, author) {
-      const { caller: request } = author;
+      const request = atPublicUrl(author.caller, publicUrl);
       // Another site must not be able to sign the browser in with a key of its own.
       if (pageOrigin(request) === 'cross-origin') {
         throw new ProblemError('cross-origin', { detail: 'Only pages of this service can sign in here.' });
@@ -180,26 +199,37 @@ export function createSessions(options: SessionsOptions): Sessions {
           : (await authentication.authenticateKey(apiKey, request)).id;
       const key = await authentication.findKey(keyId);
       const startedAt = clock.now().getTime();
-      const endsAt = endOf(key, startedAt);
+      const endsAt = endOf(key, startedAt, startedAt);
       if (endsAt <= startedAt) throw unauthenticated('The API key has expired.');
-      const session = { id: random.uuid(), keyId, keyProof: proofOf(key), startedAt, endsAt };
+      const session = { id: random.uuid(), keyId, keyProof: proofOf(key), beganAt: startedAt, startedAt, endsAt };
       // Before anyone gets the cookie: a process that ends now leaves the record of a session that nobody has.
       const { operationId, requestId, traceparent } = author;
       const principal = { ...key.principal, sessionId: session.id };
       const signedIn = { operationId, requestId, traceparent, principal, caller: request };
-      await store.recordStart(auditEntry(signedIn, audited, { at: new Date(startedAt), after: session }));
+      await store.recordStart(auditEntry(signedIn, auditedSession, { at: new Date(startedAt), after: session }));
       return { key: key.principal, expiresAt: new Date(endsAt), cookie: cookieOf(session, request) };
     },
-    async end(author) {
-      const { sessionId } = author.principal;
-      if (sessionId !== undefined) {
-        const at = clock.now();
-        const entry = auditEntry(author, audited, { at, before: { id: sessionId } });
-        await store.end(sessionId, new Date(at.getTime() + termMs + marginMs), entry);
-        ends += 1;
-        for (const [digest, { session }] of verified.entries()) if (session.id === sessionId) verified.delete(digest);
+    async end({ id, isPersons }, author) {
+      if (isPersons === true) {
+        await people.endSession(id, author);
+        return;
       }
-      return writeCookie('', 0, author.caller);
+      const at = clock.now();
+      const entry = auditEntry(author, auditedSession, { at, before: { id } });
+      await store.end(id, new Date(at.getTime() + termMs + marginMs), entry);
+      ends += 1;
+      for (const [digest, { session }] of verified.entries()) if (session.id === id) verified.delete(digest);
+    },
+    opened(sent) {
+      const cookies = readCookies(atPublicUrl(sent, publicUrl));
+      return cookies.map((cookie) => openSession(cookie, secrets)).find((session) => session !== undefined);
+    },
+    cookieOf(session, sent) {
+      const request = atPublicUrl(sent, publicUrl);
+      if (session === undefined) return writeCookie('', 0, request);
+      const { id, startedAt, endsAt } = session;
+      const seconds = Math.ceil((endsAt.getTime() - startedAt.getTime()) / 1_000);
+      return writeCookie(sealSession({ id, isPersons: true }, secrets), seconds, request);
     },
     async createLink(keyId) {
       const token = randomBytes(32).toString('base64url');
@@ -211,8 +241,8 @@ export function createSessions(options: SessionsOptions): Sessions {
 }
 
 /** A session ends at the latest with its key. */
-function endOf(key: CurrentKey, startedAt: number): number {
-  return Math.min(startedAt + termMs, key.expiresAt);
+function endOf(key: CurrentKey, startedAt: number, beganAt: number): number {
+  return Math.min(startedAt + termMs, beganAt + longestMs, key.expiresAt);
 }
 
 function proofOf({ secretHash }: CurrentKey): string {

@@ -2,19 +2,19 @@ import type { Reach } from './reach.ts';
 
 /** Who calls. */
 export interface Principal {
-  /** An API key. */
-  readonly kind: 'key';
+  /** A person who is signed in, or an API key. */
+  readonly kind: 'person' | 'key';
   readonly id: string;
   readonly name: string;
   /** What it may reach; undefined without limits. */
   readonly reach?: Reach | undefined;
   /** Tags of everything that it invokes, which a request cannot replace. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
-  /** The keys that led to it. */
+  /** The person and the keys that led to it. */
   readonly makers?: readonly string[] | undefined;
   /**
-   * What is divided between callers is divided between families: a key and all that it led to have one share, so that
-   * nobody gets more by creating keys.
+   * What is divided between callers is divided between families: a person or a key, and all that it led to, have one
+   * share, so that nobody gets more by creating keys.
    */
   readonly family: string;
 }

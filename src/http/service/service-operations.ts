@@ -17,6 +17,8 @@ export interface ServiceDependencies {
   };
   /** The path that a proxy adds; empty without one. */
   readonly basePath: string;
+  /** How people sign in to the dashboard. */
+  readonly signIn: components['schemas']['SignInWays'];
   readonly isReadOnly: boolean;
   readonly sendsWebhooks: boolean;
   readonly checkDatabase: () => Promise<void>;
@@ -75,6 +77,7 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
           name: 'prompt-gateway',
           version,
           secrets_key: dependencies.secretsKey(),
+          sign_in: dependencies.signIn,
           links,
           schema: { version: schema.version, oldest_reader: schema.oldestReader },
           ...(migration !== undefined && { migration: showMigration(migration) }),

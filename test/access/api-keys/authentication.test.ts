@@ -30,6 +30,8 @@ function setUp(): Setting {
     name: 'till',
     scopes: ['orders:write'],
     ancestors: [],
+    author: undefined,
+    person: undefined,
     revision: 1,
     createdAt: new Date(clock.wall),
     expiresAt: undefined,

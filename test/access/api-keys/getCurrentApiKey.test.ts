@@ -28,6 +28,7 @@ describe('200', () => {
     const { status, body } = await whoami(key);
     expect(status).toBe(200);
     expect(body).toEqual({
+      type: 'key',
       id,
       name: 'Board',
       scopes: ['orders:read'],
@@ -40,6 +41,7 @@ describe('200', () => {
   it('describes the key that the operator configured', async () => {
     const { body } = await whoami(service.adminKey);
     expect(body).toEqual({
+      type: 'key',
       id: 'administrator',
       name: 'administrator',
       scopes: allScopes,

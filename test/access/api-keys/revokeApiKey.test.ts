@@ -49,7 +49,14 @@ const make = async (where: TestService, maker: string, ...scopes: (Scope | objec
 /** A key without a maker, as the first key is. */
 const makeOld = async (wanted: string = randomUUID()): Promise<Made> => {
   const { id, key, secretHash } = mintKey(wanted);
-  const more = { createdAt: new Date(), expiresAt: undefined, ancestors: [], limits: undefined };
+  const more = {
+    createdAt: new Date(),
+    expiresAt: undefined,
+    ancestors: [],
+    limits: undefined,
+    author: undefined,
+    person: undefined,
+  };
   const old: NewApiKey = { id, name: 'old', scopes: ['keys:manage', 'prompts:read'], secretHash, ...more };
   await createApiKeyStore(database).insert(old, undefined);
   return { id, key };

@@ -259,6 +259,18 @@ describe('the end of a session', () => {
     expect((await callWith(service, renewed)).status).toBe(401);
   });
 
+  it('comes 7 days after the sign-in, however much it is used', async () => {
+    const { cookie } = await open();
+    let last = cookie;
+    for (let half = 1; half < 14; half += 1) {
+      clock.advance(12 * hour - 60_000);
+      last = cookieOf(await callWith(service, last)) || last;
+    }
+    expect((await callWith(service, last)).status).toBe(200);
+    clock.advance(12 * hour + 14 * 60_000);
+    expect((await callWith(service, last)).status).toBe(401);
+  });
+
   it('is moved by an answer only if half an hour has passed', async () => {
     const { cookie } = await open();
     clock.advance(hour / 2 - 60_000);

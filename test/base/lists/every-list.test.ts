@@ -17,6 +17,7 @@ import { answersOf, answersPath, createJudge } from '../../prompts/evaluations/j
 import { ended, startEvaluation } from '../../prompts/evaluations/runs/evaluations-harness.ts';
 import { create as createPrompt, promptsPath } from '../../prompts/prompts-harness.ts';
 import { problem, setUp } from '../../support/per-operation.ts';
+import { insertPerson } from '../../support/person.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import type { Answer } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
@@ -282,6 +283,10 @@ const lists: Record<ListId, () => Promise<Sample>> = {
         },
       },
     };
+  },
+  async listPeople() {
+    const { id } = await insertPerson(setup.service);
+    return copies('people', id, '/api/v1/people', { time: 'first_sign_in_at' });
   },
   async listLocations() {
     const { location } = await createCatalog(setup.service);

@@ -1,11 +1,14 @@
 import { AuthenticationError, BadRequestError, type Schemas } from 'prompt-gateway-client';
-import { gateway } from './gateway.ts';
+import { gateway, serviceUrl } from './gateway.ts';
 
 /** What a session is created from. */
 export type Credentials = { api_key: string } | { sign_in_token: string };
 
-/** The API key that the session stands for. */
+/** The person, or the API key that the session stands for. */
 export type CurrentKey = Schemas['CurrentApiKey'];
+
+/** How people sign in here. */
+export type SignInWays = Schemas['SignInWays'];
 
 /** A permission of an API key. */
 export type Scope = Schemas['Scope'];
@@ -62,6 +65,28 @@ export function takeSignInToken(): string | undefined {
   const token = /^#sign-in=(.*)$/.exec(location.hash)?.[1];
   if (token !== undefined) history.replaceState(history.state, '', location.pathname + location.search);
   return token;
+}
+
+/** Remembers the session of a person who comes back from the identity provider, which the address says (`#signed-in`). */
+export function takeSignedIn(): void {
+  if (location.hash !== '#signed-in') return;
+  localStorage.setItem(markKey, 'open');
+  history.replaceState(history.state, '', location.pathname + location.search);
+}
+
+/** How people sign in here. The page asks for a key if the service does not say. */
+export async function readSignInWays(): Promise<SignInWays> {
+  try {
+    return (await gateway.service.getInfo()).sign_in;
+  } catch {
+    return { api_key: true };
+  }
+}
+
+/** Where the browser goes to sign in with an account, and back to this page. */
+export function accountSignInUrl({ path }: { path: string }): string {
+  const [here = ''] = location.href.slice(serviceUrl.length - 1).split('#');
+  return `${serviceUrl}${path.slice(1)}?${new URLSearchParams({ to: here }).toString()}`;
 }
 
 /** Finds out whether there is a session, and creates the one that a sign-in link asks for. Never fails. */

@@ -1,18 +1,56 @@
-import { Alert, Button, PasswordInput, Stack } from '@mantine/core';
+import { Alert, Button, Divider, PasswordInput, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
+import { useEffect, useState, type ReactNode } from 'react';
 import { ProblemAlert } from '../shared/problem-alert.tsx';
 import { useTexts } from '../shared/texts.tsx';
-import { createSession, isRefused, type CurrentKey } from './session.ts';
+import {
+  accountSignInUrl,
+  createSession,
+  isRefused,
+  readSignInWays,
+  type CurrentKey,
+  type SignInWays,
+} from './session.ts';
 
-/** Asks for an API key and creates a session with it. */
-export function SignInForm({
-  onSignedIn,
-  notice,
-}: {
+interface SignInProps {
   onSignedIn: (key: CurrentKey) => void;
   /** Why the person has to sign in. */
   notice?: string | undefined;
+}
+
+/** Offers the ways to sign in that the service has. */
+export function SignInForm(props: SignInProps): ReactNode {
+  const { session: texts } = useTexts();
+  const [ways, setWays] = useState<SignInWays>();
+  useEffect(() => {
+    void readSignInWays().then(setWays);
+  }, []);
+  if (ways === undefined) return null;
+  const { oidc, api_key: asksForKey } = ways;
+  if (oidc === undefined) return <KeyForm {...props} />;
+  return (
+    <Stack>
+      <Button component="a" href={accountSignInUrl(oidc)} fullWidth>
+        {texts.withAccount(oidc.name)}
+      </Button>
+      {asksForKey && (
+        <>
+          <Divider />
+          <KeyForm {...props} isSecond />
+        </>
+      )}
+    </Stack>
+  );
+}
+
+/** Asks for an API key and creates a session with it. */
+function KeyForm({
+  onSignedIn,
+  notice,
+  isSecond = false,
+}: SignInProps & {
+  /** Whether there is a better way. */
+  isSecond?: boolean;
 }): ReactNode {
   const { session: texts } = useTexts();
   const [apiKey, setApiKey] = useState('');
@@ -43,8 +81,8 @@ export function SignInForm({
           description={texts.keyDescription}
           name="api-key"
           autoComplete="current-password"
-          data-autofocus
-          autoFocus
+          data-autofocus={!isSecond}
+          autoFocus={!isSecond}
           required
           withAsterisk={false}
           value={apiKey}
@@ -55,7 +93,7 @@ export function SignInForm({
             if (signIn.isError) signIn.reset();
           }}
         />
-        <Button type="submit" loading={signIn.isPending} fullWidth>
+        <Button type="submit" variant={isSecond ? 'default' : 'filled'} loading={signIn.isPending} fullWidth>
           {texts.submit}
         </Button>
       </Stack>

@@ -200,6 +200,13 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     create: { method: 'POST', path: '/api/v1/session', input: 'body', repeatable: true },
     delete: { method: 'DELETE', path: '/api/v1/session' },
   },
+  people: {
+    listRoles: { method: 'GET', path: '/api/v1/roles' },
+    list: { method: 'GET', path: '/api/v1/people', input: 'query', page: true },
+    get: { method: 'GET', path: '/api/v1/people/{id}' },
+    update: { method: 'PATCH', path: '/api/v1/people/{id}', input: 'body' },
+    signOut: { method: 'POST', path: '/api/v1/people/{id}/sign-out', repeatable: true },
+  },
 };
 
 /** A method of the client, as it is called: `prompts.invoke`. */
@@ -321,6 +328,11 @@ export type OperationName =
   | 'apiKeys.get'
   | 'apiKeys.update'
   | 'apiKeys.revoke'
+  | 'people.listRoles'
+  | 'people.list'
+  | 'people.get'
+  | 'people.update'
+  | 'people.signOut'
   | 'service.getInfo'
   | 'service.getLiveness'
   | 'service.getReadiness'

@@ -842,8 +842,8 @@ export interface InvocationsResource {
 }
 
 /**
- * The audit log has a record of each change of a prompt, label, price, integration, location, category, product or API
- * key, of each reading of the content of an invocation, and of each time that someone signs in or out: who did it, when, and what was different afterwards.
+ * The audit log has a record of each change of a prompt, label, price, integration, location, category, product, person or
+ * API key, of each reading of the content of an invocation, and of each time that someone signs in or out: who did it, when, and what was different afterwards.
  */
 export interface AuditLogResource {
   /**
@@ -1904,10 +1904,10 @@ export interface EventTypesResource {
  */
 export interface ApiKeysResource {
   /**
-   * Get the API key of this request.
+   * Get the caller of this request.
    *
    * Returns the API key that sent the request: its id, name and scopes, when it expires, and whether it is an
-   * administrator key. `limits` are all that hold for it, also those of the keys that led to it. It also returns the version of the service. Any valid key can do this; no scope is required. A
+   * administrator key. A page that a person is signed in to gets the person. `limits` are all that hold for it, also those of the keys that led to it. It also returns the version of the service. Any valid key can do this; no scope is required. A
    * page that is signed in with a session gets the key of the session.
    */
   getCurrent(options?: CallOptions<'getCurrentApiKey'>): Call<Schemas['CurrentApiKey']>;
@@ -1993,23 +1993,28 @@ export interface ApiKeysResource {
 }
 
 /**
- * A session signs a browser in with an API key. It is for pages that the service itself serves, such as the
- * dashboard. `POST /api/v1/session` takes the key once and sets a cookie; afterwards every operation that accepts a
- * key accepts the cookie. The page does not keep the key, and its scripts cannot read the cookie.
+ * A session signs a browser in, with an API key or as a person. It is for pages that the service itself serves, such
+ * as the dashboard. `POST /api/v1/session` takes a key once and sets a cookie; afterwards every operation that
+ * accepts a key accepts the cookie. The page does not keep the key, and its scripts cannot read the cookie.
+ * `GET /oidc/sign-in?to=/dashboard` is the address at which people sign in with their account at the operator's
+ * identity provider (OpenID Connect), if one is configured; it ends with the same cookie.
  *
- * - **Rights.** A session has the scopes of its key, no more. Rate limits and Idempotency-Keys count it as the key.
- *   If a request has a key and a cookie, the key is used.
+ * - **Rights.** A session has the scopes of its key, or those of the roles of its person, no more. Rate limits and
+ *   Idempotency-Keys count it as the key or the person. If a request has a key and a cookie, the key is used.
  * - **Same origin.** The cookie is accepted only from pages of the same origin, by `Sec-Fetch-Site: same-origin`. If
- *   the browser does not send this header, `Origin` or `Referer` must have the origin of the service. For all other
+ *   the browser does not send this header, `Origin` or `Referer` must have the origin of the service. With `PUBLIC_URL`
+ *   they must have its origin in any case. For all other
  *   requests the cookie counts as absent. So no other site can use it. Pages need no other protection against
  *   cross-site request forgery.
- * - **End.** A session ends 12 hours after its last use. If an answer renews it, the answer has a `Set-Cookie` field;
+ * - **End.** The session of a person ends 12 hours after the sign-in, that of a key 12 hours after its last use, and 7
+ *   days after the sign-in at the latest. If an answer renews it, the answer has a `Set-Cookie` field;
  *   this happens at most every half an hour. A session also ends when the page signs out, within 5 seconds in all
  *   processes, and also for a copy of the cookie. It ends within 5 seconds when its key is revoked, when its key
- *   expires, and when the operator replaces the key of the configuration.
+ *   expires, and when the operator replaces the key of the configuration; that of a person within 5 seconds when the
+ *   person is disabled or signed out.
  * - **Cookie.** It is `__Host-prompt-gateway` over HTTPS, `prompt-gateway-session` over HTTP. It is sealed, with
  *   `HttpOnly` and `SameSite=Strict`, over HTTPS also with `Secure`. Behind a proxy that ends TLS, the operator must
- *   set `TRUSTED_PROXIES`, so that the service knows the address that the browser uses.
+ *   set `PUBLIC_URL` or `TRUSTED_PROXIES`, so that the service knows the address that the browser uses.
  */
 export interface SessionsResource {
   /**
@@ -2042,6 +2047,70 @@ export interface SessionsResource {
    * a process with `READ_ONLY`.
    */
   delete(options?: CallOptions<'deleteSession'>): Call<Schemas['Confirmation']>;
+}
+
+/**
+ * Those who sign in with their own account, by OpenID Connect. A person has the roles of its groups, as of its last
+ * sign-in. A role is a named set of scopes. People are not created here: they sign in.
+ */
+export interface PeopleResource {
+  /**
+   * List the roles.
+   *
+   * Lists the roles that people can have, with their scopes. The setting `OIDC_ROLES` says which groups have which role.
+   * A person with several roles has the scopes of all of them. Every signed-in person and every valid key can read this;
+   * no scope is required.
+   */
+  listRoles(options?: CallOptions<'listRoles'>): Call<Schemas['RoleList']>;
+
+  /**
+   * List people.
+   *
+   * Lists all who have signed in with their own account, those who signed in for the first time most recently first.
+   */
+  list(query?: Query<'listPeople'>, options?: CallOptions<'listPeople'>): ListCall<Schemas['PersonPage']>;
+
+  /**
+   * Get a person.
+   *
+   * Returns one person.
+   *
+   * @param id Id of the person.
+   * @throws {ProblemError} `person-not-found` (404)
+   */
+  get(id: string, options?: CallOptions<'getPerson'> & { ifNoneMatch?: undefined }): Call<Schemas['Person']>;
+  /**
+   * Get a person.
+   *
+   * Returns one person.
+   *
+   * @param id Id of the person.
+   * @throws {ProblemError} `person-not-found` (404)
+   */
+  get(id: string, options: CallOptions<'getPerson'>): Call<Schemas['Person'] | undefined>;
+
+  /**
+   * Disable or enable a person.
+   *
+   * Disables a person, or enables one again. A person who is disabled cannot sign in, and all its sessions end: in this
+   * process at once, in all others within 5 seconds. API keys that the person made go on working, because services
+   * depend on them. Name, e-mail address and roles come from the issuer; they cannot be changed here.
+   *
+   * @param id Id of the person.
+   * @throws {ProblemError} `person-not-found` (404), `edit-conflict` (409), `precondition-failed` (412)
+   */
+  update(id: string, body: Schemas['PersonUpdate'], options?: CallOptions<'updatePerson'>): Call<Schemas['Person']>;
+
+  /**
+   * Sign a person out.
+   *
+   * Ends all sessions of a person: in this process at once, in all others within 5 seconds. The person can sign in again.
+   * API keys that the person made go on working.
+   *
+   * @param id Id of the person.
+   * @throws {ProblemError} `person-not-found` (404), `edit-conflict` (409)
+   */
+  signOut(id: string, options?: CallOptions<'signOutPerson'>): Call<Schemas['Person']>;
 }
 
 /** The resources of the service, each with its methods. */
@@ -2086,8 +2155,8 @@ export interface Resources {
    */
   readonly invocations: InvocationsResource;
   /**
-   * The audit log has a record of each change of a prompt, label, price, integration, location, category, product or API
-   * key, of each reading of the content of an invocation, and of each time that someone signs in or out: who did it, when, and what was different afterwards.
+   * The audit log has a record of each change of a prompt, label, price, integration, location, category, product, person or
+   * API key, of each reading of the content of an invocation, and of each time that someone signs in or out: who did it, when, and what was different afterwards.
    */
   readonly auditLog: AuditLogResource;
   /**
@@ -2167,23 +2236,33 @@ export interface Resources {
    */
   readonly apiKeys: ApiKeysResource;
   /**
-   * A session signs a browser in with an API key. It is for pages that the service itself serves, such as the
-   * dashboard. `POST /api/v1/session` takes the key once and sets a cookie; afterwards every operation that accepts a
-   * key accepts the cookie. The page does not keep the key, and its scripts cannot read the cookie.
+   * A session signs a browser in, with an API key or as a person. It is for pages that the service itself serves, such
+   * as the dashboard. `POST /api/v1/session` takes a key once and sets a cookie; afterwards every operation that
+   * accepts a key accepts the cookie. The page does not keep the key, and its scripts cannot read the cookie.
+   * `GET /oidc/sign-in?to=/dashboard` is the address at which people sign in with their account at the operator's
+   * identity provider (OpenID Connect), if one is configured; it ends with the same cookie.
    *
-   * - **Rights.** A session has the scopes of its key, no more. Rate limits and Idempotency-Keys count it as the key.
-   *   If a request has a key and a cookie, the key is used.
+   * - **Rights.** A session has the scopes of its key, or those of the roles of its person, no more. Rate limits and
+   *   Idempotency-Keys count it as the key or the person. If a request has a key and a cookie, the key is used.
    * - **Same origin.** The cookie is accepted only from pages of the same origin, by `Sec-Fetch-Site: same-origin`. If
-   *   the browser does not send this header, `Origin` or `Referer` must have the origin of the service. For all other
+   *   the browser does not send this header, `Origin` or `Referer` must have the origin of the service. With `PUBLIC_URL`
+   *   they must have its origin in any case. For all other
    *   requests the cookie counts as absent. So no other site can use it. Pages need no other protection against
    *   cross-site request forgery.
-   * - **End.** A session ends 12 hours after its last use. If an answer renews it, the answer has a `Set-Cookie` field;
+   * - **End.** The session of a person ends 12 hours after the sign-in, that of a key 12 hours after its last use, and 7
+   *   days after the sign-in at the latest. If an answer renews it, the answer has a `Set-Cookie` field;
    *   this happens at most every half an hour. A session also ends when the page signs out, within 5 seconds in all
    *   processes, and also for a copy of the cookie. It ends within 5 seconds when its key is revoked, when its key
-   *   expires, and when the operator replaces the key of the configuration.
+   *   expires, and when the operator replaces the key of the configuration; that of a person within 5 seconds when the
+   *   person is disabled or signed out.
    * - **Cookie.** It is `__Host-prompt-gateway` over HTTPS, `prompt-gateway-session` over HTTP. It is sealed, with
    *   `HttpOnly` and `SameSite=Strict`, over HTTPS also with `Secure`. Behind a proxy that ends TLS, the operator must
-   *   set `TRUSTED_PROXIES`, so that the service knows the address that the browser uses.
+   *   set `PUBLIC_URL` or `TRUSTED_PROXIES`, so that the service knows the address that the browser uses.
    */
   readonly sessions: SessionsResource;
+  /**
+   * Those who sign in with their own account, by OpenID Connect. A person has the roles of its groups, as of its last
+   * sign-in. A role is a named set of scopes. People are not created here: they sign in.
+   */
+  readonly people: PeopleResource;
 }

@@ -2260,9 +2260,9 @@ export interface paths<Other = string & {}> {
             cookie?: never;
         };
         /**
-         * Get the API key of this request
+         * Get the caller of this request
          * @description Returns the API key that sent the request: its id, name and scopes, when it expires, and whether it is an
-         *     administrator key. `limits` are all that hold for it, also those of the keys that led to it. It also returns the version of the service. Any valid key can do this; no scope is required. A
+         *     administrator key. A page that a person is signed in to gets the person. `limits` are all that hold for it, also those of the keys that led to it. It also returns the version of the service. Any valid key can do this; no scope is required. A
          *     page that is signed in with a session gets the key of the session.
          */
         get: operations<Other>["getCurrentApiKey"];
@@ -2403,6 +2403,95 @@ export interface paths<Other = string & {}> {
          *     key that led to it, is not an administrator key. Keys without `created_by` are not descendants of any key.
          */
         post: operations<Other>["revokeApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the roles
+         * @description Lists the roles that people can have, with their scopes. The setting `OIDC_ROLES` says which groups have which role.
+         *     A person with several roles has the scopes of all of them. Every signed-in person and every valid key can read this;
+         *     no scope is required.
+         */
+        get: operations<Other>["listRoles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List people
+         * @description Lists all who have signed in with their own account, those who signed in for the first time most recently first.
+         */
+        get: operations<Other>["listPeople"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/people/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a person
+         * @description Returns one person.
+         */
+        get: operations<Other>["getPerson"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Disable or enable a person
+         * @description Disables a person, or enables one again. A person who is disabled cannot sign in, and all its sessions end: in this
+         *     process at once, in all others within 5 seconds. API keys that the person made go on working, because services
+         *     depend on them. Name, e-mail address and roles come from the issuer; they cannot be changed here.
+         */
+        patch: operations<Other>["updatePerson"];
+        trace?: never;
+    };
+    "/api/v1/people/{id}/sign-out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign a person out
+         * @description Ends all sessions of a person: in this process at once, in all others within 5 seconds. The person can sign in again.
+         *     API keys that the person made go on working.
+         */
+        post: operations<Other>["signOutPerson"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3660,12 +3749,12 @@ export interface components<Other = string & {}> {
          */
         Author: {
             /**
-             * @description An API key. `administrator` is the id of the key that the operator configured.
+             * @description A person, or an API key. `administrator` is the id of the key that the operator configured.
              * @example key
              */
-            type: "key" | components<Other>["schemas"]["OtherValue"];
+            type: ("key" | "person") | components<Other>["schemas"]["OtherValue"];
             /**
-             * @description Id of the API key.
+             * @description Id of the person or the API key.
              * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
              */
             id: string;
@@ -5332,7 +5421,7 @@ export interface components<Other = string & {}> {
          * @example prompt
          * @enum {string}
          */
-        AuditedResourceType: "api-key" | "budget" | "category" | "dataset" | "evaluation" | "integration" | "invocation" | "location" | "price" | "product" | "prompt" | "session";
+        AuditedResourceType: "api-key" | "budget" | "category" | "dataset" | "evaluation" | "integration" | "invocation" | "location" | "person" | "price" | "product" | "prompt" | "session";
         /**
          * DisabledReason
          * @description - `gone`: the receiver answered 410.
@@ -7844,25 +7933,31 @@ export interface components<Other = string & {}> {
          */
         ApiKeyName: string;
         /**
+         * Role
+         * @description A named set of scopes.
+         * @example editor
+         * @enum {string}
+         */
+        Role: "viewer" | "editor" | "releaser" | "operator" | "administrator";
+        /**
+         * RoleName
+         * @description Name of a role.
+         * @example editor
+         */
+        RoleName: components<Other>["schemas"]["Role"] | components<Other>["schemas"]["OtherValue"];
+        /**
          * Scope
-         * @description A permission of an API key. Each operation documents the scope that it requires.
+         * @description A permission of an API key or a person. Each operation documents the scope that it requires.
          * @example prompts:invoke
          * @enum {string}
          */
-        Scope: "prompts:read" | "prompts:write" | "prompts:release" | "prompts:override" | "prompts:invoke" | "providers:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "datasets:read" | "datasets:write" | "invocations:read" | "invocations:content" | "audit:read" | "keys:manage" | "metrics:read" | "prices:read" | "prices:write" | "budgets:read" | "budgets:write";
+        Scope: "prompts:read" | "prompts:write" | "prompts:release" | "prompts:override" | "prompts:invoke" | "providers:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "datasets:read" | "datasets:write" | "invocations:read" | "invocations:content" | "audit:read" | "keys:manage" | "people:manage" | "metrics:read" | "prices:read" | "prices:write" | "budgets:read" | "budgets:write";
         /**
          * GrantedScope
          * @description A scope of the API key.
          * @example prompts:invoke
          */
         GrantedScope: components<Other>["schemas"]["Scope"] | components<Other>["schemas"]["OtherValue"];
-        /**
-         * ApiKeyExpiry
-         * Format: date-time
-         * @description When the key expires. Absent if it does not expire.
-         * @example 2036-06-30T23:59:59.000Z
-         */
-        ApiKeyExpiry: string;
         /**
          * ModelPattern
          * @description `<provider>/<model>`, in upper and lower case as in requests. A `*` at the end stands for any text: `openai/gpt-5*` names all models of this provider that begin with `gpt-5`, and `openai/*` all of its models.
@@ -7923,8 +8018,9 @@ export interface components<Other = string & {}> {
         ServiceVersion: string;
         /**
          * CurrentApiKey
-         * @description The API key of a request, and its scopes. Fields without a value are absent.
+         * @description Who sent a request, an API key or a person, with its scopes. Fields without a value are absent.
          * @example {
+         *       "type": "key",
          *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
          *       "name": "Kitchen dashboard",
          *       "scopes": [
@@ -7938,17 +8034,29 @@ export interface components<Other = string & {}> {
          */
         CurrentApiKey: {
             /**
-             * @description Id of the API key; `administrator` for the key that the operator configured.
+             * @description Whether it is an API key, or a person who is signed in.
+             * @example key
+             */
+            type: ("key" | "person") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description Id of the API key or the person; `administrator` for the key that the operator configured.
              * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
              */
             id: string;
             name: components<Other>["schemas"]["ApiKeyName"];
-            /** @description All scopes of the key, including scopes that another of its scopes contains. */
+            /** @description Roles of a person. Absent for an API key. */
+            roles?: components<Other>["schemas"]["RoleName"][];
+            /** @description All scopes of the caller, including scopes that another of its scopes contains. */
             scopes: components<Other>["schemas"]["GrantedScope"][];
-            expires_at?: components<Other>["schemas"]["ApiKeyExpiry"];
+            /**
+             * Format: date-time
+             * @description When the API key expires, or the session of a person ends. Absent for a key that does not expire.
+             * @example 2036-06-30T23:59:59.000Z
+             */
+            expires_at?: string;
             limits?: components<Other>["schemas"]["ApiKeyLimits"];
             /**
-             * @description Whether this is an administrator key, which can revoke every key.
+             * @description Whether the caller has every scope and no limits. Then it can revoke every key.
              * @example false
              */
             administrator: boolean;
@@ -7977,10 +8085,17 @@ export interface components<Other = string & {}> {
         ApiKeyPrefix: string;
         /**
          * ApiKeyMaker
-         * @description Id of the API key that created this one; `administrator` for the key that the operator configured. Absent for the key of the first start, and for keys that are older than this field.
+         * @description Id of the API key that created this one; `administrator` for the key that the operator configured. Absent for the key of the first start, and for a key that a person created; `author` names the person.
          * @example 00000000-0000-4000-8000-000000000001
          */
         ApiKeyMaker: string;
+        /**
+         * ApiKeyExpiry
+         * Format: date-time
+         * @description When the key expires. Absent if it does not expire.
+         * @example 2036-06-30T23:59:59.000Z
+         */
+        ApiKeyExpiry: string;
         /**
          * ApiKey
          * @description An API key, without the key itself. Fields without a value are absent.
@@ -8012,6 +8127,7 @@ export interface components<Other = string & {}> {
             status: components<Other>["schemas"]["ApiKeyStatus"] | components<Other>["schemas"]["OtherValue"];
             created_at: components<Other>["schemas"]["Timestamp"];
             created_by?: components<Other>["schemas"]["ApiKeyMaker"];
+            author?: components<Other>["schemas"]["Author"];
             expires_at?: components<Other>["schemas"]["ApiKeyExpiry"];
             limits?: components<Other>["schemas"]["ApiKeyLimits"];
             /**
@@ -8063,6 +8179,72 @@ export interface components<Other = string & {}> {
             requests_per_minute?: number;
             tags?: components<Other>["schemas"]["ApiKeyTags"];
         } | null;
+        /**
+         * PersonId
+         * @description Id of the person.
+         * @example 0b6f5a1e-93c7-5d2f-8a41-7e2c9d0b3f58
+         */
+        PersonId: string;
+        /**
+         * Person
+         * @description A person who has signed in. Fields without a value are absent.
+         * @example {
+         *       "id": "0b6f5a1e-93c7-5d2f-8a41-7e2c9d0b3f58",
+         *       "issuer": "https://login.example.com",
+         *       "subject": "248289761001",
+         *       "name": "Ada Lovelace",
+         *       "email": "ada@example.com",
+         *       "roles": [
+         *         "editor",
+         *         "releaser"
+         *       ],
+         *       "disabled": false,
+         *       "first_sign_in_at": "2026-11-05T09:30:00.000Z",
+         *       "last_sign_in_at": "2026-11-28T08:02:11.000Z"
+         *     }
+         */
+        Person: {
+            id: components<Other>["schemas"]["PersonId"];
+            /**
+             * @description The issuer that knows the person. Issuer and subject together say who it is.
+             * @example https://login.example.com
+             */
+            issuer: string;
+            /**
+             * @description The id of the person at the issuer (`sub`).
+             * @example 248289761001
+             */
+            subject: string;
+            /**
+             * @description Name of the person, as the issuer gave it at the last sign-in.
+             * @example Ada Lovelace
+             */
+            name: string;
+            /**
+             * @description E-mail address, if the issuer gave one. It is shown and decides nothing.
+             * @example ada@example.com
+             */
+            email?: string;
+            /** @description Roles of the person, as of the last sign-in. */
+            roles: components<Other>["schemas"]["RoleName"][];
+            /**
+             * @description Whether the person can no longer sign in.
+             * @example false
+             */
+            disabled: boolean;
+            /**
+             * Format: date-time
+             * @description When the person signed in for the first time.
+             * @example 2026-11-05T09:30:00.000Z
+             */
+            first_sign_in_at: string;
+            /**
+             * Format: date-time
+             * @description When the person signed in last.
+             * @example 2026-11-28T08:02:11.000Z
+             */
+            last_sign_in_at: string;
+        };
         /**
          * ServicePath
          * @description A path on this service.
@@ -16449,6 +16631,7 @@ export interface components<Other = string & {}> {
          * @description A session of a browser.
          * @example {
          *       "api_key": {
+         *         "type": "key",
          *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
          *         "name": "Kitchen dashboard",
          *         "scopes": [
@@ -16466,7 +16649,7 @@ export interface components<Other = string & {}> {
             api_key: components<Other>["schemas"]["CurrentApiKey"];
             /**
              * Format: date-time
-             * @description When the session ends if it is not used until then.
+             * @description When the session ends if it is not used until then. It ends 7 days after the sign-in at the latest.
              * @example 2026-11-06T02:30:00.000Z
              */
             expires_at: string;
@@ -16556,6 +16739,7 @@ export interface components<Other = string & {}> {
             status: components<Other>["schemas"]["ApiKeyStatus"] | components<Other>["schemas"]["OtherValue"];
             created_at: components<Other>["schemas"]["Timestamp"];
             created_by?: components<Other>["schemas"]["ApiKeyMaker"];
+            author?: components<Other>["schemas"]["Author"];
             expires_at?: components<Other>["schemas"]["ApiKeyExpiry"];
             limits?: components<Other>["schemas"]["ApiKeyLimits"];
             /**
@@ -16588,6 +16772,7 @@ export interface components<Other = string & {}> {
             status?: components<Other>["schemas"]["ApiKeyStatus"];
             created_at?: components<Other>["schemas"]["DateTimeInput"];
             created_by?: components<Other>["schemas"]["ApiKeyMaker"];
+            author?: components<Other>["schemas"]["IgnoredObject"];
             expires_at?: components<Other>["schemas"]["DateTimeInput"];
             last_used_at?: components<Other>["schemas"]["DateTimeInput"];
             revoked_at?: components<Other>["schemas"]["DateTimeInput"];
@@ -16622,6 +16807,7 @@ export interface components<Other = string & {}> {
             status: components<Other>["schemas"]["ApiKeyStatus"] | components<Other>["schemas"]["OtherValue"];
             created_at: components<Other>["schemas"]["Timestamp"];
             created_by?: components<Other>["schemas"]["ApiKeyMaker"];
+            author?: components<Other>["schemas"]["Author"];
             expires_at?: components<Other>["schemas"]["ApiKeyExpiry"];
             limits?: components<Other>["schemas"]["ApiKeyLimits"];
             /**
@@ -16648,6 +16834,90 @@ export interface components<Other = string & {}> {
              * @example 0
              */
             active_descendants: number;
+        };
+        /**
+         * RoleScopes
+         * @description A role.
+         * @example {
+         *       "name": "viewer",
+         *       "scopes": [
+         *         "prompts:read",
+         *         "datasets:read",
+         *         "invocations:read"
+         *       ]
+         *     }
+         */
+        RoleScopes: {
+            name: components<Other>["schemas"]["RoleName"];
+            /** @description Its scopes. */
+            scopes: components<Other>["schemas"]["GrantedScope"][];
+        };
+        /**
+         * RoleList
+         * @description All roles, those with the fewest scopes first.
+         * @example {
+         *       "data": [
+         *         {
+         *           "name": "viewer",
+         *           "scopes": [
+         *             "prompts:read",
+         *             "datasets:read",
+         *             "invocations:read"
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        RoleList: {
+            /** @description The roles. */
+            data: components<Other>["schemas"]["RoleScopes"][];
+        };
+        /**
+         * PersonPage
+         * @description People, the newest first, including those who are disabled.
+         * @example {
+         *       "data": [
+         *         {
+         *           "id": "0b6f5a1e-93c7-5d2f-8a41-7e2c9d0b3f58",
+         *           "issuer": "https://login.example.com",
+         *           "subject": "248289761001",
+         *           "name": "Ada Lovelace",
+         *           "email": "ada@example.com",
+         *           "roles": [
+         *             "editor",
+         *             "releaser"
+         *           ],
+         *           "disabled": false,
+         *           "first_sign_in_at": "2026-11-05T09:30:00.000Z",
+         *           "last_sign_in_at": "2026-11-28T08:02:11.000Z"
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "total": 1,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        PersonPage: {
+            /** @description The people of this page. */
+            data: components<Other>["schemas"]["Person"][];
+            pagination: components<Other>["schemas"]["Pagination"];
+        };
+        /**
+         * PersonUpdate
+         * @description What can be changed of a person.
+         * @example {
+         *       "disabled": true
+         *     }
+         */
+        PersonUpdate: {
+            /**
+             * @description Whether the person can no longer sign in.
+             * @example true
+             */
+            disabled: boolean;
         };
         /**
          * DataSchema
@@ -16705,6 +16975,41 @@ export interface components<Other = string & {}> {
             total: number;
         };
         /**
+         * SignInByOidc
+         * @description Sign-in with an account of the operator's identity provider. Absent if none is configured.
+         * @example {
+         *       "name": "Example Corp",
+         *       "path": "/oidc/sign-in"
+         *     }
+         */
+        SignInByOidc: {
+            /**
+             * @description What the page calls it.
+             * @example Example Corp
+             */
+            name: string;
+            /**
+             * @description The path on this service that begins it. `?to=` says where to go afterwards.
+             * @example /oidc/sign-in
+             */
+            path: string;
+        };
+        /**
+         * SignInWays
+         * @description How people sign in to the dashboard.
+         * @example {
+         *       "api_key": true
+         *     }
+         */
+        SignInWays: {
+            /**
+             * @description Whether the page asks for an API key. The API accepts keys in any case.
+             * @example true
+             */
+            api_key: boolean;
+            oidc?: components<Other>["schemas"]["SignInByOidc"];
+        };
+        /**
          * ServiceLinks
          * @description Paths of this service.
          * @example {
@@ -16736,6 +17041,9 @@ export interface components<Other = string & {}> {
          *         "version": 7,
          *         "oldest_reader": 7
          *       },
+         *       "sign_in": {
+         *         "api_key": true
+         *       },
          *       "links": {
          *         "api_reference": "/docs",
          *         "event_reference": "/docs",
@@ -16765,6 +17073,7 @@ export interface components<Other = string & {}> {
             secrets_key?: ("current" | "former" | "missing") | components<Other>["schemas"]["OtherValue"];
             schema: components<Other>["schemas"]["DataSchema"];
             migration?: components<Other>["schemas"]["Migration"];
+            sign_in: components<Other>["schemas"]["SignInWays"];
             links: components<Other>["schemas"]["ServiceLinks"];
         };
         /**
@@ -20650,6 +20959,131 @@ export interface components<Other = string & {}> {
             status: 403;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * ListPeople403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        ListPeople403Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * GetPerson403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        GetPerson403Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * PersonNotFoundProblem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:person-not-found",
+         *       "title": "Person not found",
+         *       "status": 404,
+         *       "detail": "No person has this id.",
+         *       "instance": "/api/v1/people/0b6f5a1e-93c7-5d2f-8a41-7e2c9d0b3f58",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        PersonNotFoundProblem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:person-not-found
+             */
+            type: "urn:prompt-gateway:problem:person-not-found" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * UpdatePerson403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        UpdatePerson403Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:read-only" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * SignOutPerson403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        SignOutPerson403Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:read-only" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * GetReadiness503Problem
          * @description Error details of an answer with status 503 (RFC 9457).
          * @example {
@@ -20825,6 +21259,19 @@ export interface components<Other = string & {}> {
             };
             content: {
                 "application/problem+json": components<Other>["schemas"]["ApiKeyNotFoundProblem"];
+            };
+        };
+        /** @description No person has this id. */
+        PersonNotFound: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["PersonNotFoundProblem"];
             };
         };
         /** @description No category has this id. */
@@ -22164,6 +22611,11 @@ export interface components<Other = string & {}> {
          * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
          */
         PathApiKeyId: components<Other>["schemas"]["ApiKeyId"];
+        /**
+         * @description Id of the person.
+         * @example 0b6f5a1e-93c7-5d2f-8a41-7e2c9d0b3f58
+         */
+        PathPersonId: components<Other>["schemas"]["PersonId"];
     };
     requestBodies: never;
     headers: {
@@ -29999,6 +30451,281 @@ export interface operations<Other = string & {}> {
             406: components<Other>["responses"]["NotAcceptable"];
             409: components<Other>["responses"]["EditConflict"];
             412: components<Other>["responses"]["PreconditionFailed"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    listRoles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The roles. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["RoleList"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    listPeople: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Maximum number of entries in a page.
+                 * @example 20
+                 */
+                limit?: components<Other>["parameters"]["Limit"];
+                /**
+                 * @description `next` of the previous page. Cannot be combined with an `offset` above 0.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components<Other>["parameters"]["After"];
+                /**
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @example 0
+                 */
+                offset?: components<Other>["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of people. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    Link: components<Other>["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["PersonPage"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            /** @description The caller does not have the scope `people:manage`, or is limited to some locations. */
+            403: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["ListPeople403Problem"];
+                };
+            };
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    getPerson: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-None-Match"?: components<Other>["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the person.
+                 * @example 0b6f5a1e-93c7-5d2f-8a41-7e2c9d0b3f58
+                 */
+                id: components<Other>["parameters"]["PathPersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The person. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Person"];
+                };
+            };
+            304: components<Other>["responses"]["NotModified"];
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            /** @description The caller does not have the scope `people:manage`, or is limited to some locations. */
+            403: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["GetPerson403Problem"];
+                };
+            };
+            404: components<Other>["responses"]["PersonNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    updatePerson: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components<Other>["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the person.
+                 * @example 0b6f5a1e-93c7-5d2f-8a41-7e2c9d0b3f58
+                 */
+                id: components<Other>["parameters"]["PathPersonId"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields to change. */
+        requestBody: {
+            content: {
+                "application/json": components<Other>["schemas"]["PersonUpdate"];
+            };
+        };
+        responses: {
+            /** @description The person after the change. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Person"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidRequest"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            /** @description The caller does not have the scope `people:manage`, or is limited to some locations, or the process only reads. */
+            403: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["UpdatePerson403Problem"];
+                };
+            };
+            404: components<Other>["responses"]["PersonNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            408: components<Other>["responses"]["RequestTimeout"];
+            409: components<Other>["responses"]["EditConflict"];
+            412: components<Other>["responses"]["PreconditionFailed"];
+            413: components<Other>["responses"]["ContentTooLarge"];
+            415: components<Other>["responses"]["UnsupportedMediaType"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    signOutPerson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the person.
+                 * @example 0b6f5a1e-93c7-5d2f-8a41-7e2c9d0b3f58
+                 */
+                id: components<Other>["parameters"]["PathPersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The person, who has no session any more. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Person"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            /** @description The caller does not have the scope `people:manage`, or is limited to some locations, or the process only reads. */
+            403: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["SignOutPerson403Problem"];
+                };
+            };
+            404: components<Other>["responses"]["PersonNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            409: components<Other>["responses"]["EditConflict"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
             503: components<Other>["responses"]["ServiceUnavailable"];

@@ -11,5 +11,6 @@ export const resourceTypes = [
   'price',
   'budget',
   'api-key',
+  'person',
   'session',
 ] as const;

@@ -130,6 +130,7 @@ export const apiKeys: Texts['apiKeys'] = {
     'invocations:read': 'Das Protokoll der Aufrufe und Kosten lesen',
     'invocations:content': 'Den Inhalt von Aufrufen lesen und löschen',
     'keys:manage': 'API-Schlüssel auflisten, erstellen, ändern und widerrufen',
+    'people:manage': 'Personen verwalten: auflisten, sperren, abmelden',
     'audit:read': 'Das Änderungsprotokoll lesen: wer was geändert hat',
     'metrics:read': 'Metriken und Statistiken lesen',
     'prices:read': 'Preise von Modellen lesen',

@@ -18,6 +18,7 @@ export const auditLog: Texts['auditLog'] = {
     price: 'Preis',
     budget: 'Budget',
     'api-key': 'API-Schlüssel',
+    person: 'Person',
     session: 'Sitzung',
   },
   operations: {

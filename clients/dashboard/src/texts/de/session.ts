@@ -2,11 +2,11 @@ import type { Texts } from '../en.ts';
 
 export const session: Texts['session'] = {
   title: 'Anmelden',
-  explanation:
-    'Melden Sie sich mit einem API-Schlüssel an. Seine Berechtigungen bestimmen, was Sie sehen und tun können.',
+  explanation: 'Ihre Rollen oder die Berechtigungen Ihres API-Schlüssels bestimmen, was Sie sehen und tun können.',
   key: 'API-Schlüssel',
   keyDescription: 'Der erste Start des Dienstes gibt einen Schlüssel aus. Weitere erstellen Sie unter „API-Schlüssel“.',
   submit: 'Anmelden',
+  withAccount: (name: string) => `Anmelden mit ${name}`,
   keyMissing: 'Geben Sie einen API-Schlüssel ein.',
   refused:
     'Dieser Schlüssel ist ungültig: Er ist unbekannt, abgelaufen oder widerrufen. Prüfen Sie, ob Sie ihn vollständig kopiert haben.',

@@ -121,6 +121,7 @@ export const apiKeys = {
     'invocations:read': 'Read the invocation log and costs',
     'invocations:content': 'Read and erase the content of invocations',
     'keys:manage': 'List, create, change and revoke API keys',
+    'people:manage': 'Manage people: list them, disable them, sign them out',
     'audit:read': 'Read the audit log: who changed what',
     'metrics:read': 'Read metrics and statistics',
     'prices:read': 'Read prices of models',

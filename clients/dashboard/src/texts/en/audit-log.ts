@@ -16,6 +16,7 @@ export const auditLog = {
     price: 'Price',
     budget: 'Budget',
     'api-key': 'API key',
+    person: 'Person',
     session: 'Session',
   },
   operations: {

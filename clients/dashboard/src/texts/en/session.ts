@@ -1,9 +1,10 @@
 export const session = {
   title: 'Sign in',
-  explanation: 'Sign in with an API key. You see and do what its scopes allow.',
+  explanation: 'You see and do what your roles, or the scopes of your API key, allow.',
   key: 'API key',
   keyDescription: 'The first start of the service prints a key. Others are created under “API keys”.',
   submit: 'Sign in',
+  withAccount: (name: string) => `Sign in with ${name}`,
   keyMissing: 'Enter an API key.',
   refused: 'This key is not valid. It is unknown, expired or revoked. Check that you copied all of it.',
   linkRefused: 'This sign-in link is no longer valid. It works once, within ten minutes. Sign in with an API key.',

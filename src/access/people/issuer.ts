@@ -1,0 +1,195 @@
+import type * as openidClient from 'openid-client';
+import type { Clock } from '../../base/runtime/clock.ts';
+import { messageOf } from '../../base/runtime/system-error.ts';
+import type { Claims } from './groups.ts';
+import { clockOff, issuerAway, SignInRefusal } from './sign-in-refusal.ts';
+
+export interface IssuerOptions {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Separated by spaces. */
+  readonly scopes: string;
+  /** What pages call it. */
+  readonly name: string;
+  /** Follows no redirects, and reads no more than a limited number of bytes. */
+  readonly fetch: typeof globalThis.fetch;
+  readonly clock: Clock;
+}
+
+/** What this service and the browser know of a sign-in that has begun. */
+export interface Checks {
+  readonly state: string;
+  readonly nonce: string;
+  /** Of PKCE. */
+  readonly verifier: string;
+}
+
+/** What an issuer has confirmed. */
+export interface Confirmed {
+  readonly claims: Claims & { readonly iss: string; readonly sub: string };
+  readonly idToken: string;
+  /** What the userinfo endpoint says of the same subject; nothing if there is no such endpoint. */
+  userInfo(): Promise<Claims>;
+}
+
+/** The operator's identity provider. Every method can throw a `SignInRefusal`. */
+export interface Issuer {
+  /** Reads what the issuer says of itself, unless that is known. */
+  check(): Promise<void>;
+  begin(redirectUri: string): Promise<{ readonly location: URL; readonly checks: Checks }>;
+  /** @param callback the address that the issuer sent the browser to, with its query */
+  finish(callback: URL, checks: Checks): Promise<Confirmed>;
+}
+
+/** How long a request to the issuer takes at most, in seconds. */
+const timeoutSeconds = 5;
+/** How long what the issuer says of itself is used, in milliseconds. */
+const metadataMs = 3_600_000;
+/** The largest difference of clocks, in seconds. */
+const toleranceSeconds = 60;
+
+/** OpenID Connect with `openid-client`, which is loaded when it is first used. */
+export function createIssuer(options: IssuerOptions): Issuer {
+  const { issuer, clientId, clientSecret, scopes, name, clock } = options;
+  let known:
+    | { readonly library: Library; readonly configuration: openidClient.Configuration; readonly until: number }
+    | undefined;
+  /** How far the clock of this service is ahead, by the `Date` of the last answer, in milliseconds. */
+  let ahead: number | undefined;
+
+  const fetch: openidClient.CustomFetch = async (url, { method, headers, body, signal }) => {
+    const text = body instanceof URLSearchParams ? body.toString() : (body as string | null | undefined);
+    const answer = await options.fetch(url, { method, headers, body: text ?? null, signal: signal ?? null });
+    const date = Date.parse(answer.headers.get('date') ?? '');
+    // A date has whole seconds.
+    if (!Number.isNaN(date)) ahead = clock.now().getTime() - (date + 500);
+    const content = await answer.arrayBuffer();
+    return new Response(content.byteLength === 0 ? null : content, {
+      status: answer.status,
+      headers: [...answer.headers],
+    });
+  };
+
+  const read = async (): Promise<NonNullable<typeof known>> => {
+    if (known !== undefined && clock.monotonic() < known.until) return known;
+    const library = await import('openid-client');
+    const configuration = await library
+      .discovery(
+        new URL(issuer),
+        clientId,
+        { client_secret: clientSecret, [library.clockTolerance]: toleranceSeconds },
+        library.ClientSecretBasic(clientSecret),
+        {
+          [library.customFetch]: fetch,
+          timeout: timeoutSeconds,
+          execute: [
+            library.enableNonRepudiationChecks,
+            ...(issuer.startsWith('http:') ? [library.allowInsecureRequests] : []),
+          ],
+        },
+      )
+      .catch((error: unknown) => {
+        throw issuerAway(name, reasonOf(error));
+      });
+    const said = configuration.serverMetadata().issuer;
+    // The library lets issuers of several tenants name another one. Then anybody could have an account there.
+    if (new URL(said).href !== new URL(issuer).href) {
+      throw issuerAway(name, 'OIDC_ISSUER is not what the issuer calls itself');
+    }
+    known = { library, configuration, until: clock.monotonic() + metadataMs };
+    return known;
+  };
+
+  const requireSameTime = (): void => {
+    if (ahead !== undefined && Math.abs(ahead) > toleranceSeconds * 1_000) throw clockOff(name, ahead);
+  };
+
+  return {
+    async check() {
+      await read();
+    },
+    async begin(redirectUri) {
+      const { library, configuration } = await read();
+      const checks = {
+        state: library.randomState(),
+        nonce: library.randomNonce(),
+        verifier: library.randomPKCECodeVerifier(),
+      };
+      const location = library.buildAuthorizationUrl(configuration, {
+        redirect_uri: redirectUri,
+        scope: scopes,
+        state: checks.state,
+        nonce: checks.nonce,
+        code_challenge: await library.calculatePKCECodeChallenge(checks.verifier),
+        code_challenge_method: 'S256',
+        response_mode: 'query',
+      });
+      return { location, checks };
+    },
+    async finish(callback, { state, nonce, verifier }) {
+      const { library, configuration } = await read();
+      const refuse = (error: unknown): never => {
+        requireSameTime();
+        throw refusalOf(error, library, name);
+      };
+      const tokens = await library
+        .authorizationCodeGrant(configuration, callback, {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true,
+        })
+        .catch(refuse);
+      requireSameTime();
+      const claims = tokens.claims();
+      const { id_token: idToken, access_token: accessToken } = tokens;
+      if (claims === undefined || idToken === undefined) throw badAnswer(name, 'no ID token');
+      const { azp = clientId } = claims;
+      if (azp !== clientId) throw badAnswer(name, 'the ID token is for another client (azp)');
+      return {
+        claims,
+        idToken,
+        async userInfo() {
+          if (configuration.serverMetadata().userinfo_endpoint === undefined) return {};
+          return await library.fetchUserInfo(configuration, accessToken, claims.sub).catch(refuse);
+        },
+      };
+    },
+  };
+}
+
+type Library = typeof openidClient;
+
+/** Codes of the library for answers that did not come, or were no answers of an issuer. */
+const awayCodes: ReadonlySet<unknown> = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABORT', 'OAUTH_RESPONSE_IS_NOT_CONFORM']);
+
+function refusalOf(error: unknown, library: Library, name: string): SignInRefusal {
+  if (error instanceof library.AuthorizationResponseError) {
+    return new SignInRefusal(403, 'Not signed in', `${name} did not sign you in.`, wordOf(error.error));
+  }
+  if (error instanceof library.ResponseBodyError) {
+    if (error.error === 'invalid_grant') {
+      return new SignInRefusal(400, 'Not signed in', 'This sign-in was used before or has expired.', error.error);
+    }
+    return badAnswer(name, wordOf(error.error));
+  }
+  const isAway = error instanceof library.ClientError && (error.code === undefined || awayCodes.has(error.code));
+  return isAway ? issuerAway(name, reasonOf(error)) : badAnswer(name, reasonOf(error));
+}
+
+function badAnswer(name: string, reason: string): SignInRefusal {
+  const text = `What ${name} answered is not valid, so nobody was signed in. The log of the service says why.`;
+  return new SignInRefusal(502, 'Not signed in', text, reason);
+}
+
+/** A code of the protocol; nothing longer, because an issuer can answer anything. */
+function wordOf(code: string): string {
+  return /^[a-z_]{1,60}$/.test(code) ? code : 'another error';
+}
+
+/** Messages of the library and of the network. What they are about is in `cause`, which can contain tokens. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  return `${messageOf(error)}${cause}`.slice(0, 500);
+}

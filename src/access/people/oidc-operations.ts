@@ -1,0 +1,80 @@
+import type { Logger } from 'pino';
+import type { PlainAnswer, PlainHandler, PlainRequest } from '../../http/pages/plain-page.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { transactionMs, type Oidc } from './oidc.ts';
+import { SignInRefusal } from './sign-in-refusal.ts';
+
+export interface OidcPagesOptions {
+  readonly oidc: Oidc;
+  readonly sessions: Pick<Sessions, 'opened' | 'end' | 'cookieOf'>;
+  /** The address of the service, as browsers see it, without a slash at its end. */
+  readonly publicUrl: string;
+  /** Whether nothing may be stored. */
+  readonly isReadOnly: boolean;
+  readonly log: Logger;
+}
+
+/** The pages that a browser goes through when a person signs in, by path. */
+export function oidcPages({
+  oidc,
+  sessions,
+  publicUrl,
+  isReadOnly,
+  log,
+}: OidcPagesOptions): Record<string, PlainHandler> {
+  const isSecure = publicUrl.startsWith('https:');
+  const cookieName = isSecure ? '__Host-prompt-gateway-oidc' : 'prompt-gateway-oidc';
+  // Lax: the browser comes back from a page of another site.
+  const cookie = (value: string, maxAge: number): string =>
+    `${cookieName}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly;${isSecure ? ' Secure;' : ''} SameSite=Lax`;
+
+  const answering =
+    (operationId: string, handle: PlainHandler): PlainHandler =>
+    async (request) => {
+      try {
+        if (isReadOnly) {
+          throw new SignInRefusal(503, 'Sign-in is not available', 'This process was started with READ_ONLY=on.');
+        }
+        return await handle(request);
+      } catch (error) {
+        if (!(error instanceof SignInRefusal)) throw error;
+        const { status, title, message, reason } = error;
+        log.warn({ request_id: request.requestId, operation: operationId, status, reason }, 'nobody was signed in');
+        const links = [
+          { text: 'Sign in again', href: `${publicUrl}/oidc/sign-in` },
+          { text: 'Dashboard', href: `${publicUrl}/dashboard` },
+        ];
+        return { status, page: { title, text: message, links }, headers: { 'set-cookie': [cookie('', 0)] } };
+      }
+    };
+
+  const goTo = (location: string, cookies: string[]): PlainAnswer => ({
+    status: 303,
+    headers: { location, 'set-cookie': cookies },
+  });
+
+  return {
+    '/oidc/sign-in': answering('beginSignIn', async (request) => {
+      const to = new URLSearchParams(request.search).get('to') ?? undefined;
+      const { location, sealed } = await oidc.begin(to, sessions.opened(request));
+      return goTo(location, [cookie(sealed, transactionMs / 1_000)]);
+    }),
+    '/oidc/callback': answering('finishSignIn', async (request) => {
+      const { requestId, traceparent, ip } = request;
+      const author = { operationId: 'finishSignIn', requestId, traceparent, caller: { ip } };
+      const { person, session, to, former } = await oidc.finish(request.search, cookieOf(request, cookieName), author);
+      if (former !== undefined) {
+        const principal = { kind: 'person' as const, id: person.id, name: person.name, sessionId: session.id };
+        await sessions.end(former, { ...author, principal });
+      }
+      // The page cannot see the cookie, so the address tells it.
+      return goTo(`${publicUrl}${to}#signed-in`, [sessions.cookieOf(session, request), cookie('', 0)]);
+    }),
+  };
+}
+
+function cookieOf({ headers }: PlainRequest, name: string): string | undefined {
+  const start = `${name}=`;
+  const pairs = headers.cookie?.split(';').map((pair) => pair.trim()) ?? [];
+  return pairs.find((pair) => pair.startsWith(start))?.slice(start.length);
+}

@@ -1,0 +1,187 @@
+import type { Role } from './roles.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
+import { SecretUnreadableError, type Sealed, type SecretBox } from '../../base/secrets/secret-box.ts';
+import { hashSecret } from '../api-keys/api-keys.ts';
+import { readGroups, type Claims, type Groups } from './groups.ts';
+import type { Checks, Confirmed, Issuer } from './issuer.ts';
+import type { People, SignInRequest } from './people.ts';
+import type { Identity, Person, PersonSession } from './person.ts';
+import type { PersonStore } from './person-store.ts';
+import { SignInRefusal } from './sign-in-refusal.ts';
+
+/** A session of this browser before the sign-in, which ends with it. */
+export interface FormerSession {
+  readonly id: string;
+  readonly isPersons?: true;
+}
+
+/** What the browser keeps, sealed, while its person is at the issuer. */
+interface Transaction extends Checks {
+  /** Where to go afterwards: a path of the service. */
+  readonly to: string;
+  /** In milliseconds since the epoch. */
+  readonly endsAt: number;
+  readonly former?: FormerSession | undefined;
+}
+
+/** Sign-in by OpenID Connect. Every method can throw a `SignInRefusal`. */
+export interface Oidc {
+  /**
+   * Begins a sign-in.
+   * @param to where to go afterwards; the dashboard unless it is a path of the service
+   * @returns where to send the browser, and what it keeps until it comes back
+   */
+  begin(
+    to: string | undefined,
+    former: FormerSession | undefined,
+  ): Promise<{ readonly location: string; readonly sealed: Sealed }>;
+  /**
+   * Finishes a sign-in.
+   * @param search the query of the address that the issuer sent the browser to
+   * @param sealed what the browser has kept
+   */
+  finish(search: string, sealed: string | undefined, request: SignInRequest): Promise<FinishedSignIn>;
+}
+
+export interface FinishedSignIn {
+  readonly person: Person;
+  readonly session: PersonSession;
+  readonly to: string;
+  readonly former: FormerSession | undefined;
+}
+
+export interface OidcOptions {
+  readonly issuer: Issuer;
+  /** What pages call the issuer. */
+  readonly name: string;
+  /** Where the issuer sends the browser back to. */
+  readonly redirectUri: string;
+  readonly rolesClaim: string;
+  /** The roles of each group. */
+  readonly rolesOfGroups: ReadonlyMap<string, Role>;
+  /** The role of those who are in none of these groups; undefined: they are refused. */
+  readonly defaultRole: Role | undefined;
+  readonly people: Pick<People, 'signIn'>;
+  readonly store: Pick<PersonStore, 'useOnce'>;
+  readonly secrets: SecretBox;
+  readonly clock: Clock;
+}
+
+/** Time for a sign-in at the issuer, in milliseconds. */
+export const transactionMs = 10 * 60_000;
+/** Allowance for the clocks of other processes, in milliseconds. */
+const marginMs = 10 * 60_000;
+/** What the sealed text is for. */
+const purpose = 'oidc/transaction';
+const home = '/dashboard';
+
+export function createOidc(options: OidcOptions): Oidc {
+  const { issuer, name, redirectUri, rolesClaim, rolesOfGroups, defaultRole, people, store, secrets, clock } = options;
+
+  const open = (sealed: string | undefined): Transaction => {
+    const transaction = sealed === undefined ? undefined : unseal(sealed);
+    if (transaction === undefined) {
+      throw refused('This browser has not begun this sign-in, or its cookie was removed. Sign in again.');
+    }
+    if (transaction.endsAt <= clock.now().getTime()) {
+      throw refused('The sign-in has taken longer than 10 minutes. Sign in again.');
+    }
+    return transaction;
+  };
+  const unseal = (sealed: string): Transaction | undefined => {
+    try {
+      return JSON.parse(secrets.open(sealed as Sealed, purpose)) as Transaction;
+    } catch (error) {
+      if (error instanceof SecretUnreadableError) return undefined;
+      throw error;
+    }
+  };
+
+  const groupsOf = async ({ claims, userInfo }: Confirmed): Promise<Groups> => {
+    const groups = readGroups(claims, rolesClaim);
+    return groups === 'absent' ? readGroups(await userInfo(), rolesClaim) : groups;
+  };
+
+  const rolesFor = (groups: Groups): readonly Role[] => {
+    if (groups === 'left-out') {
+      throw new SignInRefusal(
+        403,
+        'Too many groups',
+        `${name} does not name your groups, because there are too many. Ask the operator to use app roles for this service (OIDC_ROLES_CLAIM=roles).`,
+        'the issuer left out the groups: use app roles',
+      );
+    }
+    const found = groups === 'absent' ? [] : groups.flatMap((group) => rolesOfGroups.get(group) ?? []);
+    if (found.length > 0) return [...new Set(found)].sort();
+    if (defaultRole !== undefined) return [defaultRole];
+    const names = [...rolesOfGroups.keys()].map((group) => `"${group}"`).join(', ');
+    const text = `Your account is in no group that may sign in here. These groups may: ${names}. Ask the administrator of ${name} to add you to one of them, then sign in again.`;
+    throw new SignInRefusal(403, 'No role', text, 'no group with a role');
+  };
+
+  return {
+    async begin(to, former) {
+      const { location, checks } = await issuer.begin(redirectUri);
+      const endsAt = clock.now().getTime() + transactionMs;
+      const transaction: Transaction = { ...checks, to: safePath(to), endsAt, former };
+      return { location: location.href, sealed: secrets.seal(JSON.stringify(transaction), purpose) };
+    },
+    async finish(search, sealed, request) {
+      const transaction = open(sealed);
+      const callback = new URL(redirectUri);
+      callback.search = search;
+      if (callback.searchParams.get('state') !== transaction.state) {
+        throw refused('This is the answer to another sign-in than the last one of this browser. Sign in again.');
+      }
+      const until = new Date(transaction.endsAt + marginMs);
+      if (!(await store.useOnce(`state/${hashSecret(transaction.state)}`, until))) {
+        throw refused('This sign-in was used before. Sign in again.');
+      }
+      const confirmed = await issuer.finish(callback, transaction);
+      const roles = rolesFor(await groupsOf(confirmed));
+      const identity = identityOf(confirmed.claims, roles);
+      const { sid } = confirmed.claims;
+      const { person, session } = await people.signIn(
+        { identity, sid: typeof sid === 'string' ? sid : undefined, idToken: confirmed.idToken },
+        request,
+      );
+      if (session === undefined) {
+        const text = 'Your account is disabled in this service. Ask an administrator of the service.';
+        throw new SignInRefusal(403, 'Account disabled', text, 'the person is disabled');
+      }
+      return { person, session, to: transaction.to, former: transaction.former };
+    },
+  };
+}
+
+function refused(text: string): SignInRefusal {
+  return new SignInRefusal(400, 'Not signed in', text);
+}
+
+/** A path of this service without a fragment; else the dashboard. Browsers take `//` and `/\` for the beginning of a host. */
+function safePath(to: string | undefined): string {
+  return to !== undefined && /^\/(?![/\\])[!"$-~]{0,1000}$/.test(to) ? to : home;
+}
+
+/** The most characters of a name. */
+const longestName = 100;
+
+function identityOf(claims: Confirmed['claims'], roles: readonly Role[]): Identity {
+  const { iss: issuer, sub: subject } = claims;
+  if (subject.length > 255) throw refused('The id of your account is longer than 255 characters.');
+  const email = textOf(claims, 'email', 254);
+  const name = textOf(claims, 'name', longestName) ?? textOf(claims, 'preferred_username', longestName) ?? email;
+  return { issuer, subject, name: (name ?? subject).slice(0, longestName), email, roles };
+}
+
+/** Without control characters, which can change how a log or a page is read. */
+function textOf(claims: Claims, name: string, longest: number): string | undefined {
+  const value = claims[name];
+  if (typeof value !== 'string') return undefined;
+  const text = value
+    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim()
+    .slice(0, longest)
+    .toWellFormed();
+  return text === '' ? undefined : text;
+}

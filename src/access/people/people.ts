@@ -1,0 +1,199 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Scope } from '../../../generated/operations.ts';
+import { createEditQueue } from '../../base/editing/edit-queue.ts';
+import type { Precondition } from '../../base/editing/edits.ts';
+import { ProblemError } from '../../base/errors/problem-error.ts';
+import type { Principal } from '../../base/limits/principal.ts';
+import type { Listing } from '../../base/lists/listing.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
+import { deriveUuid } from '../../base/runtime/derived-id.ts';
+import type { Random } from '../../base/runtime/random.ts';
+import type { SecretBox } from '../../base/secrets/secret-box.ts';
+import { unauthenticated } from '../api-keys/unauthenticated.ts';
+import { auditEntry, type AuditedKind, type Author } from '../audit/author.ts';
+import { createLookUps } from '../look-ups.ts';
+import { personFields, type Identity, type Person, type PersonChange, type PersonSession } from './person.ts';
+import type { PersonStore } from './person-store.ts';
+import type { Role, Roles } from './roles.ts';
+
+/** A person who sends a request. */
+export interface SignedInPerson extends Principal {
+  readonly kind: 'person';
+  readonly scopes: ReadonlySet<Scope>;
+  readonly roles: readonly Role[];
+  readonly sessionId: string;
+  readonly sessionEndsAt: Date;
+}
+
+/** Who signs in: the request, before there is a principal. */
+export type SignInRequest = Omit<Author, 'principal'>;
+
+/** A sign-in that an issuer has confirmed. */
+export interface ConfirmedSignIn {
+  readonly identity: Identity;
+  readonly sid: string | undefined;
+  readonly idToken: string;
+}
+
+/** People, their sessions, and what they may do. */
+export interface People {
+  /** Those who signed in for the first time most recently first. */
+  list(): Listing<Person>;
+  /** @throws {ProblemError} person-not-found */
+  get(id: string): Promise<Person>;
+  /** Disables or enables a person. Disabling ends all sessions. @throws {ProblemError} person-not-found, precondition-failed */
+  change(id: string, change: PersonChange, precondition: Precondition<Person>, author: Author): Promise<Person>;
+  /** Ends all sessions of a person, in all processes within 5 seconds. @throws {ProblemError} person-not-found */
+  signOut(id: string, author: Author): Promise<Person>;
+  /**
+   * Stores who signed in and begins a session, which ends 12 hours later.
+   * @returns no session if the person is disabled
+   */
+  signIn(
+    confirmed: ConfirmedSignIn,
+    request: SignInRequest,
+  ): Promise<{ readonly person: Person; readonly session: PersonSession | undefined }>;
+  /** The person of a session, at most 5 seconds old. @throws {ProblemError} unauthenticated if the session has ended */
+  identify(sessionId: string): Promise<SignedInPerson>;
+  /** Ends one session. */
+  endSession(id: string, author: Author): Promise<void>;
+}
+
+export interface PeopleOptions {
+  readonly store: PersonStore;
+  readonly roles: Roles;
+  readonly secrets: SecretBox;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** The absolute end of a person's session after the sign-in, in milliseconds. */
+const sessionMs = 12 * 3_600_000;
+/** The longest ID token that is kept for the sign-out at the issuer, in characters. */
+const longestIdToken = 16_384;
+
+const auditedPerson: AuditedKind<Person> = { type: 'person', show: personFields.show };
+export const auditedSession: AuditedKind<{ readonly id: string }> = { type: 'session', show: () => ({}) };
+
+export function createPeople({ store, roles, secrets, clock, random }: PeopleOptions): People {
+  const people = createLookUps((id) => store.find(id), clock);
+  const sessions = createLookUps((id) => store.findSession(id), clock);
+  /** Number of changes in this process that end sessions. What was read before has to be read again. */
+  let changes = 0;
+  const editQueue = createEditQueue();
+
+  const edit = async (
+    id: string,
+    author: Author,
+    change: (present: Person) => Partial<Person>,
+    precondition: Precondition<Person> = () => true,
+  ): Promise<Person> => {
+    const person = await editQueue.edit(id, {
+      get: () => get(id),
+      precondition,
+      change(present) {
+        const next = { ...present, ...change(present) };
+        return isDeepStrictEqual(next, present) ? present : next;
+      },
+      write: (next, present) =>
+        store.replace(next, auditEntry(author, auditedPerson, { at: clock.now(), before: present, after: next })),
+    });
+    changes += 1;
+    people.forget(id);
+    return person;
+  };
+
+  const get = async (id: string): Promise<Person> => {
+    const found = await store.find(id);
+    if (found === undefined) throw new ProblemError('person-not-found', { detail: 'No person has this id.' });
+    return found;
+  };
+
+  /** Stores what the issuer says now. @returns the person, also one that is disabled, who is not changed */
+  const meet = async (identity: Identity, request: SignInRequest): Promise<Person> => {
+    const id = deriveUuid('person', identity.issuer, identity.subject);
+    return await editQueue.contend(id, async () => {
+      const present = await store.find(id);
+      if (present?.disabled === true) return present;
+      const at = clock.now();
+      const met = { ...identity, lastSignInAt: at };
+      const next = present
+        ? { ...present, ...met }
+        : { id, ...met, disabled: false, epoch: 0, firstSignInAt: at, revision: 1 };
+      const author = { ...request, principal: { kind: 'person' as const, id, name: identity.name } };
+      const entry = auditEntry(author, auditedPerson, { at, ...(present && { before: present }), after: next });
+      if (present === undefined) return (await store.insert(next, entry)) ? next : undefined;
+      const isSame = isDeepStrictEqual({ ...present, lastSignInAt: at }, next);
+      return await store.replace(next, isSame ? undefined : entry);
+    });
+  };
+
+  return {
+    list: () => store.list(),
+    get,
+    change: (id, change, precondition, author) =>
+      edit(
+        id,
+        author,
+        ({ disabled, epoch }) => (change.disabled === true && !disabled ? { ...change, epoch: epoch + 1 } : change),
+        precondition,
+      ),
+    signOut: (id, author) => edit(id, author, ({ epoch }) => ({ epoch: epoch + 1 })),
+    async signIn({ identity, sid, idToken }, request) {
+      const person = await meet(identity, request);
+      people.forget(person.id);
+      if (person.disabled) return { person, session: undefined };
+      const startedAt = clock.now();
+      const id = random.uuid();
+      const session: PersonSession = {
+        id,
+        personId: person.id,
+        epoch: person.epoch,
+        sid,
+        idToken: idToken.length > longestIdToken ? undefined : secrets.seal(idToken, idTokenRecord(id)),
+        startedAt,
+        endsAt: new Date(startedAt.getTime() + sessionMs),
+      };
+      const principal = { kind: 'person' as const, id: person.id, name: person.name, sessionId: id };
+      const author = { ...request, principal };
+      await store.beginSession(session, auditEntry(author, auditedSession, { at: startedAt, after: { id } }));
+      return { person, session };
+    },
+    async identify(sessionId) {
+      for (;;) {
+        const before = changes;
+        const session = await sessions.get(sessionId).found;
+        if (session === undefined) throw ended();
+        const person = await people.get(session.personId).found;
+        if (before !== changes) continue;
+        const isOver = person === undefined || person.disabled || person.epoch !== session.epoch;
+        if (isOver || session.endsAt <= clock.now()) throw ended();
+        return {
+          kind: 'person',
+          id: person.id,
+          name: person.name,
+          family: person.id,
+          scopes: roles.scopesOf(person.roles),
+          roles: person.roles,
+          sessionId,
+          sessionEndsAt: session.endsAt,
+        };
+      }
+    },
+    async endSession(id, author) {
+      await store.endSession(id, auditEntry(author, auditedSession, { at: clock.now(), before: { id } }));
+      changes += 1;
+      sessions.forget(id);
+    },
+  };
+}
+
+/** What the sealed ID token of a session belongs to. */
+function idTokenRecord(sessionId: string): string {
+  return `person_sessions/${sessionId}/id_token`;
+}
+
+/** Not counted as a refused key: open pages go on sending a cookie that has ended. */
+function ended(): ProblemError {
+  return unauthenticated('The session has ended. Sign in again.', false);
+}

@@ -1,0 +1,44 @@
+import { messageOf } from '../../base/runtime/system-error.ts';
+
+/** Why nobody was signed in, in words for a page. They contain no secret, and nothing that a caller chose. */
+export class SignInRefusal extends Error {
+  readonly status: 400 | 403 | 502 | 503;
+  readonly title: string;
+  /** For the log: what the library or the network said, without what it said it about. */
+  readonly reason: string | undefined;
+
+  constructor(status: SignInRefusal['status'], title: string, text: string, reason?: string) {
+    super(text);
+    this.name = 'SignInRefusal';
+    this.status = status;
+    this.title = title;
+    this.reason = reason;
+  }
+}
+
+/** @param what calls the issuer, as the page does */
+export function issuerAway(what: string, reason: string): SignInRefusal {
+  return new SignInRefusal(
+    503,
+    'Sign-in is not available',
+    `${what} does not answer at the moment. Who is signed in stays signed in. Try again later, or use an API key.`,
+    reason,
+  );
+}
+
+/** @param difference how far the clock of this service is ahead of that of the issuer, in milliseconds */
+export function clockOff(what: string, difference: number): SignInRefusal {
+  const seconds = Math.round(Math.abs(difference) / 1_000);
+  const direction = difference > 0 ? 'ahead of' : 'behind';
+  return new SignInRefusal(
+    502,
+    'A clock is wrong',
+    `The clock of this service is ${seconds} seconds ${direction} the clock of ${what}. At most 60 seconds are accepted. Ask the operator to correct it.`,
+    `clocks differ by ${seconds} seconds`,
+  );
+}
+
+/** Why there is no answer of the issuer, for the log. */
+export function reasonOf(error: unknown): string {
+  return (error instanceof SignInRefusal ? error.reason : undefined) ?? messageOf(error);
+}

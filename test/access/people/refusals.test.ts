@@ -1,0 +1,324 @@
+import { describe, expect, it } from '@jest/globals';
+import { generateKeyPair, type JWTPayload } from 'jose';
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { createMovableClock } from '../../support/clock.ts';
+import { startIssuer, type Tampered } from './issuer-harness.ts';
+import { setUpPeople, type Browser, type Visited } from './people-harness.ts';
+
+const clock = createMovableClock();
+const lines: string[] = [];
+const log = pino(
+  { level: 'warn' },
+  new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(chunk.toString());
+      done();
+    },
+  }),
+);
+const setup = setUpPeople({}, { clock, log });
+
+/** A sign-in that is refused: nobody is signed in, and the page says why. */
+async function refused(status: number, words: string, browser?: Browser): Promise<Visited> {
+  const { visited, browser: used } = await setup.signIn(browser);
+  expectRefused(visited, used, status, words);
+  return visited;
+}
+
+function expectRefused(visited: Visited, browser: Browser, status: number, words: string): void {
+  expect([visited.status, visited.text]).toEqual([status, expect.stringContaining(words)]);
+  expect(visited.headers.get('content-security-policy')).toContain("default-src 'none'");
+  expect(visited.headers.get('cache-control')).toBe('no-store');
+  expect([...(browser.cookies.get(setup.service.url)?.keys() ?? [])]).toEqual([]);
+}
+
+/** Changes the ID token, and signs it again with the key of the issuer. */
+function changeIdToken(change: (claims: JWTPayload) => JWTPayload): void {
+  setup.issuer.tamper = (path, answer) => (path === '/token' ? setup.issuer.reissue(answer, change) : undefined);
+}
+
+/** Opens the sign-in until the issuer sends the browser back. @returns the address that it is sent to */
+async function untilCallback(browser: Browser): Promise<string> {
+  const { url } = await browser.open(`${setup.service.url}/oidc/sign-in`, /\/oidc\/callback/);
+  return url;
+}
+
+describe('the roles of a person', () => {
+  it('are missing if it is in none of the groups, which the page names', async () => {
+    setup.issuer.account = { sub: 'nobody', name: 'N', groups: ['guests'] };
+    const { text } = await refused(403, 'Your account is in no group that may sign in here.');
+    for (const group of ['admins', 'devs', 'ops', 'readers']) expect(text).toContain(`&#34;${group}&#34;`);
+    setup.issuer.account = { sub: 'nobody', name: 'N' };
+    await refused(403, 'Your account is in no group that may sign in here.');
+    const { body } = await setup.service.call('GET', '/api/v1/people');
+    expect(body.data).toEqual([]);
+  });
+
+  it('are not those of no groups if the issuer left the groups out', async () => {
+    for (const more of [{ hasgroups: true }, { _claim_names: { groups: 'src1' } }]) {
+      setup.issuer.account = { sub: 'many', name: 'Many', ...more };
+      await refused(403, 'use app roles');
+    }
+    setup.issuer.userInfoOnly = ['_claim_names'];
+    await refused(403, 'use app roles');
+  });
+
+  it('follow from the userinfo endpoint if the ID token does not have the claim', async () => {
+    setup.issuer.userInfoOnly = ['groups'];
+    const { browser } = await setup.signIn();
+    expect((await browser.call('GET', '/api/v1/whoami')).body.roles).toEqual(['editor']);
+    // Somebody else's groups.
+    setup.issuer.tamper = (path) =>
+      path === '/me' ? Promise.resolve({ body: JSON.stringify({ sub: 'eve', groups: ['admins'] }) }) : undefined;
+    await refused(502, 'is not valid');
+  });
+
+  it('follow from a JSON pointer or an exact name, and a default role', async () => {
+    const signInWith = async (environment: Record<string, string>, account: object): Promise<unknown> => {
+      setup.issuer.account = { sub: 'pointed', name: 'P', ...account };
+      const other = await setup.startAnother(environment);
+      const browser = setup.browser();
+      const callback = await browser.open(`${other.url}/oidc/sign-in`, /\/oidc\/callback/);
+      // Both processes have one address behind a load balancer. Here the browser changes ports, and keeps its cookie.
+      const cookies = browser.cookies.get(other.url) ?? new Map<string, string>();
+      const at = callback.url.replace(setup.service.url, other.url);
+      browser.cookies.set(other.url, cookies);
+      const { status } = await browser.open(at, /\/dashboard/);
+      if (status !== 303) return status;
+      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+      const headers = { 'sec-fetch-site': 'same-origin', cookie };
+      return (await other.call('GET', '/api/v1/whoami', { key: null, headers })).body.roles as unknown;
+    };
+    const pointer = { OIDC_ROLES_CLAIM: '/realm_access/roles' };
+    expect(await signInWith(pointer, { realm_access: { roles: ['ops'] } })).toEqual(['operator']);
+    expect(await signInWith(pointer, { realm_access: { __proto__: ['ops'] } })).toBe(403);
+    expect(
+      await signInWith({ OIDC_ROLES_CLAIM: 'roles' }, { roles: 'readers', _claim_names: { groups: 's' } }),
+    ).toEqual(['viewer']);
+    expect(await signInWith({ OIDC_DEFAULT_ROLE: 'viewer' }, { groups: ['guests'] })).toEqual(['viewer']);
+  });
+});
+
+describe('the answer of the issuer', () => {
+  it('counts only in the browser that began the sign-in', async () => {
+    const eve = setup.browser();
+    const callback = await untilCallback(eve);
+    // Eve makes another browser finish her sign-in: without one of its own, and with one.
+    const victim = setup.browser();
+    expectRefused(await victim.open(callback, /\/dashboard/), victim, 400, 'This browser has not begun this sign-in');
+    await untilCallback(victim);
+    expectRefused(await victim.open(callback, /\/dashboard/), victim, 400, 'another sign-in than the last one');
+  });
+
+  it('counts once', async () => {
+    const browser = setup.browser();
+    const callback = await untilCallback(browser);
+    const cookies = new Map(browser.cookies.get(setup.service.url));
+    expect((await browser.open(callback, /\/dashboard/)).status).toBe(303);
+    const again = setup.browser();
+    again.cookies.set(setup.service.url, cookies);
+    expectRefused(await again.open(callback, /\/dashboard/), again, 400, 'This sign-in was used before');
+  });
+
+  it('counts once of several at the same time', async () => {
+    const browser = setup.browser();
+    const callback = await untilCallback(browser);
+    const cookie = [...(browser.cookies.get(setup.service.url) ?? [])].map((pair) => pair.join('=')).join('; ');
+    const all = await Promise.all(
+      Array.from({ length: 5 }, () => fetch(callback, { redirect: 'manual', headers: { cookie } })),
+    );
+    expect(all.map(({ status }) => status).toSorted()).toEqual([303, 400, 400, 400, 400]);
+  });
+
+  it('is refused with a state, a code or an issuer that is not the right one', async () => {
+    const forged: [string, (callback: URL) => void, number, string][] = [
+      ['another state', ({ searchParams }) => searchParams.set('state', 'x'.repeat(43)), 400, 'another sign-in'],
+      ['no state', ({ searchParams }) => searchParams.delete('state'), 400, 'another sign-in'],
+      ['two states', ({ searchParams }) => searchParams.append('state', 'x'), 502, 'is not valid'],
+      ['another code', ({ searchParams }) => searchParams.set('code', 'x'), 400, 'was used before or has expired'],
+      ['no code', ({ searchParams }) => searchParams.delete('code'), 502, 'is not valid'],
+      ['another issuer', ({ searchParams }) => searchParams.set('iss', 'https://evil.example'), 502, 'is not valid'],
+      ['no issuer', ({ searchParams }) => searchParams.delete('iss'), 502, 'is not valid'],
+      ['an error', ({ searchParams }) => searchParams.set('error', 'access_denied'), 403, 'did not sign you in'],
+    ];
+    for (const [, forge, status, words] of forged) {
+      const browser = setup.browser();
+      const callback = new URL(await untilCallback(browser));
+      forge(callback);
+      expectRefused(await browser.open(callback.href, /\/dashboard/), browser, status, words);
+    }
+  });
+
+  it('is refused with a code that another sign-in got', async () => {
+    const [browser, other] = [setup.browser(), setup.browser()];
+    const callback = new URL(await untilCallback(browser));
+    const stolen = new URL(await untilCallback(other));
+    callback.searchParams.set('code', stolen.searchParams.get('code') ?? '');
+    expectRefused(await browser.open(callback.href, /\/dashboard/), browser, 400, 'was used before or has expired');
+  });
+
+  it('is refused after 10 minutes', async () => {
+    const browser = setup.browser();
+    const callback = await untilCallback(browser);
+    clock.advance(10 * 60_000);
+    expectRefused(await browser.open(callback, /\/dashboard/), browser, 400, 'longer than 10 minutes');
+    clock.advance(-10 * 60_000);
+  });
+
+  it.each<[string, (claims: JWTPayload) => JWTPayload]>([
+    ['of another audience', (claims) => ({ ...claims, aud: 'another' })],
+    ['of several audiences without azp', (claims) => ({ ...claims, aud: ['gateway', 'another'] })],
+    ['for another client', (claims) => ({ ...claims, aud: ['gateway', 'another'], azp: 'another' })],
+    ['for another client, with one audience', (claims) => ({ ...claims, azp: 'another' })],
+    ['of another issuer', (claims) => ({ ...claims, iss: 'https://evil.example' })],
+    ['with another nonce', (claims) => ({ ...claims, nonce: 'x' })],
+    ['without a nonce', ({ nonce: _, ...claims }) => claims],
+    ['that has expired', (claims) => ({ ...claims, exp: Math.floor(Date.now() / 1_000) - 61 })],
+    ['without a subject', ({ sub: _, ...claims }) => claims],
+    ['with a subject that is too long', (claims) => ({ ...claims, sub: 'x'.repeat(256) })],
+  ])('is refused with an ID token %s', async (_name, change) => {
+    changeIdToken(change);
+    const { visited, browser } = await setup.signIn();
+    expect([400, 502]).toContain(visited.status);
+    expectRefused(visited, browser, visited.status, 'Not signed in');
+  });
+
+  it('is accepted with several audiences and this client as azp', async () => {
+    changeIdToken((claims) => ({ ...claims, aud: ['gateway', 'another'], azp: 'gateway' }));
+    expect((await setup.signIn()).visited.url).toContain('/dashboard');
+  });
+
+  it('is refused with an ID token that another key signed, or none', async () => {
+    const { privateKey } = await generateKeyPair('RS256');
+    const unsigned = (claims: JWTPayload): string =>
+      [{ alg: 'none' }, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.') + '.';
+    const ways: ((claims: JWTPayload) => Promise<string> | string)[] = [
+      (claims) => setup.issuer.sign(claims, {}, privateKey),
+      (claims) => setup.issuer.sign(claims, { kid: 'other' }, privateKey),
+      unsigned,
+    ];
+    for (const sign of ways) {
+      setup.issuer.tamper = async (path, answer): Promise<Tampered | undefined> => {
+        if (path !== '/token') return undefined;
+        const tokens = JSON.parse(answer.body) as { id_token: string };
+        const claims = JSON.parse(
+          Buffer.from(tokens.id_token.split('.')[1] ?? '', 'base64url').toString(),
+        ) as JWTPayload;
+        return { body: JSON.stringify({ ...tokens, id_token: await sign({ ...claims, groups: ['admins'] }) }) };
+      };
+      await refused(502, 'is not valid');
+    }
+  });
+
+  it('is refused if it is too large, a redirect, or no JSON', async () => {
+    const others: Tampered[] = [
+      { body: `{"access_token":"${'x'.repeat(300_000)}"}` },
+      { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' },
+      { body: 'no JSON' },
+      { status: 500, body: '{}' },
+    ];
+    for (const other of others) {
+      setup.issuer.tamper = (path) => (path === '/token' ? Promise.resolve(other) : undefined);
+      const { visited, browser } = await setup.signIn();
+      expect([502, 503]).toContain(visited.status);
+      expectRefused(visited, browser, visited.status, '');
+    }
+  });
+});
+
+describe('the clock', () => {
+  it.each([
+    ['ahead of', 300_000],
+    ['behind', -300_000],
+  ])(
+    'of the service that is %s that of the issuer by 5 minutes refuses, and names the difference',
+    async (words, ms) => {
+      clock.advance(ms);
+      try {
+        const { text } = await refused(502, `seconds ${words} the clock of Example Corp`);
+        expect(Number(/(\d+) seconds/.exec(text)?.[1])).toBeGreaterThan(295);
+        expect(Number(/(\d+) seconds/.exec(text)?.[1])).toBeLessThan(305);
+      } finally {
+        clock.advance(-ms);
+      }
+    },
+  );
+
+  it('may differ by less than 60 seconds', async () => {
+    clock.advance(50_000);
+    try {
+      expect((await setup.signIn()).visited.status).toBe(303);
+    } finally {
+      clock.advance(-50_000);
+    }
+  });
+});
+
+describe('an issuer that is away', () => {
+  it('is a sentence on the page, and sessions go on', async () => {
+    const { browser } = await setup.signIn();
+    const late = setup.browser();
+    const callback = await untilCallback(late);
+    await setup.issuer.setUp(false);
+    try {
+      expect((await browser.call('GET', '/api/v1/whoami')).status).toBe(200);
+      expectRefused(await late.open(callback, /\/dashboard/), late, 503, 'Example Corp does not answer at the moment.');
+    } finally {
+      await setup.issuer.setUp(true);
+    }
+    expect((await setup.signIn()).visited.status).toBe(303);
+  });
+
+  it('at the start is a warning, and it is asked again at the next sign-in', async () => {
+    await setup.issuer.setUp(false);
+    const other = await setup.startAnother();
+    try {
+      const begun = await fetch(`${other.url}/oidc/sign-in`, { redirect: 'manual' });
+      expect([begun.status, await begun.text()]).toEqual([503, expect.stringContaining('does not answer')]);
+      expect(lines.join('')).toContain('The identity provider of OIDC_ISSUER does not answer as it should');
+    } finally {
+      await setup.issuer.setUp(true);
+    }
+    expect((await fetch(`${other.url}/oidc/sign-in`, { redirect: 'manual' })).status).toBe(303);
+  });
+
+  it('is one that calls itself something else', async () => {
+    const impostor = await startIssuer([]);
+    impostor.tamper = (path, { body }) =>
+      path.endsWith('/openid-configuration')
+        ? Promise.resolve({ body: body.replaceAll(`"issuer":"${impostor.url}"`, '"issuer":"https://evil.example"') })
+        : undefined;
+    const other = await setup.startAnother({ OIDC_ISSUER: impostor.url });
+    expect((await fetch(`${other.url}/oidc/sign-in`, { redirect: 'manual' })).status).toBe(503);
+    await impostor.close();
+  });
+});
+
+describe('an equal subject of another issuer', () => {
+  it('is another person', async () => {
+    const another = await startIssuer([`${setup.service.url}/oidc/callback`]);
+    const other = await setup.startAnother({ OIDC_ISSUER: another.url });
+    await setup.signIn();
+    const browser = setup.browser();
+    const { url } = await browser.open(`${other.url}/oidc/sign-in`, /\/oidc\/callback/);
+    expect((await browser.open(url.replace(setup.service.url, other.url), /\/dashboard/)).status).toBe(303);
+    const { body } = await setup.service.call('GET', '/api/v1/people');
+    const adas = (body.data as { subject: string; issuer: string; id: string }[]).filter(
+      ({ subject }) => subject === 'ada',
+    );
+    expect(adas.map(({ issuer }) => issuer).toSorted()).toEqual([setup.issuer.url, another.url].toSorted());
+    expect(new Set(adas.map(({ id }) => id)).size).toBe(2);
+    await another.close();
+  });
+});
+
+describe('the log', () => {
+  it('says why nobody was signed in, without tokens, codes and secrets', () => {
+    const all = lines.join('');
+    for (const reason of ['no group with a role', 'use app roles', 'invalid_grant', 'clocks differ by']) {
+      expect(all).toContain(reason);
+    }
+    expect(all).not.toMatch(/eyJ[\w-]{10}|EXAMPLE-not-a-real-secret|code=|state=/);
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { createMovableClock } from '../../support/clock.ts';
+import { problem } from '../../support/per-operation.ts';
+import { setUpPeople, type Browser } from './people-harness.ts';
+
+const clock = createMovableClock();
+const setup = setUpPeople({}, { clock });
+
+const signInAs = async (sub: string): Promise<{ browser: Browser; path: string }> => {
+  setup.issuer.account = { sub, name: sub, groups: ['devs'] };
+  const { browser } = await setup.signIn();
+  const { body } = await browser.call('GET', '/api/v1/whoami');
+  return { browser, path: `/api/v1/people/${String(body.id)}` };
+};
+
+describe('200', () => {
+  it('disables a person: the sessions end, at once here and within 5 seconds in other processes', async () => {
+    const { browser, path } = await signInAs('leaving');
+    const other = await setup.startAnother();
+    const cookie = `prompt-gateway-session=${browser.cookies.get(setup.service.url)?.get('prompt-gateway-session')}`;
+    const there = (): Promise<{ status: number }> =>
+      other.call('GET', '/api/v1/whoami', { key: null, headers: { 'sec-fetch-site': 'same-origin', cookie } });
+    expect((await there()).status).toBe(200);
+    const { status, body } = await setup.service.call('PATCH', path, { body: { disabled: true } });
+    expect([status, body.disabled]).toEqual([200, true]);
+    expect((await browser.call('GET', '/api/v1/whoami')).status).toBe(401);
+    clock.advance(5_000);
+    expect((await there()).status).toBe(401);
+    const { visited } = await setup.signIn();
+    expect(visited.status).toBe(403);
+    expect(visited.text).toContain('Your account is disabled in this service.');
+  });
+
+  it('enables a person again, who has to sign in', async () => {
+    const { browser, path } = await signInAs('returning');
+    await setup.service.call('PATCH', path, { body: { disabled: true } });
+    const { body } = await setup.service.call('PATCH', path, { body: { disabled: false } });
+    expect(body.disabled).toBe(false);
+    expect((await browser.call('GET', '/api/v1/whoami')).status).toBe(401);
+    await setup.signIn(browser);
+    expect((await browser.call('GET', '/api/v1/whoami')).status).toBe(200);
+  });
+
+  it('records who did it', async () => {
+    const { path } = await signInAs('recorded');
+    await setup.service.call('PATCH', path, { body: { disabled: true } });
+    const { body } = await setup.service.call('GET', '/api/v1/audit-log?operation=updatePerson&limit=1');
+    expect(body.data).toMatchObject([
+      { resource_type: 'person', resource_name: 'recorded', before: { disabled: false }, after: { disabled: true } },
+    ]);
+  });
+});
+
+describe('412', () => {
+  it('is the answer if the person has changed since then', async () => {
+    const { path } = await signInAs('changing');
+    const { headers } = await setup.service.call('GET', path);
+    await setup.service.call('PATCH', path, { body: { disabled: true } });
+    const late = await setup.service.call('PATCH', path, {
+      body: { disabled: true },
+      headers: { 'If-Match': headers['etag'] ?? '' },
+    });
+    expect([late.status, late.body.type]).toEqual([412, problem('precondition-failed')]);
+  });
+});
