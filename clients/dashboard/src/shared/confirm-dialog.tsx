@@ -13,6 +13,8 @@ export interface ConfirmDialogProps {
   onConfirm: () => void;
   onClose: () => void;
   isPending?: boolean;
+  /** Something else has to be done first. */
+  isDisabled?: boolean;
   /** Why the last attempt failed. */
   error?: unknown;
   isDangerous?: boolean;
@@ -41,7 +43,7 @@ export function ConfirmDialog({ isOpen, title, size = 'md', ...question }: Confi
 /** What stands in a `ConfirmDialog`, for dialogs whose question has a state of its own. */
 export function ConfirmQuestion(props: Omit<ConfirmDialogProps, 'isOpen' | 'title' | 'size'>): ReactNode {
   const { shared } = useTexts();
-  const { isPending = false, error } = props;
+  const { isPending = false, isDisabled = false, error } = props;
   return (
     <Stack>
       <Text component="div">{props.text}</Text>
@@ -51,7 +53,12 @@ export function ConfirmQuestion(props: Omit<ConfirmDialogProps, 'isOpen' | 'titl
         <Button variant="default" onClick={props.onClose} disabled={isPending} data-autofocus>
           {shared.cancel}
         </Button>
-        <Button {...(props.isDangerous === true && { color: 'red' })} loading={isPending} onClick={props.onConfirm}>
+        <Button
+          {...(props.isDangerous === true && { color: 'red' })}
+          loading={isPending}
+          disabled={isDisabled}
+          onClick={props.onConfirm}
+        >
           {props.confirm}
         </Button>
       </Group>

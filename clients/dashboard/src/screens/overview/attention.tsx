@@ -68,7 +68,7 @@ function targetOf({ kind, id, invocations }: Item): Pick<LinkProps, 'to' | 'para
   if (kind === 'storage') return undefined;
   if (invocations !== undefined) return { to: '/invocations', search: invocations };
   if (kind === 'integration') return { to: '/integrations/$id', params: { id } };
-  if (kind === 'rollout') return { to: '/prompts/$promptId', params: { promptId: id } };
+  if (kind === 'rollout') return { to: '/prompts/$promptId/history', params: { promptId: id } };
   if (kind === 'budget') return { to: '/costs/budgets/$name', params: { name: id } };
   return { to: '/providers', search: { provider: id } };
 }

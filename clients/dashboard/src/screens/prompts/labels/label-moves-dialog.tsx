@@ -4,9 +4,11 @@ import type { ReactNode } from 'react';
 import { DataTable, type Column } from '../../../shared/data-table.tsx';
 import { EmptyState } from '../../../shared/empty-state.tsx';
 import { Time } from '../../../shared/time.tsx';
-import { useTexts } from '../../../shared/texts.tsx';
+import { useFormat, useOwnTexts, useTexts } from '../../../shared/texts.tsx';
+import { rollouts } from '../../../texts/rollouts.ts';
 import { RemarkList } from '../content/content-warnings.tsx';
 import { useLabelMoves, type LabelMove } from '../prompt-queries.ts';
+import { moveSentence } from './rollout-text.ts';
 
 /** Which versions a label has named, the latest first, who moved it, and what that changed for callers. */
 export function LabelMovesDialog({
@@ -32,6 +34,8 @@ export function LabelMovesDialog({
 function LabelMoves({ promptId, name }: { promptId: string; name: string }): ReactNode {
   const { labels, prompts } = useTexts();
   const { moves: texts } = labels;
+  const ownTexts = useOwnTexts(rollouts);
+  const format = useFormat();
   const columns: Column<LabelMove>[] = [
     {
       key: 'version',
@@ -52,7 +56,7 @@ function LabelMoves({ promptId, name }: { promptId: string; name: string }): Rea
       align: 'end',
       cell: ({ moved_at }) => <Time value={moved_at} />,
     },
-    { key: 'by', header: texts.columns.by, width: '20%', cell: ({ author }) => author.name },
+    { key: 'by', header: texts.columns.by, width: '16%', cell: ({ author }) => author.name },
     {
       key: 'gate',
       header: texts.columns.gate,
@@ -63,6 +67,12 @@ function LabelMoves({ promptId, name }: { promptId: string; name: string }): Rea
             : gate?.evaluations !== undefined && texts.shown(gate.evaluations.length)}
         </Text>
       ),
+    },
+    {
+      key: 'rollout',
+      header: ownTexts.move.column,
+      width: '24%',
+      cell: ({ rollout }) => rollout !== undefined && moveSentence(rollout, ownTexts, format),
     },
     {
       key: 'breaking',

@@ -1,17 +1,20 @@
 import { ActionIcon, Button, Group, Menu, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconDots, IconHistory, IconPlus, IconTag, IconTrash } from '@tabler/icons-react';
+import { IconArrowsSplit, IconDots, IconHistory, IconPlus, IconTag, IconTrash } from '@tabler/icons-react';
 import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
 import { DataTable, type Column } from '../../../shared/data-table.tsx';
 import { EmptyState } from '../../../shared/empty-state.tsx';
 import { Time } from '../../../shared/time.tsx';
-import { useTexts } from '../../../shared/texts.tsx';
+import { useFormat, useOwnTexts, useTexts } from '../../../shared/texts.tsx';
+import { rollouts } from '../../../texts/rollouts.ts';
 import { useLabels } from '../prompt-queries.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
 import { DeleteLabelDialog } from './delete-label-dialog.tsx';
 import { LabelBadge } from './label-badges.tsx';
 import { LabelMovesDialog } from './label-moves-dialog.tsx';
+import { RolloutDialog } from './rollout-dialog.tsx';
+import { RolloutPanel } from './rollout-panel.tsx';
 import type { LabelTarget } from './set-label-dialog.tsx';
 
 type Label = Schemas['Label'];
@@ -29,14 +32,26 @@ export function LabelSection({
   const [chosen, setChosen] = useState<Label>();
   const [isShowing, moves] = useDisclosure(false);
   const [isDeleting, deletion] = useDisclosure(false);
+  const [isStarting, rollout] = useDisclosure(false);
+  const own = useOwnTexts(rollouts);
+  const format = useFormat();
 
   const columns: Column<Label>[] = [
     { key: 'name', header: texts.columns.name, cell: ({ name }) => <LabelBadge>{name}</LabelBadge> },
     {
       key: 'version',
       header: texts.columns.version,
-      width: 100,
-      cell: ({ version }) => prompts.workspace.version(version),
+      width: 150,
+      cell: ({ version, rollout }) => (
+        <>
+          {prompts.workspace.version(version)}
+          {rollout?.ended === undefined && rollout !== undefined && (
+            <Text size="xs" c="dimmed">
+              {own.share(format.percent(rollout.share), rollout.version)}
+            </Text>
+          )}
+        </>
+      ),
     },
     {
       key: 'moved',
@@ -81,6 +96,17 @@ export function LabelSection({
               >
                 {texts.history}
               </Menu.Item>
+              {onSet !== undefined && newest > 1 && !isRunning(label) && (
+                <Menu.Item
+                  leftSection={<IconArrowsSplit size={16} />}
+                  onClick={() => {
+                    setChosen(label);
+                    rollout.open();
+                  }}
+                >
+                  {own.start}
+                </Menu.Item>
+              )}
               {onSet !== undefined && (
                 <Menu.Item
                   color="red"
@@ -136,12 +162,37 @@ export function LabelSection({
         rowKey={({ name }) => name}
         empty={<EmptyState icon={IconTag} text={texts.empty} />}
       />
+      {labels?.map(
+        (label) =>
+          label.rollout !== undefined && (
+            <RolloutPanel
+              key={label.rollout.id}
+              promptId={id}
+              label={label}
+              listed={label.rollout}
+              newest={newest}
+              canRelease={onSet !== undefined}
+            />
+          ),
+      )}
       {chosen !== undefined && (
         <>
+          <RolloutDialog
+            promptId={id}
+            newest={newest}
+            label={chosen}
+            rollout={undefined}
+            isOpen={isStarting}
+            onClose={rollout.close}
+          />
           <LabelMovesDialog promptId={id} name={chosen.name} isOpen={isShowing} onClose={moves.close} />
           <DeleteLabelDialog promptId={id} label={chosen} isOpen={isDeleting} onClose={deletion.close} />
         </>
       )}
     </Stack>
   );
+}
+
+function isRunning({ rollout }: Label): boolean {
+  return rollout !== undefined && rollout.ended === undefined;
 }

@@ -10,7 +10,7 @@ export function OvertakenAlert({
   change: { current, isOvertaken },
 }: {
   name: string;
-  change: LabelChange;
+  change: Pick<LabelChange, 'current' | 'isOvertaken'>;
 }): ReactNode {
   const { meanwhile: texts } = useTexts().labels;
   if (!isOvertaken) return null;

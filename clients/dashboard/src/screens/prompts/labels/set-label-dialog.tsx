@@ -2,7 +2,6 @@ import {
   Alert,
   Autocomplete,
   Button,
-  Checkbox,
   Group,
   Modal,
   NativeSelect,
@@ -13,7 +12,6 @@ import {
 } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { Schemas } from 'prompt-gateway-client';
-import { contentWarnings, releaseWarnings } from 'prompt-gateway-client/template';
 import { useState, type ReactNode } from 'react';
 import { gateway } from '../../../app/gateway.ts';
 import { labelName } from '../../../generated/limits.ts';
@@ -21,13 +19,11 @@ import { fits } from '../../../shared/limits.ts';
 import { useNotify } from '../../../shared/notify.ts';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
-import { ContentWarnings } from '../content/content-warnings.tsx';
 import { versionNumber, versionOptions } from '../content/version-options.ts';
 import { Comparison } from '../history/comparison.tsx';
 import { useProviders, useVersion } from '../prompt-queries.ts';
-import { GateCheck } from './gate-check.tsx';
-import { useGatedVersion, useGates } from './gate-queries.ts';
 import { OvertakenAlert } from './overtaken-alert.tsx';
+import { useReleaseCheck, type ReleaseCheck } from './release-check.tsx';
 import { useLabelChange } from './use-label-change.ts';
 
 /** What a dialog begins with: the label to move, or none; and the version that it shall name. */
@@ -69,27 +65,16 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
   const [name, setName] = useState(target.name ?? '');
   const [version, setVersion] = useState(target.version);
   const [isChecked, setChecked] = useState(false);
-  const [accepted, setAccepted] = useState<number>();
-  const [override, setOverride] = useState('');
-  const { data: content } = useVersion(promptId, version);
-  const warnings = content === undefined ? [] : contentWarnings(content);
-  const mustAccept = warnings.some(({ code }) => code === 'not-a-placeholder');
-  const isAccepted = mustAccept && accepted === version;
   const isValid = fits(name, labelName);
-  const gates = useGates(promptId);
-  const gate = gates.data?.find(({ label }) => label === name);
-  const gated = useGatedVersion(promptId, name, version, gate !== undefined);
-  const isRefused = gate !== undefined && gated.data?.releasable !== true;
-  const reason = isRefused ? override.trim() : '';
   const change = useLabelChange({
     promptId,
     name,
     isListed: labels.some((label) => label.name === name),
-    send: (current) =>
+    send: (current, members: ReleaseCheck['members']) =>
       gateway.labels.set(
         promptId,
         name,
-        { version, ...(isAccepted && { accept_warnings: true }), ...(reason !== '' && { override: reason }) },
+        { version, ...members },
         current === undefined ? { ifNoneMatch: '*' } : { ifMatch: current.etag },
       ),
     onDone: () => {
@@ -99,9 +84,8 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
   });
   const from = change.current?.data.version;
   const isSame = from === version;
-  const { data: former } = useVersion(promptId, from);
-  const breaking = former === undefined || content === undefined ? [] : releaseWarnings(former, content);
-  const isBlocked = isSame || change.isReading || (mustAccept && !isAccepted) || (isRefused && reason === '');
+  const check = useReleaseCheck({ promptId, name, version, from });
+  const isBlocked = isSame || change.isReading || check.isBlocked;
   const cannotRun = useReasonNotToRun(promptId, version);
 
   return (
@@ -110,7 +94,7 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
       onSubmit={(event) => {
         event.preventDefault();
         setChecked(true);
-        if (isValid && !isBlocked && !change.isPending) change.submit();
+        if (isValid && !isBlocked && !change.isPending) change.submit(check.members);
       }}
     >
       <SimpleGrid cols={{ base: 1, xs: target.name === undefined ? 2 : 1 }} spacing="sm">
@@ -149,16 +133,7 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
           {cannotRun}
         </Alert>
       )}
-      <ContentWarnings warnings={warnings} />
-      {mustAccept && !isSame && (
-        <Checkbox
-          label={texts.acceptWarnings(version)}
-          checked={isAccepted}
-          onChange={(event) => {
-            setAccepted(event.currentTarget.checked ? version : undefined);
-          }}
-        />
-      )}
+      {check.content}
       {change.isReading ? (
         <Skeleton h={160} />
       ) : (
@@ -173,7 +148,7 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
             </Text>
             {from !== undefined && !isSame && (
               <>
-                <ContentWarnings warnings={breaking} title={texts.breaking} />
+                {check.breaking}
                 <Comparison id={promptId} before={from} after={version} isFolded />
                 <Text size="sm" c="dimmed">
                   {texts.effect}
@@ -183,11 +158,7 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
           </Stack>
         )
       )}
-      {gate !== undefined && gated.data !== undefined && !isSame && (
-        <GateCheck promptId={promptId} gate={gate} gated={gated.data} override={override} onOverride={setOverride} />
-      )}
-      {gates.error !== null && <ProblemAlert error={gates.error} onRetry={() => void gates.refetch()} />}
-      {gated.error !== null && <ProblemAlert error={gated.error} />}
+      {check.gate}
       {change.error !== null && <ProblemAlert error={change.error} />}
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose} disabled={change.isPending}>

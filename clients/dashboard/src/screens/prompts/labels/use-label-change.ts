@@ -7,7 +7,7 @@ import { promptKeys, readLabel } from '../prompt-queries.ts';
 type Label = Versioned<Schemas['Label']>;
 
 /** Creating, moving or deleting a label: on what state it is decided, and what came of it. */
-export interface LabelChange {
+export interface LabelChange<Sent = void> {
   /** The label that the person sees and decides about; `undefined` if there is none of this name. */
   readonly current: Label | undefined;
   /** Whether someone else changed the label while the person decided. `current` is what it became. */
@@ -15,16 +15,16 @@ export interface LabelChange {
   readonly isReading: boolean;
   readonly isPending: boolean;
   readonly error: unknown;
-  readonly submit: () => void;
+  readonly submit: (sent: Sent) => void;
 }
 
 /**
  * Changes a label as the person sees it: a change by someone else in between changes nothing, and is shown instead.
  *
  * @param options.isListed whether the prompt has this label, as far as the page knows
- * @param options.send sends the change with the `ETag` of `current`
+ * @param options.send sends the change with the `ETag` of `current`, and what `submit` was given
  */
-export function useLabelChange({
+export function useLabelChange<Sent = void>({
   promptId,
   name,
   isListed,
@@ -34,9 +34,9 @@ export function useLabelChange({
   promptId: string;
   name: string;
   isListed: boolean;
-  send: (current: Label | undefined) => Promise<unknown>;
+  send: (current: Label | undefined, sent: Sent) => Promise<unknown>;
   onDone: () => void;
-}): LabelChange {
+}): LabelChange<Sent> {
   const queryClient = useQueryClient();
   const [overtaken, setOvertaken] = useState<{ name: string; by: Label | undefined }>();
   // It must not change by itself while the person reads it.
@@ -51,9 +51,9 @@ export function useLabelChange({
   const current = isOvertaken ? overtaken.by : (label.data ?? undefined);
 
   const change = useMutation({
-    mutationFn: async () => {
+    mutationFn: async (sent: Sent) => {
       try {
-        await send(current);
+        await send(current, sent);
         return undefined;
       } catch (error) {
         if (!(error instanceof PreconditionFailedError)) throw error;
