@@ -80,7 +80,7 @@ import { createProviderHealthStore, providerHealthIndexes } from './accounting/s
 import { createStatisticsStore, statisticsIndexes } from './accounting/statistics/statistics-store.ts';
 import { createStatistics } from './accounting/statistics/statistics.ts';
 import { datasetIndexes } from './prompts/evaluations/datasets/dataset-store.ts';
-import { createDecide, createGateFeature } from './prompts/evaluations/gates/feature.ts';
+import { createGateFeature, createVerdicts } from './prompts/evaluations/gates/feature.ts';
 import { createDatasetFeature } from './prompts/evaluations/datasets/feature.ts';
 import { versionIndexes } from './prompts/evaluations/datasets/version-store.ts';
 import { createMarkFeature } from './prompts/evaluations/judges/feature.ts';
@@ -250,7 +250,7 @@ export function createApp(dependencies: AppDependencies): App {
   const deleteTestRuns = createTestRunDeletion(basis, blobs);
   const evaluationKeeping = createEvaluationKeeping(basis, blobs);
   const promptFeature = createPromptFeature(basis, {
-    decide: createDecide(basis, providers),
+    verdicts: createVerdicts(basis, providers),
     isKnownProvider: (id) => providers.get(id) !== undefined,
     async onDelete(promptId) {
       await deleteTestRuns(promptId);
@@ -265,7 +265,7 @@ export function createApp(dependencies: AppDependencies): App {
     retentionMs: config.limits.invocationRetentionMs,
     log,
   });
-  const { prompts, labels, gated } = promptFeature;
+  const { prompts, gated } = promptFeature;
   const costs = createCostFeature(basis, providers);
   const { prices } = costs;
   const budgets = createBudgetFeature(basis, ({ invocationId, ...excess }, error) => {
@@ -339,7 +339,13 @@ export function createApp(dependencies: AppDependencies): App {
   );
   const { evaluations } = evaluationFeature;
   const markFeature = createMarkFeature(basis, blobs, { evaluations, datasets, prompts, providers });
-  const gateFeature = createGateFeature(basis, { labels, datasets, providers, evaluations, judges: markFeature.marks });
+  const gateFeature = createGateFeature(basis, {
+    settings: promptFeature.gates,
+    datasets,
+    providers,
+    evaluations,
+    judges: markFeature.marks,
+  });
   const audit = createAuditFeature(database, indexes, isReadOnly, () => dependencies.data.progress() !== undefined);
   const { records, flush } = invocationFeature;
   const spending = createSpendingFeature({ ...basis, records, prompts, flush, timeoutMs });

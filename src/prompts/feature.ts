@@ -4,7 +4,10 @@ import type { Basis } from '../storage/db/basis.ts';
 import { createRolloutCounting, type RolloutCountingDependencies } from './evaluations/rollouts/rollout-counts.ts';
 import { rolloutOperations } from './evaluations/rollouts/rollout-operations.ts';
 import { createRollouts } from './evaluations/rollouts/rollouts.ts';
-import type { Decide } from './labels/candidacy.ts';
+import type { Verdicts } from './labels/candidacy.ts';
+import { createGateSettings } from './labels/gate-settings.ts';
+import { createLabelEdits } from './labels/label-edits.ts';
+import { createPast } from './labels/past.ts';
 import { labelOperations } from './labels/label-operations.ts';
 import { createLabelMoveStore, labelIndexes } from './labels/label-store.ts';
 import { createLabels } from './labels/labels.ts';
@@ -21,8 +24,8 @@ export interface PromptFeatureOptions {
   readonly isKnownProvider: (id: string) => boolean;
   /** Called with the id of a prompt that is deleted. It deletes what belongs to the prompt. */
   readonly onDelete: (promptId: string) => Promise<void>;
-  /** What the gates of labels say. */
-  readonly decide: Decide;
+  /** For the gates of labels. */
+  readonly verdicts: Verdicts;
   /** The invocation log, for rollouts. */
   readonly invocations: RolloutCountingDependencies['invocations'];
   /** How long it is kept, in milliseconds. */
@@ -36,7 +39,7 @@ const lookEveryMs = 2_000;
 /** Prompts, their labels, and how they come over. */
 export function createPromptFeature(
   basis: Basis,
-  { isKnownProvider, onDelete, decide, invocations, retentionMs, log }: PromptFeatureOptions,
+  { isKnownProvider, onDelete, verdicts, invocations, retentionMs, log }: PromptFeatureOptions,
 ) {
   const { database } = basis;
   const shared = { ...basis, store: createPromptStore(database), editQueue: createEditQueue() };
@@ -47,12 +50,20 @@ export function createPromptFeature(
     cascades: [onDelete, (promptId) => moves.removeAll(promptId)],
   });
   const counting = createRolloutCounting({ invocations, now: basis.clock.now });
-  const labels = createLabels({ ...shared, prompts, moves, decide, rollouts: counting });
+  const ofLabels = {
+    ...shared,
+    prompts,
+    moves,
+    edit: createLabelEdits({ ...shared, moves }),
+    past: createPast(prompts, moves),
+  };
+  const labels = createLabels({ ...ofLabels, verdicts, rollouts: counting });
   const rollouts = createRollouts({ ...shared, labels, moves, counting, retentionMs, log });
   const imports = createImports({ ...shared, prompts, labels });
   return {
     prompts,
     labels,
+    gates: createGateSettings(ofLabels),
     rollouts,
     gated: { versions: shared.store.gatedVersions, has: shared.store.isGated },
     operations: {

@@ -3,7 +3,8 @@ import { sameContent } from '../prompt-changes.ts';
 import type { Prompt, PromptContent } from '../prompt.ts';
 import { releaseWarnings, type PromptContract, type ReleaseWarning } from '../templates/release-warnings.ts';
 import { findGate, type Gate, type Release } from './gate.ts';
-import { findLabel, type LabelMove } from './label.ts';
+import { findLabel } from './label.ts';
+import type { Past } from './past.ts';
 
 /** A version that shall become what a label names. */
 export interface ReleaseTarget {
@@ -40,14 +41,12 @@ export interface Decision {
   /** Why it is not let in, and what would let it in: sentences. Empty if it is. */
   readonly reasons: readonly string[];
 }
-export type Decide = (candidacy: Candidacy) => Promise<Decision>;
 
-/** Where the versions of a prompt and the moves of its labels are. */
-export interface Past {
-  contentOf(prompt: Prompt, version: number): Promise<PromptContent>;
-  lastMove(prompt: Prompt, name: string): Promise<LabelMove | undefined>;
-  /** As the store of moves has it. */
-  versionBefore(promptId: string, move: LabelMove, except?: number): Promise<number | undefined>;
+/** What evaluations say to gates. */
+export interface Verdicts {
+  decide(candidacy: Candidacy): Promise<Decision>;
+  /** Keeps evaluations, which otherwise expire, as long as the history that names them. */
+  keep(evaluations: readonly string[]): Promise<void>;
 }
 
 /**
@@ -88,12 +87,15 @@ export async function requireRelease(
   prompt: Prompt,
   target: ReleaseTarget,
   past: Past,
-  decide: Decide,
+  verdicts: Verdicts,
 ): Promise<Release | undefined> {
   const candidacy = await candidacyOf(prompt, target, past);
   if (candidacy === undefined) return undefined;
-  const { evaluations, reasons } = await decide(candidacy);
-  if (reasons.length === 0) return { evaluations };
+  const { evaluations, reasons } = await verdicts.decide(candidacy);
+  if (reasons.length === 0) {
+    await verdicts.keep(evaluations);
+    return { evaluations };
+  }
   const { name, version, override } = target;
   if (override !== undefined) return { override };
   throw new ProblemError('release-not-shown', {

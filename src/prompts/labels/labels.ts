@@ -1,32 +1,23 @@
-import { isDeepStrictEqual } from 'node:util';
 import { authorOf } from '../../base/limits/principal.ts';
-import { auditEntry, type AuditedKind, type Author } from '../../access/audit/author.ts';
-import { createEditQueue, type EditQueue } from '../../base/editing/edit-queue.ts';
+import type { Author } from '../../access/audit/author.ts';
 import { changeTime } from '../../base/editing/edits.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import { listingOf, type Listing } from '../../base/lists/listing.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
-import type { Random } from '../../base/runtime/random.ts';
 import { removeOrphans } from '../prompt-deletion.ts';
-import type { LabelChange, PromptStore } from '../prompt-store.ts';
+import type { PromptStore } from '../prompt-store.ts';
 import type { Prompt, PromptContent } from '../prompt.ts';
-import { promptNotFound, versionNotFound, type Prompts } from '../prompts.ts';
+import { versionNotFound, type Prompts } from '../prompts.ts';
 import { releaseWarnings, type ReleaseWarning } from '../templates/release-warnings.ts';
 import { contentWarnings, type ContentWarning } from '../templates/warnings.ts';
 import type { RolloutCounting } from '../evaluations/rollouts/rollout-counts.ts';
 import { isRunning, type RolloutEndReason } from '../evaluations/rollouts/rollout.ts';
-import {
-  candidacyOf,
-  contractOf,
-  requireRelease,
-  type Candidacy,
-  type Decide,
-  type Past,
-  type ReleaseTarget,
-} from './candidacy.ts';
-import { findGate, gateFields, type Gate, type NewGate, type Release } from './gate.ts';
+import { contractOf, requireRelease, type ReleaseTarget, type Verdicts } from './candidacy.ts';
+import type { Release } from './gate.ts';
+import type { EditLabels } from './label-edits.ts';
 import type { LabelMoveStore } from './label-store.ts';
-import { findLabel, labelList, type Label, type LabelDeletion, type LabelMove } from './label.ts';
+import { findLabel, type Label, type LabelDeletion, type LabelMove } from './label.ts';
+import type { Past } from './past.ts';
 
 /** A label with the id of its prompt. */
 export interface FoundLabel {
@@ -57,27 +48,11 @@ export interface SetLabel extends FoundLabel {
  */
 export type LabelPrecondition = (present: FoundLabel | undefined) => void;
 
-/** A gate with the id of its prompt. */
-export interface FoundGate {
-  readonly promptId: string;
-  readonly gate: Gate;
-}
-
-/** The same for a gate. */
-export type GatePrecondition = (present: FoundGate | undefined) => void;
-
-/** What a new gate refers to. @throws {ProblemError} if something of it does not exist, or does not fit together */
-export type CheckGate = (
-  prompt: Prompt,
-  gate: NewGate,
-) => Promise<Pick<Gate, 'datasetId' | 'datasetVersionId' | 'calibration'>>;
-
 /**
  * Labels of prompts. Every method that takes a slug or id throws `prompt-not-found`.
  *
- * They are in the document of their prompt and never cached, so one compare-and-set moves a label for every process. The
- * moves are numbered, and one that leaves the prompt is archived first, so the history has every number once, also after
- * a crash. A deletion is a move, too: the last one stays in the prompt until the next write of a label.
+ * They are in the document of their prompt and never cached: see `label-edits.ts`. The moves are numbered. A deletion is a
+ * move, too.
  */
 export interface Labels {
   /** The labels of a prompt by name. */
@@ -132,25 +107,6 @@ export interface Labels {
    * @throws {ProblemError} release-not-shown
    */
   requireRelease(prompt: Prompt, target: ReleaseTarget): Promise<Release | undefined>;
-  /**
-   * A version before the gate of a label; undefined if it is let in freely.
-   * @throws {ProblemError} gate-not-found, version-not-found
-   */
-  candidacy(slugOrId: string, name: string, version: number): Promise<{ gate: Gate; candidacy: Candidacy | undefined }>;
-  /** The gates of a prompt by the names of their labels. */
-  listGates(slugOrId: string): Promise<Listing<Gate>>;
-  /** @throws {ProblemError} gate-not-found */
-  getGate(slugOrId: string, name: string): Promise<FoundGate>;
-  /** @throws {ProblemError} too-many-gates, edit-conflict, and what check and precondition throw */
-  setGate(
-    slugOrId: string,
-    name: string,
-    gate: NewGate,
-    rules: { readonly check: CheckGate; readonly precondition: GatePrecondition },
-    author: Author,
-  ): Promise<FoundGate & { readonly isNew: boolean }>;
-  /** @throws {ProblemError} gate-not-found, edit-conflict, and what the precondition throws */
-  removeGate(slugOrId: string, name: string, precondition: GatePrecondition, author: Author): Promise<void>;
   /** Removes histories without a prompt. It walks the whole index of the history, so once a day is enough. */
   sweep(): Promise<void>;
 }
@@ -159,99 +115,18 @@ export interface LabelsOptions {
   readonly prompts: Pick<Prompts, 'get' | 'getVersion'>;
   readonly store: PromptStore;
   readonly moves: LabelMoveStore;
-  readonly decide: Decide;
+  readonly edit: EditLabels;
+  readonly past: Past;
+  readonly verdicts: Verdicts;
   readonly clock: Pick<Clock, 'now'>;
-  readonly random: Pick<Random, 'uuid'>;
   readonly rollouts: Pick<RolloutCounting, 'end'>;
-  /** Shared with others that write to prompts. */
-  readonly editQueue?: EditQueue;
 }
-
-/** Recorded as changes of the prompt: its labels, which of them somebody took responsibility for, and the changed gate. */
-const audited: AuditedKind<Audited> = {
-  type: 'prompt',
-  show: ({ labels = [], gates = [] }) => ({
-    labels: labelList.show(labels),
-    overrides: Object.fromEntries(
-      labels.flatMap(({ name, release }) => (release?.override === undefined ? [] : [[name, release.override]])),
-    ),
-    ...showRollouts(labels),
-    gates: Object.fromEntries(gates.map((gate) => [gate.label, gateFields.show(gate)])),
-  }),
-};
 
 /** The most labels of a prompt. */
 export const maxLabels = 20;
-/** The most gates of a prompt. */
-const maxGates = 20;
 
-/**
- * Creates the rules of labels.
- *
- * The labels of a prompt are in its document, so one compare-and-set moves a label, and whoever reads the prompt
- * afterwards sees it there. Each move from 1 to the last exists exactly once in the history, also after crashes and
- * races: what a write removes from the prompt is archived before, under an id that follows from label and number. The
- * last deletion stays in the prompt until the next write.
- */
-export function createLabels({
-  prompts,
-  store,
-  moves,
-  decide,
-  clock,
-  random,
-  rollouts,
-  editQueue = createEditQueue(),
-}: LabelsOptions): Labels {
-  /** Reads the prompt, changes a label or a gate, and starts again if another writer changed the prompt in the meantime. */
-  const edit = <Result>(
-    slugOrId: string,
-    author: Author,
-    change: (prompt: Prompt) => Promise<Edit<Result>> | Edit<Result>,
-  ): Promise<Result> => {
-    const writeId = random.uuid();
-    let id = slugOrId;
-    let archived = false;
-    const attempt = async (): Promise<{ readonly result: Result } | undefined> => {
-      const prompt = await store.find(id);
-      if (prompt === undefined || prompt.deleting) {
-        // The deletion may have removed the history before this edit archived a move.
-        if (archived) await moves.removeAll(id);
-        throw promptNotFound(slugOrId);
-      }
-      id = prompt.id; // From now on the slug can move to another prompt.
-      const { change: changed, replaced, result } = await change(prompt);
-      if (changed === undefined) return { result };
-      // The last deletion stays where it is until the next move.
-      const left = changed.labels === undefined ? [] : [replaced, prompt.deletedLabel];
-      for (const move of left) {
-        if (move === undefined) continue;
-        await moves.archive(prompt.id, move);
-        archived = true;
-      }
-      const entry = auditEntry(author, audited, { at: clock.now(), ...beforeAndAfter(prompt, changed) });
-      const isStored = await store.replaceLabels(prompt, changed, entry, writeId);
-      return isStored ? { result } : undefined;
-    };
-    return editQueue.contend(slugOrId, attempt).then(({ result }) => result);
-  };
-
-  /** The last move of a label, also of a deleted one. */
-  const lastMove = async (prompt: Prompt, name: string): Promise<LabelMove | undefined> => {
-    const { id, labels, deletedLabel } = prompt;
-    return findLabel(labels, name) ?? (deletedLabel?.name === name ? deletedLabel : await moves.findLast(id, name));
-  };
-
-  const contentOf = async (prompt: Prompt, version: number): Promise<PromptContent> =>
-    version === prompt.version ? prompt : (await prompts.getVersion(prompt.id, version)).version.content;
-
-  const past: Past = { contentOf, lastMove, versionBefore: moves.versionBefore };
-  const gateOf = (prompt: Prompt, slugOrId: string, name: string): FoundGate => {
-    const gate = findGate(prompt.gates, name);
-    if (gate === undefined) throw gateNotFound(slugOrId, name);
-    return { promptId: prompt.id, gate };
-  };
-
+export function createLabels({ prompts, store, moves, edit, past, verdicts, clock, rollouts }: LabelsOptions): Labels {
+  const { contentOf, lastMove } = past;
   const numbered = (name: string, last: LabelMove | undefined, author: Author): Omit<LabelDeletion, 'rollout'> => ({
     name,
     sequence: (last?.sequence ?? 0) + 1,
@@ -303,7 +178,7 @@ export function createLabels({
         }
         if (present === undefined && labels.length >= maxLabels) throw tooMany(slugOrId);
         const { content, warnings, changes } = await compare(prompt, present, { version, acceptsWarnings });
-        const release = await requireRelease(prompt, { name, version, content, override }, past, decide);
+        const release = await requireRelease(prompt, { name, version, content, override }, past, verdicts);
         const last = await lastMove(prompt, name);
         const move = await nextMove({ id: promptId, name, last }, author, 'label-moved');
         const label = { ...move, version, warnings: changes, release };
@@ -345,64 +220,8 @@ export function createLabels({
       if (last === undefined) throw notFound(slugOrId, name);
       return moves.list(prompt.id, last);
     },
-    requireRelease: (prompt, target) => requireRelease(prompt, target, past, decide),
-    async candidacy(slugOrId, name, number) {
-      const { prompt, version } = await prompts.getVersion(slugOrId, number);
-      const { gate } = gateOf(prompt, slugOrId, name);
-      const { content } = version;
-      return { gate, candidacy: await candidacyOf(prompt, { name, version: number, content }, past) };
-    },
-    async listGates(slugOrId) {
-      const { gates = [] } = await prompts.get(slugOrId);
-      const byName = gates.toSorted((one, other) => (one.label < other.label ? -1 : 1));
-      return listingOf(byName, ({ label }) => ({ at: 0, id: label }));
-    },
-    getGate: async (slugOrId, name) => gateOf(await prompts.get(slugOrId), slugOrId, name),
-    setGate: (slugOrId, name, sent, { check, precondition }, author) =>
-      edit(slugOrId, author, async (prompt) => {
-        const { id: promptId, gates = [] } = prompt;
-        const present = findGate(gates, name);
-        precondition(present && { promptId, gate: present });
-        if (present === undefined && gates.length >= maxGates) throw tooManyGates(slugOrId);
-        const wanted = { ...sent, ...(await check(prompt, sent)) };
-        if (present !== undefined && isDeepStrictEqual({ ...present, ...wanted }, present)) {
-          return { result: { promptId, gate: present, isNew: false } };
-        }
-        const by = { author: authorOf(author.principal), updatedAt: clock.now() };
-        const gate = { ...wanted, ...by, label: name, tag: random.uuid() };
-        return {
-          change: { gates: [...gates.filter((one) => one !== present), gate] },
-          result: { promptId, gate, isNew: present === undefined },
-        };
-      }),
-    removeGate: (slugOrId, name, precondition, author) =>
-      edit(slugOrId, author, (prompt) => {
-        const found = gateOf(prompt, slugOrId, name);
-        precondition(found);
-        return { change: { gates: (prompt.gates ?? []).filter((one) => one !== found.gate) }, result: undefined };
-      }),
+    requireRelease: (prompt, target) => requireRelease(prompt, target, past, verdicts),
     sweep: () => removeOrphans(moves, store),
-  };
-}
-
-/** What an edit of labels or gates does. */
-interface Edit<Result> {
-  /** Nothing if left out. */
-  readonly change?: LabelChange;
-  /** The move that the edit replaces. */
-  readonly replaced?: LabelMove | undefined;
-  readonly result: Result;
-}
-
-/** A prompt before and after a change of it, for the audit log: of the gates only those that change. */
-function beforeAndAfter(prompt: Prompt, change: LabelChange): Record<'before' | 'after', Audited> {
-  const { id, name, labels, gates = [] } = prompt;
-  const next = change.gates ?? gates;
-  const without = (some: readonly Gate[], others: readonly Gate[]): Gate[] =>
-    some.filter((one) => !others.includes(one));
-  return {
-    before: { id, name, labels, gates: without(gates, next) },
-    after: { id, name, labels: change.labels ?? labels, gates: without(next, gates) },
   };
 }
 
@@ -411,15 +230,6 @@ function withLabel(labels: readonly Label[], label: Label): Label[] {
   const others = labels.filter(({ name }) => name !== label.name);
   return [...others, label].sort((one, other) => (one.name < other.name ? -1 : 1));
 }
-
-/** The shares of invocations that run other versions. Absent if there are none. */
-function showRollouts(labels: readonly Label[]): object {
-  const running = labels.flatMap(({ name, rollout }) =>
-    isRunning(rollout) ? [[name, { version: rollout.version, share: rollout.share }] as const] : [],
-  );
-  return running.length === 0 ? {} : { rollouts: Object.fromEntries(running) };
-}
-type Audited = Pick<Prompt, 'id' | 'name' | 'labels' | 'gates'>;
 
 /** @throws {ProblemError} warnings-not-accepted if a placeholder would be sent as text */
 function requireNone(warnings: readonly ContentWarning[], slugOrId: string, version: number): void {
@@ -436,15 +246,6 @@ function requireNone(warnings: readonly ContentWarning[], slugOrId: string, vers
 
 function notFound(slugOrId: string, name: string): ProblemError {
   return new ProblemError('label-not-found', { detail: `The prompt "${slugOrId}" has no label "${name}".` });
-}
-
-function gateNotFound(slugOrId: string, name: string): ProblemError {
-  const detail = `The label "${name}" of the prompt "${slugOrId}" has no gate.`;
-  return new ProblemError('gate-not-found', { detail });
-}
-
-function tooManyGates(slugOrId: string): ProblemError {
-  return new ProblemError('too-many-gates', { detail: `The prompt "${slugOrId}" already has ${maxGates} gates.` });
 }
 
 function tooMany(slugOrId: string): ProblemError {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLabelMoveStore } from '../../../src/prompts/labels/label-store.ts';
+import { createLabelEdits } from '../../../src/prompts/labels/label-edits.ts';
 import { createLabels, type Labels } from '../../../src/prompts/labels/labels.ts';
+import { createPast } from '../../../src/prompts/labels/past.ts';
 import { createPromptStore } from '../../../src/prompts/prompt-store.ts';
 import { createPrompts } from '../../../src/prompts/prompts.ts';
 import { system } from '../../../src/base/runtime/system.ts';
@@ -19,9 +21,21 @@ const moves = () => setup.database.db.collection<RawDocument>('label_moves');
 function labels(): Labels {
   const store = createPromptStore(setup.database);
   const prompts = createPrompts({ ...system, store, cascades: [], isKnownProvider: () => true });
-  const decide = () => Promise.reject(new Error('there is no gate'));
+  const none = () => Promise.reject(new Error('there is no gate'));
+  const moveStore = createLabelMoveStore(setup.database);
+  const edit = createLabelEdits({ ...system, store, moves: moveStore });
   const rollouts = { end: () => Promise.reject(new Error('there are none')) };
-  return createLabels({ ...system, store, prompts, rollouts, moves: createLabelMoveStore(setup.database), decide });
+  const verdicts = { decide: none, keep: none };
+  return createLabels({
+    ...system,
+    store,
+    prompts,
+    rollouts,
+    moves: moveStore,
+    edit,
+    past: createPast(prompts, moveStore),
+    verdicts,
+  });
 }
 
 describe('200', () => {

@@ -669,7 +669,8 @@ export interface EvaluationsResource {
    * With `dry_run`, nothing happens: the answer says how many calls it would make, and what they can cost at most.
    *
    * In the whole service, 10 evaluations run at the same time, and 2 of an API key (with the keys that it created). 20
-   * more of it wait. Evaluations are kept for 400 days, their results for 30.
+   * more of it wait. Evaluations are kept for 400 days, their results for 30. One that
+   * let a version through a gate is kept as long as its prompt.
    *
    * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `dataset-not-found` (404), `idempotency-key-in-use` (409), `unknown-label` (422), `inconsistent-content` (422), `too-few-cases` (422), `idempotency-key-reused` (422)

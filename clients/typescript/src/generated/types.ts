@@ -714,7 +714,8 @@ export interface paths<Other = string & {}> {
          *     With `dry_run`, nothing happens: the answer says how many calls it would make, and what they can cost at most.
          *
          *     In the whole service, 10 evaluations run at the same time, and 2 of an API key (with the keys that it created). 20
-         *     more of it wait. Evaluations are kept for 400 days, their results for 30.
+         *     more of it wait. Evaluations are kept for 400 days, their results for 30. One that
+         *     let a version through a gate is kept as long as its prompt.
          */
         post: operations<Other>["createEvaluation"];
         delete?: never;

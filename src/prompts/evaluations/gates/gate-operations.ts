@@ -7,7 +7,7 @@ import { answerPage } from '../../../http/list-answer.ts';
 import type { OperationHandlers } from '../../../http/operation.ts';
 import { gateFields } from '../../labels/gate.ts';
 import { releaseWarningList } from '../../labels/label.ts';
-import type { FoundGate, GatePrecondition, Labels } from '../../labels/labels.ts';
+import type { FoundGate, GatePrecondition, GateSettings } from '../../labels/gate-settings.ts';
 import { evaluationFields } from '../runs/evaluation.ts';
 import type { Comparison } from './comparisons.ts';
 import type { Gates } from './gates.ts';
@@ -19,13 +19,13 @@ type GateOperations = Pick<
 >;
 
 /** The contract's operations on gates of labels. */
-export function gateOperations(labels: Labels, gates: Gates): GateOperations {
+export function gateOperations(settings: GateSettings, gates: Gates): GateOperations {
   return {
     listGates(input) {
-      return answerPage(input, () => labels.listGates(input.path.slugOrId), gateFields.show);
+      return answerPage(input, () => settings.list(input.path.slugOrId), gateFields.show);
     },
     async getGate({ path }) {
-      const found = await labels.getGate(path.slugOrId, path.label);
+      const found = await settings.get(path.slugOrId, path.label);
       return { status: 200, headers: { ETag: tagOf(found) }, body: gateFields.show(found.gate) };
     },
     async setGate({ path: { slugOrId, label }, headers, body, context }) {
@@ -37,7 +37,7 @@ export function gateOperations(labels: Labels, gates: Gates): GateOperations {
       };
       const rules = { check: gates.check, precondition };
       const sent = gateFields.readNew(body);
-      const { isNew, ...found } = await labels.setGate(slugOrId, label, sent, rules, context);
+      const { isNew, ...found } = await settings.set(slugOrId, label, sent, rules, context);
       const answer = { headers: { ETag: tagOf(found) }, body: gateFields.show(found.gate) };
       if (!isNew) return { status: 200, ...answer };
       const Location = `/api/v1/prompts/${found.promptId}/labels/${label}/gate`;
@@ -45,7 +45,7 @@ export function gateOperations(labels: Labels, gates: Gates): GateOperations {
     },
     async deleteGate({ path: { slugOrId, label }, headers, context }) {
       context.note({ prompt: slugOrId, label });
-      await labels.removeGate(slugOrId, label, expectation(label, headers), context);
+      await settings.remove(slugOrId, label, expectation(label, headers), context);
       return { status: 200, body: { ok: true } };
     },
     async getGateVersion({ path: { slugOrId, label, version } }) {

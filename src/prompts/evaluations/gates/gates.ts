@@ -2,7 +2,7 @@ import { beyondLimits } from '../../../base/errors/beyond-limits.ts';
 import type { ProblemDetail } from '../../../base/errors/problem-error.ts';
 import type { Candidacy } from '../../labels/candidacy.ts';
 import type { Gate } from '../../labels/gate.ts';
-import type { CheckGate, Labels } from '../../labels/labels.ts';
+import type { CheckGate, GateSettings } from '../../labels/gate-settings.ts';
 import { versionNotFound } from '../../prompts.ts';
 import type { Check } from '../checks/check-answer.ts';
 import { checkMistakes } from '../checks/check-mistakes.ts';
@@ -53,7 +53,7 @@ export interface Gates {
 }
 
 export interface GatesDependencies extends ComparisonDependencies {
-  readonly labels: Pick<Labels, 'candidacy'>;
+  readonly settings: Pick<GateSettings, 'candidacy'>;
   readonly datasets: Pick<Datasets, 'version' | 'extended' | 'part'>;
   readonly evaluations: Pick<Evaluations, 'create'>;
   readonly judges: Pick<Marks, 'ofChecks'>;
@@ -63,7 +63,7 @@ export interface GatesDependencies extends ComparisonDependencies {
 const mostBytes = 16 * 1024;
 
 export function createGates(dependencies: GatesDependencies): Gates {
-  const { labels, datasets, evaluations, judges } = dependencies;
+  const { settings, datasets, evaluations, judges } = dependencies;
   const hasJudges = async (version: DatasetVersion): Promise<boolean> => {
     for (const part of version.parts.keys()) {
       const cases = await datasets.part(version, part);
@@ -124,7 +124,7 @@ export function createGates(dependencies: GatesDependencies): Gates {
       return { datasetId, datasetVersionId, calibration };
     },
     async version(slugOrId, label, number) {
-      const { candidacy } = await labels.candidacy(slugOrId, label, number);
+      const { candidacy } = await settings.candidacy(slugOrId, label, number);
       if (candidacy === undefined) return { reasons: [], comparisons: [], changes: [] };
       const comparisons = await comparisonsOf(candidacy, dependencies);
       return { ...decisionOf(candidacy, comparisons), comparisons, changes: candidacy.changes };
@@ -135,7 +135,7 @@ export function createGates(dependencies: GatesDependencies): Gates {
         throw beyondLimits('This key is limited to answers of some tokens, so it cannot evaluate for a gate.');
       }
       const request = async (): Promise<EvaluationRequest> => {
-        const { gate, candidacy } = await labels.candidacy(slugOrId, label, version);
+        const { gate, candidacy } = await settings.candidacy(slugOrId, label, version);
         if (candidacy === undefined) throw notEvaluated(`The gate always lets version ${version} in.`);
         const comparisons = await comparisonsOf(candidacy, dependencies);
         const comparison = comparisons.find((one) => one.against === against);

@@ -57,6 +57,8 @@ export interface EvaluationStore {
   list(promptId: string, status: EvaluationStatus | undefined): Listing<Evaluation>;
   /** Those of a content for a gate, the earliest first. @param start of their `gateTry`, up to the content */
   ofGate(start: string): Promise<Evaluation[]>;
+  /** Keeps these as long as their prompt. */
+  keep(ids: readonly string[]): Promise<void>;
   /** Those that have not ended, the earliest first. */
   active(): Promise<ActiveEvaluation[]>;
   /** Takes a lease that nobody has. @param place of one that begins to run @returns false if another was first */
@@ -210,6 +212,10 @@ export function createEvaluationStore(database: PagedDatabase): EvaluationStore 
       return found
         .flatMap((document) => fromDocument(document) ?? [])
         .sort((one, other) => one.createdAt.getTime() - other.createdAt.getTime() || (one.id < other.id ? -1 : 1));
+    },
+    async keep(ids) {
+      const ended = { _id: { $in: [...ids] }, status: 'ended' as const };
+      await writeIdempotently(() => evaluations.updateMany(ended, { $unset: { expires_at: '' } }));
     },
     async active() {
       const shown = { status: 1, family: 1, created_at: 1, lease: 1, heartbeat: 1, slot: 1, key_slot: 1 };

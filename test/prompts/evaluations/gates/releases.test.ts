@@ -71,6 +71,23 @@ describe('a gated label', () => {
     expect((await move(service, prompt, 2)).status).toBe(200);
   });
 
+  it('keeps the evaluations that let a version in, because the history names them', async () => {
+    const { service, database } = harness;
+    const { prompt } = await gated('shown');
+    const { id } = await evaluated(service, prompt, { version: 2 });
+    const { id: other } = await evaluated(service, prompt, { version: 3 });
+    expect((await move(service, prompt, 2)).status).toBe(200);
+    const documents = database.db.collection<{ _id: string; expires_at?: Date }>('evaluations');
+    const expiry = async (evaluation: string) => (await documents.findOne({ _id: evaluation }))?.expires_at;
+    expect([await expiry(id as string), await expiry(other as string)]).toEqual([undefined, expect.any(Date)]);
+    await move(service, prompt, 1);
+    const { body } = await service.call('GET', `${labelPath(prompt, 'production')}/history`);
+    expect(body.data[1].gate.evaluations).toEqual([id]);
+    expect(await expiry(id as string)).toBeUndefined();
+    await service.call('DELETE', `/api/v1/prompts/${prompt}`);
+    expect((await service.call('GET', `/api/v1/evaluations/${id}`)).status).toBe(404);
+  });
+
   it('is not opened by an evaluation that somebody asked for otherwise, nor by one of another gate', async () => {
     const { service } = harness;
     const { prompt, gate } = await gated('others');

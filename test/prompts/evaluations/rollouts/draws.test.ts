@@ -133,6 +133,44 @@ describe('a failure', () => {
     expect((await countsOf(service, body.id as string)).stable).toEqual({ requests: 1, failures: 1 });
   });
 
+  it('is an invocation whose caller leaves', async () => {
+    const members = { selected_provider: 'mock', selected_model: 'mock-held' };
+    const { id } = await createReleased(service, members);
+    const { body } = await setRollout(service, id, { ...half, share: 0.001 });
+    const before = mock.requests.length;
+    const leaving = new AbortController();
+    const left = fetch(`${service.url}${promptsPath}/${id}/invoke`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${service.adminKey}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ label: production }),
+      signal: leaving.signal,
+    });
+    await until(
+      () => Promise.resolve(mock.requests.length),
+      (requests) => requests > before,
+    );
+    leaving.abort();
+    await expect(left).rejects.toThrow();
+    const counts = () => countsOf(service, body.id as string);
+    await until(counts, ({ stable }) => stable.requests > 0);
+    expect((await counts()).stable).toEqual({ requests: 1, failures: 1 });
+  });
+
+  it('is a call that a budget refuses, in both arms', async () => {
+    const { id } = await createReleased(service, { selected_provider: 'mock', selected_model: 'model-a' });
+    await service.call('PUT', `${promptsPath}/${id}`, { body: saying('Hello again') });
+    const limit = { amount: '0', currency: 'USD' };
+    const budget = { body: { scope: { prompt_id: id }, limit, period: 'month' } };
+    expect((await service.call('PUT', '/api/v1/budgets/no-rollout', budget)).status).toBe(201);
+    const { body } = await setRollout(service, id, { ...half, version: 3 });
+    for (let count = 0; count < 12; count += 1) {
+      const answer = await service.call('POST', `${promptsPath}/${id}/invoke`, { body: { label: production } });
+      expect(answer.status).toBe(402);
+    }
+    const { stable, canary } = await countsOf(service, body.id as string);
+    expect([stable.failures + canary.failures, stable.requests + canary.requests]).toEqual([12, 12]);
+  });
+
   it('does not count if the invocation may use the cache', async () => {
     const { id } = await createReleased(service);
     const { body } = await setRollout(service, id);

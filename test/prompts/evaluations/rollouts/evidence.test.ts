@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { evidence, type Stage } from '../../../../src/prompts/evaluations/rollouts/evidence.ts';
+import { evidence, excludedRatio, type Stage } from '../../../../src/prompts/evaluations/rollouts/evidence.ts';
 
 const stage = (share: number, canary: number, stable: number): Stage => ({ share, canary, stable });
 
@@ -40,5 +40,19 @@ describe('evidence', () => {
         expect((now * of(1, 0) + (1 - now) * of(0, 1)) / of(0, 0)).toBeCloseTo(1, 9);
       }),
     );
+  });
+});
+
+// Natural logarithms: with a share of a half, 12 failures of the stable version alone speak against twice as many with
+// 12 ln(3/2) = 4.87 > ln 100 = 4.61, and against 1.5 times as many with 12 ln(5/4) = 2.68.
+describe('what failures exclude', () => {
+  it.each([
+    [0.5, 0, 12, 2],
+    [0.5, 0, 1_000, 1.25],
+    [0.5, 10, 10, 5],
+    [0.5, 0, 0, undefined],
+    [0.5, 15, 3, undefined],
+  ])('with share %d, %i failures of the other version and %i of the stable one', (share, canary, stable, expected) => {
+    expect(excludedRatio([stage(share, canary, stable)])).toBe(expected);
   });
 });

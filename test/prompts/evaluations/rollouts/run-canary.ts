@@ -3,7 +3,8 @@
  *
  * - 10,000 rollouts of a version that fails exactly as often as the stable one: at most 1 % may be ended. Shares from 0.05 to
  *   0.5 that can grow, failure rates from 1 to 20 %, outages, failures that are repeated and then drawn anew, and two
- *   processes that store their counts now and then, look at them after each failure, and are killed.
+ *   processes that insert their records into the log now and then and are killed: what they had not inserted, and what they
+ *   interrupted, is inserted later by another one. The log is looked at after each insertion.
  * - 2,000 rollouts of a version that fails in 10 % of its requests instead of 2 %: how many requests it takes to see it.
  */
 import { enoughEvidence, evidence, type Stage } from '../../../../src/prompts/evaluations/rollouts/evidence.ts';
@@ -24,13 +25,13 @@ function randomFrom(seed: number): Random {
 const requests = 20_000;
 const shares = [0.05, 0.1, 0.2, 0.3, 0.5];
 
-/** The failures of a process, by stage. */
-interface Counts {
-  stored: Stage[];
-  own: Stage[];
+/** Failures in the log, or on the way there. */
+interface Failure {
+  readonly share: number;
+  readonly isCanary: boolean;
 }
 
-function counted(stages: readonly Stage[], share: number, isCanary: boolean): Stage[] {
+function counted(stages: readonly Stage[], { share, isCanary }: Failure): Stage[] {
   const { canary, stable } = stages.find((stage) => stage.share === share) ?? { canary: 0, stable: 0 };
   const next = { share, canary: canary + Number(isCanary), stable: stable + Number(!isCanary) };
   return [...stages.filter((stage) => stage.share !== share), next];
@@ -42,8 +43,17 @@ function isEnded(random: Random): boolean {
   const failureRate = among(0.01, 0.2);
   const [firstShare = 0.05, ...laterShares] = shares.slice(Math.floor(random() * shares.length));
   const growsAfter = random() < 0.3 ? requests * among(0.1, 0.9) : Infinity;
-  const [storesEvery, killedEvery] = [among(1, 300), among(1_000, 20_000)];
-  const processes: Counts[] = [0, 1].map(() => ({ stored: [], own: [] }));
+  const [insertsEvery, killedEvery] = [among(1, 300), among(1_000, 20_000)];
+  let log: Stage[] = [];
+  /** Of both processes, and of those that were killed, until their records are recovered. */
+  const waiting: Failure[][] = [[], [], []];
+  /** @returns whether the rollout ends */
+  const insert = (place: number): boolean => {
+    const failures = waiting[place] ?? [];
+    waiting[place] = [];
+    log = failures.reduce(counted, log);
+    return failures.length > 0 && evidence(log) >= enoughEvidence;
+  };
   let outageUntil = 0;
   let repeats = 0;
   for (let request = 0; request < requests; request += 1) {
@@ -51,24 +61,20 @@ function isEnded(random: Random): boolean {
     if (random() < 1 / 5_000) outageUntil = request + among(10, 500);
     const isRepeated = repeats > 0;
     const rate = request < outageUntil || isRepeated ? 0.9 : failureRate;
-    const [place, other] = random() < 0.5 ? [0, 1] : [1, 0];
-    const [counts, others] = [processes[place], processes[other]];
-    if (counts === undefined || others === undefined) throw new Error('There are two processes.');
+    const place = random() < 0.5 ? 0 : 1;
     const isCanary = random() < share;
     if (random() < 1 / killedEvery) {
-      // Its requests are interrupted, and another process counts them. What it had not stored is lost.
-      counts.own = counts.stored;
-      for (let open = among(0, 8); open > 0; open -= 1) counts.own = counted(counts.own, share, random() < share);
-      counts.stored = counts.own;
+      waiting[2]?.push(...(waiting[place] ?? []));
+      waiting[place] = [];
+      for (let open = among(0, 8); open > 0; open -= 1) waiting[2]?.push({ share, isCanary: random() < share });
     }
     if (random() >= rate) {
       repeats = 0;
     } else {
       repeats = isRepeated ? repeats - 1 : random() < 0.3 ? 3 : 0;
-      counts.own = counted(counts.own, share, isCanary);
-      if (evidence([...counts.own, ...others.stored]) >= enoughEvidence) return true;
+      waiting[place]?.push({ share, isCanary });
     }
-    if (random() < 1 / storesEvery) counts.stored = counts.own;
+    for (const one of [0, 1, 2]) if (random() < 1 / insertsEvery && insert(one)) return true;
   }
   return false;
 }
@@ -80,7 +86,7 @@ function requestsUntilSeen(random: Random): number {
   for (let request = 1; ; request += 1) {
     const isCanary = random() < share;
     if (random() >= (isCanary ? 0.1 : 0.02)) continue;
-    stages = counted(stages, share, isCanary);
+    stages = counted(stages, { share, isCanary });
     if (evidence(stages) >= enoughEvidence) return request;
   }
 }

@@ -1,0 +1,120 @@
+import { auditEntry, type AuditedKind, type Author } from '../../access/audit/author.ts';
+import { createEditQueue, type EditQueue } from '../../base/editing/edit-queue.ts';
+import type { Clock } from '../../base/runtime/clock.ts';
+import type { Random } from '../../base/runtime/random.ts';
+import { isRunning } from '../evaluations/rollouts/rollout.ts';
+import type { LabelChange, PromptStore } from '../prompt-store.ts';
+import type { Prompt } from '../prompt.ts';
+import { promptNotFound } from '../prompts.ts';
+import { gateFields, type Gate } from './gate.ts';
+import type { LabelMoveStore } from './label-store.ts';
+import { labelList, type Label, type LabelMove } from './label.ts';
+
+/** What an edit of labels or gates does. */
+export interface Edit<Result> {
+  /** Nothing if left out. */
+  readonly change?: LabelChange;
+  /** The move that the edit replaces. */
+  readonly replaced?: LabelMove | undefined;
+  readonly result: Result;
+}
+
+/**
+ * Changes labels or gates of a prompt.
+ * @throws {ProblemError} prompt-not-found, edit-conflict, and what the change throws
+ */
+export type EditLabels = <Result>(
+  slugOrId: string,
+  author: Author,
+  change: (prompt: Prompt) => Promise<Edit<Result>> | Edit<Result>,
+) => Promise<Result>;
+
+export interface LabelEditsOptions {
+  readonly store: PromptStore;
+  readonly moves: LabelMoveStore;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly random: Pick<Random, 'uuid'>;
+  /** Shared with others that write to prompts. */
+  readonly editQueue?: EditQueue;
+}
+
+/** Recorded as changes of the prompt: its labels, which of them somebody took responsibility for, and the changed gate. */
+const audited: AuditedKind<Audited> = {
+  type: 'prompt',
+  show: ({ labels = [], gates = [] }) => ({
+    labels: labelList.show(labels),
+    overrides: Object.fromEntries(
+      labels.flatMap(({ name, release }) => (release?.override === undefined ? [] : [[name, release.override]])),
+    ),
+    ...showRollouts(labels),
+    gates: Object.fromEntries(gates.map((gate) => [gate.label, gateFields.show(gate)])),
+  }),
+};
+
+/**
+ * Labels and gates of a prompt are in its document, so one compare-and-set changes them, and whoever reads the prompt
+ * afterwards sees them there. Each move from 1 to the last exists exactly once in the history, also after crashes and
+ * races: what a write removes from the prompt is archived before, under an id that follows from label and number. The
+ * last deletion stays in the prompt until the next write.
+ */
+export function createLabelEdits({
+  store,
+  moves,
+  clock,
+  random,
+  editQueue = createEditQueue(),
+}: LabelEditsOptions): EditLabels {
+  /** Reads the prompt, changes a label or a gate, and starts again if another writer changed the prompt in the meantime. */
+  return <Result>(
+    slugOrId: string,
+    author: Author,
+    change: (prompt: Prompt) => Promise<Edit<Result>> | Edit<Result>,
+  ): Promise<Result> => {
+    const writeId = random.uuid();
+    let id = slugOrId;
+    let archived = false;
+    const attempt = async (): Promise<{ readonly result: Result } | undefined> => {
+      const prompt = await store.find(id);
+      if (prompt === undefined || prompt.deleting) {
+        // The deletion may have removed the history before this edit archived a move.
+        if (archived) await moves.removeAll(id);
+        throw promptNotFound(slugOrId);
+      }
+      id = prompt.id; // From now on the slug can move to another prompt.
+      const { change: changed, replaced, result } = await change(prompt);
+      if (changed === undefined) return { result };
+      // The last deletion stays where it is until the next move.
+      const left = changed.labels === undefined ? [] : [replaced, prompt.deletedLabel];
+      for (const move of left) {
+        if (move === undefined) continue;
+        await moves.archive(prompt.id, move);
+        archived = true;
+      }
+      const entry = auditEntry(author, audited, { at: clock.now(), ...beforeAndAfter(prompt, changed) });
+      const isStored = await store.replaceLabels(prompt, changed, entry, writeId);
+      return isStored ? { result } : undefined;
+    };
+    return editQueue.contend(slugOrId, attempt).then(({ result }) => result);
+  };
+}
+
+/** A prompt before and after a change of it, for the audit log: of the gates only those that change. */
+function beforeAndAfter(prompt: Prompt, change: LabelChange): Record<'before' | 'after', Audited> {
+  const { id, name, labels, gates = [] } = prompt;
+  const next = change.gates ?? gates;
+  const without = (some: readonly Gate[], others: readonly Gate[]): Gate[] =>
+    some.filter((one) => !others.includes(one));
+  return {
+    before: { id, name, labels, gates: without(gates, next) },
+    after: { id, name, labels: change.labels ?? labels, gates: without(next, gates) },
+  };
+}
+
+/** The shares of invocations that run other versions. Absent if there are none. */
+function showRollouts(labels: readonly Label[]): object {
+  const running = labels.flatMap(({ name, rollout }) =>
+    isRunning(rollout) ? [[name, { version: rollout.version, share: rollout.share }] as const] : [],
+  );
+  return running.length === 0 ? {} : { rollouts: Object.fromEntries(running) };
+}
+type Audited = Pick<Prompt, 'id' | 'name' | 'labels' | 'gates'>;
