@@ -184,6 +184,30 @@ describe('an evaluation', () => {
     await expectAccessible(german);
   });
 
+  it('compares models, as it is told, and takes them over into the next one', async () => {
+    const { service } = harness;
+    const prompt = await createEchoPrompt(service);
+    await createDataset(service, 'models', cases(80, 0));
+    const page = await open(`/prompts/${prompt}/evaluations/new`);
+    const candidate = page.getByRole('group', { name: 'Candidate' });
+    await candidate.getByRole('combobox', { name: 'Provider' }).fill('mock');
+    await page.getByRole('option', { name: 'mock' }).click();
+    await candidate.getByRole('combobox', { name: 'Model' }).fill('model-a');
+    await page.getByRole('combobox', { name: 'Data set' }).first().fill('models');
+    await page.getByRole('option', { name: 'models' }).click();
+    await expectNoSidewaysScroll(page);
+    await expectAccessible(page);
+    await takeScreenshots(page, 'evaluation-models');
+    await page.getByRole('button', { name: 'Show calls and cost' }).click();
+    await page.getByRole('button', { name: 'Start evaluation' }).click();
+    await page.getByRole('rowheader', { name: 'Candidate' }).waitFor();
+    await page.getByText('v2 · mock / model-a').first().waitFor();
+    await page.getByRole('link', { name: 'Evaluate again' }).click();
+    await candidate.getByRole('combobox', { name: 'Model' }).waitFor();
+    expect(await candidate.getByRole('combobox', { name: 'Model' }).inputValue()).toBe('model-a');
+    expect(await page.getByText('with these replacements').count()).toBe(0);
+  });
+
   it('shows no outcomes while it runs, and is canceled', async () => {
     const { service, mock } = harness;
     const selected = { selected_provider: 'mock', selected_model: 'mock-hang' };

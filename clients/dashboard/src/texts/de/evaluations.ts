@@ -105,6 +105,7 @@ export const evaluations: typeof english = {
       latency: 'Dauert höchstens 10 Sekunden',
       cost: 'Kostet höchstens 0,01 $',
     },
+    asVersion: 'Wie in der Version',
     overrides: (side) => `${side} mit diesen Ersetzungen, wie in der Evaluation davor`,
     plan: 'Anfragen und Kosten anzeigen',
     calls: (number, text) => (number === 1 ? '1 Anfrage' : `${text} Anfragen`),

@@ -107,6 +107,7 @@ export const evaluations = {
       latency: 'Takes at most 10 seconds',
       cost: 'Costs at most $0.01',
     },
+    asVersion: 'As in the version',
     overrides: (side: string) => `${side} with these replacements, as in the evaluation before`,
     plan: 'Show calls and cost',
     calls: (number: number, text: string) => (number === 1 ? '1 call' : `${text} calls`),

@@ -7,8 +7,8 @@ import { gateway } from '../../../app/gateway.ts';
 import { useScope } from '../../../app/session-context.ts';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { Time } from '../../../shared/time.tsx';
-import { useTexts } from '../../../shared/texts.tsx';
-import type { Texts } from '../../../texts/en.ts';
+import { useOwnTexts } from '../../../shared/texts.tsx';
+import { gates } from '../../../texts/gates.ts';
 import { gateKeys } from './gate-queries.ts';
 
 type Gate = Schemas['Gate'];
@@ -26,7 +26,7 @@ interface GateCheckProps {
 
 /** What the gate of a label asks, what was shown of a version, and what can be done about it. */
 export function GateCheck({ promptId, gate, gated, override, onOverride }: GateCheckProps): ReactNode {
-  const texts = useTexts().labels.gate;
+  const texts = useOwnTexts(gates);
   const canOverride = useScope('prompts:override');
   const { version, releasable: isReleasable, comparisons } = gated;
   const isBreaking = gate.breaking === 'refuse' && (gated.warnings ?? []).length > 0;
@@ -66,8 +66,8 @@ export function GateCheck({ promptId, gate, gated, override, onOverride }: GateC
 }
 
 /** What a gate asks, in sentences. */
-function GateTerms({ gate }: { readonly gate: Gate }): ReactNode {
-  const texts = useTexts().labels.gate;
+export function GateTerms({ gate }: { readonly gate: Gate }): ReactNode {
+  const texts = useOwnTexts(gates);
   const { dataset, rule, max_age_days: days, anchor } = gate;
   return (
     <>
@@ -89,7 +89,7 @@ function Shown({
   readonly version: number;
   readonly comparison: Comparison;
 }): ReactNode {
-  const texts = useTexts().labels.gate;
+  const texts = useOwnTexts(gates);
   const queryClient = useQueryClient();
   const canEvaluate = useScope('prompts:invoke');
   const { against, baseline, status, verdict, evaluable: isEvaluable, evaluations } = comparison;
@@ -138,7 +138,7 @@ function Shown({
   );
 }
 
-function ruleIn({ not_worse_by: margin, min_pass_rate: rate }: Gate['rule'], texts: Texts['labels']['gate']): string {
+function ruleIn({ not_worse_by: margin, min_pass_rate: rate }: Gate['rule'], texts: (typeof gates)['en']): string {
   if (margin !== undefined) return texts.rules.notWorse(percent(margin));
   return rate === undefined ? texts.rules.allPass : texts.rules.rate(percent(rate));
 }

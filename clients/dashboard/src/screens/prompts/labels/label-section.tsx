@@ -1,16 +1,27 @@
 import { ActionIcon, Button, Group, Menu, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconArrowsSplit, IconDots, IconHistory, IconPlus, IconTag, IconTrash } from '@tabler/icons-react';
+import {
+  IconArrowsSplit,
+  IconDots,
+  IconHistory,
+  IconPlus,
+  IconShieldCheck,
+  IconTag,
+  IconTrash,
+} from '@tabler/icons-react';
 import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
 import { DataTable, type Column } from '../../../shared/data-table.tsx';
 import { EmptyState } from '../../../shared/empty-state.tsx';
 import { Time } from '../../../shared/time.tsx';
 import { useFormat, useOwnTexts, useTexts } from '../../../shared/texts.tsx';
+import { gates as gateWords } from '../../../texts/gates.ts';
 import { rollouts } from '../../../texts/rollouts.ts';
 import { useLabels } from '../prompt-queries.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
 import { DeleteLabelDialog } from './delete-label-dialog.tsx';
+import { GateDialog } from './gate-dialog.tsx';
+import { useGates } from './gate-queries.ts';
 import { LabelBadge } from './label-badges.tsx';
 import { LabelMovesDialog } from './label-moves-dialog.tsx';
 import { RolloutDialog } from './rollout-dialog.tsx';
@@ -33,11 +44,31 @@ export function LabelSection({
   const [isShowing, moves] = useDisclosure(false);
   const [isDeleting, deletion] = useDisclosure(false);
   const [isStarting, rollout] = useDisclosure(false);
+  const [gateOf, setGateOf] = useState('');
+  const [isGateOpen, gate] = useDisclosure(false);
+  const { data: gates = [] } = useGates(id);
   const own = useOwnTexts(rollouts);
+  const gateTexts = useOwnTexts(gateWords);
+  const openGate = (name: string): void => {
+    setGateOf(name);
+    gate.open();
+  };
+  const orphans = gates.filter(({ label }) => labels?.some(({ name }) => name === label) === false);
   const format = useFormat();
 
   const columns: Column<Label>[] = [
-    { key: 'name', header: texts.columns.name, cell: ({ name }) => <LabelBadge>{name}</LabelBadge> },
+    {
+      key: 'name',
+      header: texts.columns.name,
+      cell: ({ name }) => (
+        <Group gap={6} wrap="nowrap">
+          <LabelBadge>{name}</LabelBadge>
+          {gates.some(({ label }) => label === name) && (
+            <IconShieldCheck size={16} role="img" aria-label={gateTexts.hasGate} />
+          )}
+        </Group>
+      ),
+    },
     {
       key: 'version',
       header: texts.columns.version,
@@ -95,6 +126,14 @@ export function LabelSection({
                 }}
               >
                 {texts.history}
+              </Menu.Item>
+              <Menu.Item
+                leftSection={<IconShieldCheck size={16} />}
+                onClick={() => {
+                  openGate(label.name);
+                }}
+              >
+                {gateTexts.menu}
               </Menu.Item>
               {onSet !== undefined && newest > 1 && !isRunning(label) && (
                 <Menu.Item
@@ -162,6 +201,26 @@ export function LabelSection({
         rowKey={({ name }) => name}
         empty={<EmptyState icon={IconTag} text={texts.empty} />}
       />
+      {orphans.length > 0 && (
+        <Group gap={6}>
+          <Text size="sm" c="dimmed">
+            {gateTexts.withoutLabel}
+          </Text>
+          {orphans.map(({ label }) => (
+            <Button
+              key={label}
+              size="compact-sm"
+              variant="default"
+              onClick={() => {
+                openGate(label);
+              }}
+            >
+              {label}
+            </Button>
+          ))}
+        </Group>
+      )}
+      <GateDialog promptId={id} name={gateOf} newest={newest} isOpen={isGateOpen} onClose={gate.close} />
       {labels?.map(
         (label) =>
           label.rollout !== undefined && (

@@ -1,0 +1,78 @@
+import type { gates as english } from '../en/gates.ts';
+
+export const gates: typeof english = {
+  title: 'Hürde',
+  menu: 'Hürde',
+  letsIn: (version) => `Die Hürde lässt Version ${version} durch.`,
+  refuses: (version) => `Die Hürde lässt Version ${version} nicht durch.`,
+  rules: {
+    notWorse: (points) =>
+      `Eine Version darf nicht um ${points.toLocaleString('de')} % der Fälle schlechter sein als die, die das Label nennt.`,
+    rate: (rate) => `Eine Version muss ${rate.toLocaleString('de')} % solcher Fälle bestehen.`,
+    allPass: 'Eine Version muss jeden Fall bestehen.',
+  },
+  cases: (name, version) => `Die Fälle sind die des Datensatzes ${name}, Version ${version}, und was seither dazukam.`,
+  maxAge: (days) => `Eine Evaluation zählt ${days} ${days === 1 ? 'Tag' : 'Tage'} lang.`,
+  anchor: (version) => `Keine Version darf um das Doppelte schlechter sein als Version ${version}.`,
+  nothingToCompare: 'Das Label hat noch nie eine Version genannt, also gibt es nichts zu vergleichen.',
+  refusesBreaking: 'Die Hürde lehnt Versionen ab, die bei Aufrufern zu Fehlern führen können.',
+  against: (baseline, isAnchor) =>
+    baseline === undefined ? 'Alle Fälle:' : `Gegen ${isAnchor ? 'den Anker, ' : ''}Version ${baseline}:`,
+  statuses: {
+    'not-evaluated': 'noch nicht evaluiert.',
+    running: 'die Evaluation läuft.',
+    passed: 'bestanden.',
+    failed: 'nicht bestanden. Dieser Inhalt wird nicht noch einmal evaluiert.',
+    inconclusive: 'offen: Die Fälle entscheiden es nicht.',
+    stale: 'was evaluiert wurde, zählt nicht mehr.',
+  },
+  counts: (passed, units, regressed) =>
+    `${passed} von ${units} Fällen bestanden${regressed === undefined ? '' : `, ${regressed} verschlechtert`}.`,
+  evaluations: 'Evaluationen dieses Inhalts',
+  outcomes: {
+    planning: 'beginnt',
+    queued: 'wartet',
+    running: 'läuft',
+    passed: 'bestanden',
+    failed: 'nicht bestanden',
+    inconclusive: 'offen',
+    canceled: 'abgebrochen',
+    refused: 'nicht möglich',
+  },
+  isStale: '(überholt)',
+  isCounted: '(zählt)',
+  evaluate: (version) => `Version ${version} für die Hürde evaluieren`,
+  evaluateAgain: 'Noch einmal evaluieren',
+  override: 'Trotzdem freigeben, weil',
+  overrideHint: 'Ihr Grund steht im Verlauf des Labels und im Änderungsprotokoll, mit Ihrem Namen.',
+  noOverride: 'Um sie trotzdem freizugeben, braucht Ihr API-Schlüssel die Berechtigung prompts:override.',
+  hasGate: 'Hat eine Hürde',
+  withoutLabel: 'Hürden von Labels, die es nicht gibt:',
+  dialog: {
+    title: (label) => `Hürde von ${label}`,
+    none: (label) =>
+      `${label} hat keine Hürde: Es kann jede Version nennen. Eine Hürde sagt, was eine Version zuvor zeigen muss.`,
+    about: (label) => `${label} nennt nur eine Version, die das gezeigt hat. Was es jetzt nennt, bleibt.`,
+    stale: 'Eine Änderung von Regel, Datensatz, Prüfungen oder Anker überholt die Evaluationen davor.',
+    baseline: 'Verglichen wird mit der Version, die das Label nennt.',
+    checks: 'Prüfungen jeder Antwort',
+    refusesBreaking: 'Versionen, die bei Aufrufern zu Fehlern führen können, werden abgelehnt.',
+    setBy: (author) => `Gesetzt von ${author},`,
+    noScope:
+      'Um eine Hürde zu setzen, zu ändern oder zu entfernen, braucht Ihr API-Schlüssel die Berechtigung prompts:override.',
+    maxAge: 'Tage, die eine Evaluation zählt',
+    anchor: 'Anker',
+    anchorHint:
+      'Keine Version darf um das Doppelte schlechter sein als diese: Viele kleine Verluste werden zu einem großen.',
+    noAnchor: 'Keiner',
+    breaking: 'Versionen ablehnen, die bei Aufrufern zu Fehlern führen können',
+    set: 'Hürde setzen',
+    change: 'Hürde ändern',
+    done: (label) => `Die Hürde von ${label} ist gesetzt.`,
+    remove: 'Hürde entfernen',
+    removeText: (label) => `${label} kann danach jede Version nennen. Was es jetzt nennt, bleibt.`,
+    removed: (label) => `${label} hat keine Hürde mehr.`,
+    changedBy: (author) => `${author} hat die Hürde geändert. Ihre Felder sind, wie sie waren, und ersetzen dies:`,
+    gone: 'Jemand hat die Hürde entfernt.',
+  },
+};
