@@ -132,6 +132,21 @@ describe('202', () => {
     expect((await evaluated(service, prompt, { version: 3 })).dataset.version).toBe(1);
   });
 
+  it('uses cases that were added, but not so many that they make a loss look small', async () => {
+    const { service } = harness;
+    const prompt = await gated('diluted', [answering(60)]);
+    const easy = (count: number): string[] => [
+      ...Array.from({ length: 100 }, (_, index) => levelCase(`case-${index}`, index)),
+      ...Array.from({ length: count }, (_, index) => levelCase(`easy-${index}`, 0)),
+    ];
+    await setDataset(service, 'diluted', easy(901));
+    const { dataset, verdict } = await evaluated(service, prompt, { version: 2 });
+    expect([dataset, verdict.outcome]).toEqual([{ name: 'diluted', version: 1, cases: 100 }, 'failed']);
+    await setDataset(service, 'diluted', easy(100));
+    await service.call('PUT', `/api/v1/prompts/${prompt}`, { body: answering(97) });
+    expect((await evaluated(service, prompt, { version: 3 })).dataset).toMatchObject({ version: 3, cases: 200 });
+  });
+
   it('is started once with an Idempotency-Key, and once by requests at the same time', async () => {
     const { service } = harness;
     const prompt = await gated('once', [answering(60)]);
