@@ -35,7 +35,7 @@ import { limitPaths, type LimitRules } from './http/limited-paths.ts';
 import { createListQueue } from './http/list-queue.ts';
 import type { OperationHandlers } from './http/operation.ts';
 import { createDashboard } from './http/pages/dashboard.ts';
-import { plainPage } from './http/pages/plain-page.ts';
+import { plainPages } from './http/pages/plain-page.ts';
 import { createPages } from './http/pages/reference.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { createRouter } from './http/router.ts';
@@ -226,11 +226,14 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const { apiKeys, authentication, refusedKeys } = apiKeyFeature;
   const publicUrl = config.publicUrl === undefined ? undefined : new URL(config.publicUrl);
-  const peopleFeature = createPeopleFeature(basis, { secrets, allScopes, isReadOnly });
-  const { people } = peopleFeature;
+  const { byKey: asksForKey, oidc: oidcSettings } = config.signIn;
+  const peopleFeature = createPeopleFeature(basis, {
+    ...{ secrets, allScopes, isReadOnly },
+    ...{ settings: oidcSettings, fetch: dependencies.issuerFetch },
+  });
+  const { people, issuer } = peopleFeature;
   const sessionFeature = createSessionFeature(basis, {
-    people,
-    publicUrl,
+    ...{ people, issuer, publicUrl },
     apiKeys,
     authentication,
     refusedKeys,
@@ -239,13 +242,12 @@ export function createApp(dependencies: AppDependencies): App {
     isReadOnly,
   });
   const { sessions } = sessionFeature;
-  const { byKey: asksForKey, oidc: oidcSettings } = config.signIn;
   const oidc =
-    oidcSettings === undefined || config.publicUrl === undefined
+    oidcSettings === undefined || issuer === undefined || config.publicUrl === undefined
       ? undefined
       : createOidcFeature(basis, {
-          ...{ settings: oidcSettings, publicUrl: config.publicUrl, fetch: dependencies.issuerFetch },
-          ...{ people, store: peopleFeature.store, sessions, secrets, isReadOnly, log },
+          ...{ settings: oidcSettings, feature: peopleFeature, issuer, publicUrl: config.publicUrl },
+          ...{ sessions, refusedKeys, secrets, isReadOnly, log },
         });
   const deleteTestRuns = createTestRunDeletion(basis, blobs);
   const evaluationKeeping = createEvaluationKeeping(basis, blobs);
@@ -551,6 +553,8 @@ export function createApp(dependencies: AppDependencies): App {
     limitPaths(handlers, limitRules),
     {
       authenticate: (caller) => sessions.authenticate(caller),
+      watch: ({ kind, sessionId }, onEnd) =>
+        kind === 'person' && sessionId !== undefined ? people.watch(sessionId, onEnd) : undefined,
       rateLimiter: createRateLimiter(config.http.rateLimit),
       idempotency,
       memory,
@@ -601,16 +605,17 @@ export function createApp(dependencies: AppDependencies): App {
         redoc: new URL('../dist/redoc.js', import.meta.url),
         clientPackage: new URL('../dist/client.tgz', import.meta.url),
       }),
-      ...Object.fromEntries(Object.entries(oidc?.pages ?? {}).map(([path, handle]) => [path, plainPage(handle, log)])),
+      ...plainPages(oidc?.pages, log),
       ...createDashboard({ folder: new URL('../dist/dashboard/', import.meta.url), basePath }),
     },
+    plainPages(oidc?.forms, log),
   );
   application.set('trust proxy', [...config.http.trustedProxies]);
   return {
     application,
     apiKeyStore: apiKeyFeature.store,
     sessions,
-    issuer: oidc?.issuer,
+    issuer,
     storedSecrets,
     chores: isReadOnly ? chores.filter(({ onlyReads }) => onlyReads === true) : chores,
     async prepare() {

@@ -24,12 +24,14 @@ import { parseParameters } from './parameters.ts';
 import { problemAnswer, type RawAnswer } from './problem-response.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { refusedBody, refusedParameters, requireAcceptable } from './refuse.ts';
-import { LazyRequestContext, requestIdOf } from './request-context.ts';
+import { LazyRequestContext, requestIdOf, type RequestContextOptions } from './request-context.ts';
 
 export interface PipelineDependencies {
   /** Examines a failure before it is answered. @returns the problem to answer with */
   readonly explainFailure?: (error: unknown) => Promise<unknown>;
   readonly authenticate: (caller: Caller) => Promise<AuthenticatedPrincipal>;
+  /** Calls back when the session of the principal of a stream ends; for sessions that can end before. */
+  readonly watch?: RequestContextOptions['watch'];
   readonly rateLimiter: RateLimiter;
   readonly idempotency: Pick<Idempotency, 'run'>;
   /** Memory for bodies and answers. */
@@ -223,6 +225,7 @@ function createSteps(
 ) => Promise<RawAnswer | StreamedAnswer> {
   const { operationId, row } = route;
   const { authenticate, rateLimiter, memory: budget, turns, streams, lists, idempotency } = dependencies;
+  const { watch = () => undefined } = dependencies;
   const isClosed = dependencies.isReadOnly === true && row.problems.includes('read-only');
   const { isSelfIdempotent, answerBox, idempotencyTermMs, isListedFromMemory } =
     dependencies.traits?.[operationId] ?? {};
@@ -286,6 +289,7 @@ function createSteps(
           return progress.ending;
         },
         streams,
+        watch,
         memory,
       });
       // The validators have checked that the values match the types.

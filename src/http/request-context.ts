@@ -5,6 +5,7 @@ import { hangUpSignal } from './caller-gone.ts';
 import type { EventSource, EventStreams, StartedStream } from './event-streams.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Caller, AuthenticatedPrincipal, RequestContext, RequestNotes } from './operation.ts';
+import type { ProblemError } from '../base/errors/problem-error.ts';
 import { problemDetails } from './problem-response.ts';
 
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
@@ -47,6 +48,11 @@ export interface RequestContextOptions {
   /** Ends the work on the answer when the process stops. It is asked for when a handler reads the signal. */
   readonly ending: () => AbortController;
   readonly streams: EventStreams;
+  /** Calls back when the session of the principal ends. @returns stops this; undefined without such a session */
+  readonly watch: (
+    principal: AuthenticatedPrincipal,
+    onEnd: (problem: ProblemError) => void,
+  ) => (() => void) | undefined;
   readonly memory: () => RequestMemory;
 }
 
@@ -57,6 +63,7 @@ export interface RequestContextOptions {
 export class LazyRequestContext implements RequestContext {
   readonly #options: RequestContextOptions;
   #signal: AbortSignal | undefined;
+  #controller: AbortController | undefined;
   #resourceId: string | undefined;
 
   constructor(options: RequestContextOptions) {
@@ -96,6 +103,7 @@ export class LazyRequestContext implements RequestContext {
     if (this.#signal === undefined) {
       const { cancelOnHangUp, response, ending } = this.#options;
       const controller = ending();
+      this.#controller = controller;
       this.#signal = cancelOnHangUp ? hangUpSignal(response, controller) : controller.signal;
     }
     return this.#signal;
@@ -117,11 +125,15 @@ export class LazyRequestContext implements RequestContext {
     this.#options.headers[name.toLowerCase()] = value;
   }
 
-  streamEvents<Event>(source: EventSource<Event>): Promise<StartedStream<Event>> {
-    const { streams, principal, cancelOnHangUp, requestId } = this.#options;
-    return streams.start(source, {
+  async streamEvents<Event>(source: EventSource<Event>): Promise<StartedStream<Event>> {
+    const { streams, principal, cancelOnHangUp, requestId, response, watch } = this.#options;
+    const { signal } = this;
+    // An answer that was accepted with a session does not outlast it.
+    const stop = watch(principal, (problem) => this.#controller?.abort(problem));
+    if (stop !== undefined) response.once('close', stop);
+    return await streams.start(source, {
       family: principal.family,
-      signal: this.signal,
+      signal,
       isKept: !cancelOnHangUp,
       describe: (problem) => problemDetails(problem, this.path, requestId),
     });

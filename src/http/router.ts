@@ -14,13 +14,15 @@ type Methods = Map<string, RequestHandler>;
 /**
  * Mounts every operation of the contract on an Express application; unknown paths and methods are problem answers.
  * @param before middleware that gets every request first
- * @param pages static pages by path, outside the contract
+ * @param pages by path, outside the contract
+ * @param forms handlers of posted forms, by path, outside the contract
  */
 export function createRouter(
   handlers: OperationHandlers,
   dependencies: PipelineDependencies,
   before: readonly RequestHandler[] = [],
   pages: Readonly<Record<string, RequestHandler>> = {},
+  forms: Readonly<Record<string, RequestHandler>> = {},
 ): Express {
   const application = express();
   application.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
@@ -38,6 +40,9 @@ export function createRouter(
     // A page at the path of an operation passes on requests for the operation.
     if (operations.has(path)) application.get(path, page);
     else application.all(path, dispatch(new Map(['GET', 'HEAD'].map((method) => [method, page])), dependencies));
+  }
+  for (const [path, form] of Object.entries(forms)) {
+    application.all(path, dispatch(new Map([['POST', form]]), dependencies));
   }
   for (const path of operations.keys()) mount(path);
   application.use((request: Request, response: Response) => {

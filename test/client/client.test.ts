@@ -16,6 +16,7 @@ import {
 import { operationTable } from '../../clients/typescript/src/generated/operations.ts';
 import clientPackage from '../../clients/typescript/package.json' with { type: 'json' };
 import servicePackage from '../../package.json' with { type: 'json' };
+import { insertPerson } from '../support/person.ts';
 import { startLossyHttpProxy, type Loss } from '../support/lossy-http-proxy.ts';
 import { problem, setUp } from '../support/per-operation.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
@@ -219,6 +220,12 @@ describe('the methods', () => {
     expect((await gateway.apiKeys.list({ status: 'active' })).data.map((entry) => entry.id)).toContain(id);
     expect(await gateway.apiKeys.revoke(id, { descendants: 'revoke' })).toMatchObject({ id });
     await gateway.apiKeys.getCurrent();
+    const person = await insertPerson(setup.service);
+    expect((await gateway.people.list()).data.map((one) => one.id)).toEqual([person.id]);
+    expect((await gateway.people.get(person.id)).name).toBe('Ada');
+    expect((await gateway.people.update(person.id, { disabled: true })).disabled).toBe(true);
+    expect((await gateway.people.signOut(person.id)).id).toBe(person.id);
+    expect((await gateway.people.listRoles()).data.map(({ name }) => name)).toContain('editor');
     const [revoked] = (await gateway.auditLog.list({ resource_id: id })).data;
     expect(revoked).toMatchObject({ operation: 'revokeApiKey', author: { name: 'administrator' } });
 

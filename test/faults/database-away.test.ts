@@ -24,6 +24,7 @@ const independent: readonly OperationId[] = [
   // It ends no session, because the request has a key.
   'deleteSession',
   'listEventTypes',
+  'listRoles',
   'getMetrics',
   'getServiceInfo',
   'getLiveness',

@@ -2,7 +2,7 @@ import { hash, randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditEntry } from '../../storage/db/audit.ts';
 import { defined } from '../../base/runtime/objects.ts';
-import { authorOf, type Principal } from '../../base/limits/principal.ts';
+import { authorOf, type Maker, type Principal } from '../../base/limits/principal.ts';
 
 /** Who changes something, by which request. The context of a request is one. */
 export interface Author {
@@ -10,7 +10,7 @@ export interface Author {
   readonly requestId: string;
   /** W3C trace context, if the caller sent one. */
   readonly traceparent: string | undefined;
-  readonly principal: Pick<Principal, 'kind' | 'id' | 'name' | 'reach'> & { readonly sessionId?: string };
+  readonly principal: Maker & Pick<Principal, 'reach'> & { readonly sessionId?: string };
   readonly caller: { readonly ip?: string | undefined };
 }
 

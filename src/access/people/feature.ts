@@ -1,7 +1,7 @@
 import type { Basis } from '../../storage/db/basis.ts';
 import type { Scope } from '../../../generated/operations.ts';
 import type { SecretBox } from '../../base/secrets/secret-box.ts';
-import { createIssuer, type IssuerOptions } from './issuer.ts';
+import { createIssuer, type Issuer, type IssuerOptions } from './issuer.ts';
 import { createOidc, type OidcOptions } from './oidc.ts';
 import { oidcPages, type OidcPagesOptions } from './oidc-operations.ts';
 import { createPeople } from './people.ts';
@@ -22,33 +22,37 @@ export interface PeopleFeatureOptions {
   readonly secrets: SecretBox;
   readonly allScopes: readonly Scope[];
   readonly isReadOnly: boolean;
+  /** Undefined without an identity provider. */
+  readonly settings: OidcSettings | undefined;
+  /** Reaches the issuer. */
+  readonly fetch: typeof globalThis.fetch;
 }
 
-export function createPeopleFeature(basis: Basis, { secrets, allScopes, isReadOnly }: PeopleFeatureOptions) {
+export function createPeopleFeature(basis: Basis, options: PeopleFeatureOptions) {
+  const { secrets, allScopes, isReadOnly, settings, fetch } = options;
   const full = createPersonStore(basis.database);
   const store: PersonStore = isReadOnly ? { ...full, endSession: () => Promise.resolve() } : full;
   const roles = createRoles(allScopes);
   const people = createPeople({ ...basis, store, roles, secrets });
-  return { people, store, operations: peopleOperations(people, roles, allScopes) };
+  const issuer = settings && createIssuer({ ...settings, fetch, clock: basis.clock });
+  return { people, store, issuer, operations: peopleOperations(people, roles, allScopes) };
 }
 
-export interface OidcFeatureOptions extends Omit<OidcPagesOptions, 'oidc'>, Pick<OidcOptions, 'people' | 'secrets'> {
+export interface OidcFeatureOptions extends Omit<OidcPagesOptions, 'oidc'>, Pick<OidcOptions, 'secrets'> {
   readonly settings: OidcSettings;
-  /** Reaches the issuer. */
-  readonly fetch: typeof globalThis.fetch;
-  readonly store: PersonStore;
+  readonly feature: Pick<ReturnType<typeof createPeopleFeature>, 'people' | 'store'>;
+  readonly issuer: Issuer;
 }
 
+/** The sign-in itself, which makes sessions. */
 export function createOidcFeature({ clock }: Basis, options: OidcFeatureOptions) {
-  const { settings, fetch, publicUrl } = options;
-  const issuer = createIssuer({ ...settings, fetch, clock });
+  const { settings, feature, issuer, publicUrl, secrets } = options;
   const oidc = createOidc({
-    ...options,
     ...settings,
+    ...feature,
+    ...{ issuer, secrets, clock },
     rolesOfGroups: new Map(Object.entries(settings.roles)),
-    issuer,
     redirectUri: `${publicUrl}/oidc/callback`,
-    clock,
   });
-  return { issuer, pages: oidcPages({ ...options, oidc }) };
+  return oidcPages({ ...options, oidc });
 }

@@ -1,5 +1,7 @@
+import type * as jose from 'jose';
 import type * as openidClient from 'openid-client';
 import type { Clock } from '../../base/runtime/clock.ts';
+import { shareFor } from '../../base/runtime/share-for.ts';
 import { messageOf } from '../../base/runtime/system-error.ts';
 import type { Claims } from './groups.ts';
 import { clockOff, issuerAway, SignInRefusal } from './sign-in-refusal.ts';
@@ -40,6 +42,20 @@ export interface Issuer {
   begin(redirectUri: string): Promise<{ readonly location: URL; readonly checks: Checks }>;
   /** @param callback the address that the issuer sent the browser to, with its query */
   finish(callback: URL, checks: Checks): Promise<Confirmed>;
+  /**
+   * Where a browser signs out at the issuer; undefined if the issuer has no such page.
+   * @param backTo where the issuer sends the browser then
+   */
+  signOutUrl(idToken: string, backTo: string): Promise<string | undefined>;
+  /** Verifies the logout token of OpenID Connect Back-Channel Logout 1.0, section 2.6, but not that it is used once. */
+  verifyLogout(token: string): Promise<LogoutToken>;
+}
+
+export interface LogoutToken {
+  readonly issuer: string;
+  readonly subject: string | undefined;
+  readonly sid: string | undefined;
+  readonly jti: string;
 }
 
 /** How long a request to the issuer takes at most, in seconds. */
@@ -48,12 +64,22 @@ const timeoutSeconds = 5;
 const metadataMs = 3_600_000;
 /** The largest difference of clocks, in seconds. */
 const toleranceSeconds = 60;
+/** How old a logout token is at most, in seconds, besides the difference of clocks. */
+const logoutAgeSeconds = 4 * 60;
+const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
+/** The least time between two reads of the keys, or of what an issuer says of itself that does not answer, in ms. */
+const pauseMs = 5_000;
 
 /** OpenID Connect with `openid-client`, which is loaded when it is first used. */
 export function createIssuer(options: IssuerOptions): Issuer {
   const { issuer, clientId, clientSecret, scopes, name, clock } = options;
   let known:
-    | { readonly library: Library; readonly configuration: openidClient.Configuration; readonly until: number }
+    | {
+        readonly library: Library;
+        readonly configuration: openidClient.Configuration;
+        readonly keys: Keys;
+        readonly until: number;
+      }
     | undefined;
   /** How far the clock of this service is ahead, by the `Date` of the last answer, in milliseconds. */
   let ahead: number | undefined;
@@ -71,8 +97,7 @@ export function createIssuer(options: IssuerOptions): Issuer {
     });
   };
 
-  const read = async (): Promise<NonNullable<typeof known>> => {
-    if (known !== undefined && clock.monotonic() < known.until) return known;
+  const discover = shareFor(pauseMs, clock, async (): Promise<NonNullable<typeof known>> => {
     const library = await import('openid-client');
     const configuration = await library
       .discovery(
@@ -97,8 +122,26 @@ export function createIssuer(options: IssuerOptions): Issuer {
     if (new URL(said).href !== new URL(issuer).href) {
       throw issuerAway(name, 'OIDC_ISSUER is not what the issuer calls itself');
     }
-    known = { library, configuration, until: clock.monotonic() + metadataMs };
+    return { library, configuration, keys: await createKeys(configuration), until: clock.monotonic() + metadataMs };
+  });
+  const read = async (): Promise<NonNullable<typeof known>> => {
+    if (known === undefined || clock.monotonic() >= known.until) known = await discover();
     return known;
+  };
+
+  /** The keys for logout tokens. Everybody can send one with an unknown key, so they are not read each time. */
+  const createKeys = async (configuration: openidClient.Configuration): Promise<Keys> => {
+    const library = await import('jose');
+    let readAt = -Infinity;
+    const get = library.createRemoteJWKSet(new URL(configuration.serverMetadata().jwks_uri ?? ''), {
+      timeoutDuration: timeoutSeconds * 1_000,
+      async [library.customFetch](url, { headers, signal, ...rest }) {
+        if (clock.monotonic() - readAt < pauseMs) throw new Error('the keys were read a moment ago');
+        readAt = clock.monotonic();
+        return await fetch(url, { ...rest, headers: Object.fromEntries(headers), signal, body: null });
+      },
+    });
+    return { library, get };
   };
 
   const requireSameTime = (): void => {
@@ -126,6 +169,37 @@ export function createIssuer(options: IssuerOptions): Issuer {
         response_mode: 'query',
       });
       return { location, checks };
+    },
+    async signOutUrl(idToken, backTo) {
+      const { library, configuration } = await read();
+      if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
+      const parameters = { id_token_hint: idToken, post_logout_redirect_uri: backTo };
+      return library.buildEndSessionUrl(configuration, parameters).href;
+    },
+    async verifyLogout(token) {
+      const { configuration, keys } = await read();
+      const { issuer: expected, id_token_signing_alg_values_supported: algorithms = ['RS256'] } =
+        configuration.serverMetadata();
+      const { payload } = await keys.library
+        .jwtVerify(token, keys.get, {
+          issuer: expected,
+          audience: clientId,
+          algorithms: algorithms.filter((one) => !/^(none|HS)/.test(one)),
+          requiredClaims: ['iat', 'jti', 'events'],
+          maxTokenAge: logoutAgeSeconds,
+          clockTolerance: toleranceSeconds,
+          currentDate: clock.now(),
+        })
+        .catch((error: unknown) => {
+          throw badLogout(reasonOf(error));
+        });
+      const { sub, sid, jti = '', nonce, events } = payload;
+      const event: unknown = (events as Readonly<Record<string, unknown>> | null | undefined)?.[logoutEvent];
+      if (typeof event !== 'object' || event === null) throw badLogout('it has no event of a logout');
+      if (nonce !== undefined) throw badLogout('it has a nonce');
+      if (typeof jti !== 'string' || jti === '') throw badLogout('it has no jti');
+      if (typeof sub !== 'string' && typeof sid !== 'string') throw badLogout('it names neither subject nor session');
+      return { issuer: expected, subject: sub, sid: typeof sid === 'string' ? sid : undefined, jti };
     },
     async finish(callback, { state, nonce, verifier }) {
       const { library, configuration } = await read();
@@ -161,6 +235,11 @@ export function createIssuer(options: IssuerOptions): Issuer {
 
 type Library = typeof openidClient;
 
+interface Keys {
+  readonly library: typeof jose;
+  readonly get: ReturnType<typeof jose.createRemoteJWKSet>;
+}
+
 /** Codes of the library for answers that did not come, or were no answers of an issuer. */
 const awayCodes: ReadonlySet<unknown> = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABORT', 'OAUTH_RESPONSE_IS_NOT_CONFORM']);
 
@@ -176,6 +255,10 @@ function refusalOf(error: unknown, library: Library, name: string): SignInRefusa
   }
   const isAway = error instanceof library.ClientError && (error.code === undefined || awayCodes.has(error.code));
   return isAway ? issuerAway(name, reasonOf(error)) : badAnswer(name, reasonOf(error));
+}
+
+function badLogout(reason: string): SignInRefusal {
+  return new SignInRefusal(400, 'Not signed out', 'The logout token is not valid.', reason);
 }
 
 function badAnswer(name: string, reason: string): SignInRefusal {

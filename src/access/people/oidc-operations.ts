@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { PlainAnswer, PlainHandler, PlainRequest } from '../../http/pages/plain-page.ts';
+import type { RefusedKeys } from '../api-keys/refused-keys.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { transactionMs, type Oidc } from './oidc.ts';
 import { SignInRefusal } from './sign-in-refusal.ts';
@@ -9,37 +10,51 @@ export interface OidcPagesOptions {
   readonly sessions: Pick<Sessions, 'opened' | 'end' | 'cookieOf'>;
   /** The address of the service, as browsers see it, without a slash at its end. */
   readonly publicUrl: string;
+  /** Undefined if refused keys are not limited. */
+  readonly refusedKeys: RefusedKeys | undefined;
   /** Whether nothing may be stored. */
   readonly isReadOnly: boolean;
   readonly log: Logger;
 }
 
-/** The pages that a browser goes through when a person signs in, by path. */
-export function oidcPages({
-  oidc,
-  sessions,
-  publicUrl,
-  isReadOnly,
-  log,
-}: OidcPagesOptions): Record<string, PlainHandler> {
+interface OidcPages {
+  /** What a browser goes through when a person signs in, by path. */
+  readonly pages: Readonly<Record<string, PlainHandler>>;
+  /** What the issuer posts, by path. */
+  readonly forms: Readonly<Record<string, PlainHandler>>;
+}
+
+export function oidcPages({ oidc, sessions, publicUrl, refusedKeys, isReadOnly, log }: OidcPagesOptions): OidcPages {
   const isSecure = publicUrl.startsWith('https:');
   const cookieName = isSecure ? '__Host-prompt-gateway-oidc' : 'prompt-gateway-oidc';
   // Lax: the browser comes back from a page of another site.
   const cookie = (value: string, maxAge: number): string =>
     `${cookieName}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly;${isSecure ? ' Secure;' : ''} SameSite=Lax`;
 
+  /** Whoever sends what is refused again and again has to wait, as with API keys. */
+  const attempt = async (operation: string, request: PlainRequest, handle: PlainHandler): Promise<PlainAnswer> => {
+    if (refusedKeys?.isExceeded(request) === true) throw await refusedKeys.problem(request);
+    if (isReadOnly) {
+      throw new SignInRefusal(503, 'Sign-in is not available', 'This process was started with READ_ONLY=on.');
+    }
+    return await handle(request).catch((error: unknown) => {
+      if (error instanceof SignInRefusal) {
+        const { status, reason } = error;
+        log.warn({ request_id: request.requestId, operation, status, reason }, 'a sign-in or sign-out was refused');
+        if (status === 400) refusedKeys?.count(request);
+      }
+      throw error;
+    });
+  };
+
   const answering =
-    (operationId: string, handle: PlainHandler): PlainHandler =>
+    (operation: string, handle: PlainHandler): PlainHandler =>
     async (request) => {
       try {
-        if (isReadOnly) {
-          throw new SignInRefusal(503, 'Sign-in is not available', 'This process was started with READ_ONLY=on.');
-        }
-        return await handle(request);
+        return await attempt(operation, request, handle);
       } catch (error) {
         if (!(error instanceof SignInRefusal)) throw error;
-        const { status, title, message, reason } = error;
-        log.warn({ request_id: request.requestId, operation: operationId, status, reason }, 'nobody was signed in');
+        const { status, title, message } = error;
         const links = [
           { text: 'Sign in again', href: `${publicUrl}/oidc/sign-in` },
           { text: 'Dashboard', href: `${publicUrl}/dashboard` },
@@ -53,7 +68,7 @@ export function oidcPages({
     headers: { location, 'set-cookie': cookies },
   });
 
-  return {
+  const pages: OidcPages['pages'] = {
     '/oidc/sign-in': answering('beginSignIn', async (request) => {
       const to = new URLSearchParams(request.search).get('to') ?? undefined;
       const { location, sealed } = await oidc.begin(to, sessions.opened(request));
@@ -71,6 +86,24 @@ export function oidcPages({
       return goTo(`${publicUrl}${to}#signed-in`, [sessions.cookieOf(session, request), cookie('', 0)]);
     }),
   };
+  const forms: OidcPages['forms'] = {
+    '/oidc/back-channel-logout': async (request) => {
+      const operation = 'backChannelLogout';
+      try {
+        return await attempt(operation, request, async ({ requestId, traceparent, ip, form }) => {
+          const author = { operationId: operation, requestId, traceparent, caller: { ip } };
+          await oidc.signOut(form.get('logout_token') ?? '', author);
+          return { status: 200 };
+        });
+      } catch (error) {
+        if (!(error instanceof SignInRefusal)) throw error;
+        // Back-Channel Logout 1.0, section 2.8.
+        const code = error.status === 400 ? 'invalid_request' : 'temporarily_unavailable';
+        return { status: error.status, json: { error: code, error_description: error.message } };
+      }
+    },
+  };
+  return { pages, forms };
 }
 
 function cookieOf({ headers }: PlainRequest, name: string): string | undefined {

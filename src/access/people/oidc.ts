@@ -41,6 +41,8 @@ export interface Oidc {
    * @param sealed what the browser has kept
    */
   finish(search: string, sealed: string | undefined, request: SignInRequest): Promise<FinishedSignIn>;
+  /** Signs out whom the issuer has signed out. @param token the logout token, which counts once */
+  signOut(token: string, request: SignInRequest): Promise<void>;
 }
 
 export interface FinishedSignIn {
@@ -61,8 +63,8 @@ export interface OidcOptions {
   readonly rolesOfGroups: ReadonlyMap<string, Role>;
   /** The role of those who are in none of these groups; undefined: they are refused. */
   readonly defaultRole: Role | undefined;
-  readonly people: Pick<People, 'signIn'>;
-  readonly store: Pick<PersonStore, 'useOnce'>;
+  readonly people: Pick<People, 'signIn' | 'signOutAtIssuer'>;
+  readonly store: Pick<PersonStore, 'useOnce' | 'isUsed'>;
   readonly secrets: SecretBox;
   readonly clock: Clock;
 }
@@ -150,6 +152,22 @@ export function createOidc(options: OidcOptions): Oidc {
         throw new SignInRefusal(403, 'Account disabled', text, 'the person is disabled');
       }
       return { person, session, to: transaction.to, former: transaction.former };
+    },
+    async signOut(token, request) {
+      const { jti, ...named } = await issuer.verifyLogout(token);
+      const use = `jti/${hashSecret(jti)}`;
+      if (await store.isUsed(use)) {
+        throw new SignInRefusal(
+          400,
+          'Not signed out',
+          'The logout token was used before.',
+          'a logout token was repeated',
+        );
+      }
+      const principal = { kind: 'system' as const, id: 'oidc', name };
+      await people.signOutAtIssuer(named, { ...request, principal });
+      // Afterwards: the issuer can repeat what has failed.
+      await store.useOnce(use, new Date(clock.now().getTime() + marginMs));
     },
   };
 }

@@ -8,7 +8,7 @@ import type { Listing } from '../../base/lists/listing.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { deriveUuid } from '../../base/runtime/derived-id.ts';
 import type { Random } from '../../base/runtime/random.ts';
-import type { SecretBox } from '../../base/secrets/secret-box.ts';
+import { SecretUnreadableError, type Sealed, type SecretBox } from '../../base/secrets/secret-box.ts';
 import { unauthenticated } from '../api-keys/unauthenticated.ts';
 import { auditEntry, type AuditedKind, type Author } from '../audit/author.ts';
 import { createLookUps } from '../look-ups.ts';
@@ -55,8 +55,21 @@ export interface People {
   ): Promise<{ readonly person: Person; readonly session: PersonSession | undefined }>;
   /** The person of a session, at most 5 seconds old. @throws {ProblemError} unauthenticated if the session has ended */
   identify(sessionId: string): Promise<SignedInPerson>;
-  /** Ends one session. */
-  endSession(id: string, author: Author): Promise<void>;
+  /** Ends one session. @returns its ID token, if it is kept; undefined if the session has ended before */
+  endSession(id: string, author: Author): Promise<string | undefined>;
+  /**
+   * Signs out whom the issuer has signed out.
+   * @param named a person by its subject, or the session at the issuer; who has never signed in here is nobody
+   */
+  signOutAtIssuer(named: SignedOut, author: Author): Promise<void>;
+  /** Calls back when a session has ended, at most 5 seconds later. @returns stops this */
+  watch(sessionId: string, onEnd: (problem: ProblemError) => void): () => void;
+}
+
+export interface SignedOut {
+  readonly issuer: string;
+  readonly subject: string | undefined;
+  readonly sid: string | undefined;
 }
 
 export interface PeopleOptions {
@@ -69,6 +82,8 @@ export interface PeopleOptions {
 
 /** The absolute end of a person's session after the sign-in, in milliseconds. */
 const sessionMs = 12 * 3_600_000;
+/** When a session is asked for again after the database did not answer, in milliseconds. */
+const retryMs = 1_000;
 /** The longest ID token that is kept for the sign-out at the issuer, in characters. */
 const longestIdToken = 16_384;
 
@@ -128,6 +143,38 @@ export function createPeople({ store, roles, secrets, clock, random }: PeopleOpt
     });
   };
 
+  /** Who a session is of, and how long that is known, on the monotonic clock. */
+  const current = async (sessionId: string): Promise<{ person: SignedInPerson; until: number }> => {
+    for (;;) {
+      const before = changes;
+      const ofSession = sessions.get(sessionId);
+      const session = await ofSession.found;
+      if (session === undefined) throw ended();
+      const ofPerson = people.get(session.personId);
+      const person = await ofPerson.found;
+      // A change may have happened since the reads.
+      if (before !== changes) continue;
+      const isOver = person === undefined || person.disabled || person.epoch !== session.epoch;
+      if (isOver || session.endsAt <= clock.now()) throw ended();
+      const { id, name } = person;
+      const scopes = roles.scopesOf(person.roles);
+      const of = { roles: person.roles, sessionId, sessionEndsAt: session.endsAt };
+      return {
+        person: { kind: 'person', id, name, family: id, scopes, ...of },
+        until: Math.min(ofSession.until, ofPerson.until),
+      };
+    }
+  };
+
+  const openIdToken = (sessionId: string, sealed: Sealed): string | undefined => {
+    try {
+      return secrets.open(sealed, idTokenRecord(sessionId));
+    } catch (error) {
+      if (error instanceof SecretUnreadableError) return undefined;
+      throw error;
+    }
+  };
+
   return {
     list: () => store.list(),
     get,
@@ -160,30 +207,38 @@ export function createPeople({ store, roles, secrets, clock, random }: PeopleOpt
       return { person, session };
     },
     async identify(sessionId) {
-      for (;;) {
-        const before = changes;
-        const session = await sessions.get(sessionId).found;
-        if (session === undefined) throw ended();
-        const person = await people.get(session.personId).found;
-        if (before !== changes) continue;
-        const isOver = person === undefined || person.disabled || person.epoch !== session.epoch;
-        if (isOver || session.endsAt <= clock.now()) throw ended();
-        return {
-          kind: 'person',
-          id: person.id,
-          name: person.name,
-          family: person.id,
-          scopes: roles.scopesOf(person.roles),
-          roles: person.roles,
-          sessionId,
-          sessionEndsAt: session.endsAt,
-        };
-      }
+      return (await current(sessionId)).person;
     },
     async endSession(id, author) {
+      const session = await store.findSession(id);
       await store.endSession(id, auditEntry(author, auditedSession, { at: clock.now(), before: { id } }));
       changes += 1;
       sessions.forget(id);
+      return session?.idToken === undefined ? undefined : openIdToken(id, session.idToken);
+    },
+    async signOutAtIssuer({ issuer, subject, sid }, author) {
+      const ids = subject === undefined ? await store.findBySid(sid ?? '') : [deriveUuid('person', issuer, subject)];
+      for (const id of ids) {
+        const person = await store.find(id);
+        if (person?.issuer === issuer) await edit(id, author, ({ epoch }) => ({ epoch: epoch + 1 }));
+      }
+    },
+    watch(sessionId, onEnd) {
+      let isStopped = false;
+      let timer: NodeJS.Timeout | undefined;
+      /** Again when what is known of the session is too old. */
+      const check = async (): Promise<void> => {
+        const { until } = await current(sessionId).catch((error: unknown) => {
+          if (!isStopped && error instanceof ProblemError && error.status === 401) onEnd(error);
+          return { until: clock.monotonic() + retryMs };
+        });
+        if (!isStopped) timer = setTimeout(() => void check(), Math.max(1, until - clock.monotonic())).unref();
+      };
+      void check();
+      return () => {
+        isStopped = true;
+        clearTimeout(timer);
+      };
     },
   };
 }

@@ -14,10 +14,13 @@ export interface PersonStore extends Pick<ResourceStore<typeof personFields.tabl
   list(): Listing<Person>;
   beginSession(session: PersonSession, entry: AuditEntry): Promise<void>;
   findSession(id: string): Promise<PersonSession | undefined>;
+  /** The ids of the people with a session of this name at their issuer. */
+  findBySid(sid: string): Promise<readonly string[]>;
   /** Ends a session. Nothing happens if it has ended. */
   endSession(id: string, entry: AuditEntry): Promise<void>;
   /** Uses something that can be used once. @returns false if it was used before */
   useOnce(id: string, until: Date): Promise<boolean>;
+  isUsed(id: string): Promise<boolean>;
 }
 
 interface SessionDocument extends StampedDocument, Audited {
@@ -42,7 +45,7 @@ export const personIndexes: readonly CollectionIndexes[] = [
     collection: peopleName,
     indexes: [{ key: { first_sign_in_at: -1, _id: 1 }, name: 'first_sign_in_at_-1__id_1' }, auditIndex],
   },
-  { collection: sessionsName, indexes: [expiryIndex, auditIndex] },
+  { collection: sessionsName, indexes: [expiryIndex, auditIndex, { key: { sid: 1 }, name: 'sid_1', sparse: true }] },
   { collection: usesName, indexes: [expiryIndex] },
 ];
 
@@ -78,12 +81,19 @@ export function createPersonStore(database: PagedDatabase): PersonStore {
       const { person_id: personId, epoch, sid, id_token: idToken, started_at: startedAt, expires_at: endsAt } = found;
       return { id, personId, epoch, sid, idToken, startedAt, endsAt };
     },
+    async findBySid(sid) {
+      const found = await read(() => sessions.find({ sid }, { projection: { person_id: 1 }, limit: 100 }).toArray());
+      return [...new Set(found.map(({ person_id: personId }) => personId))];
+    },
     async endSession(id, entry) {
       const found = await read(() => sessions.findOne({ _id: id }, { projection: { revision: 1 } }));
       if (found !== null) await removeAudited(database.db, sessions, { id, revision: found.revision }, entry);
     },
     async useOnce(id, until) {
       return (await insertOnce(uses, { _id: id, expires_at: until })).outcome === 'done';
+    },
+    async isUsed(id) {
+      return (await read(() => uses.findOne({ _id: id }, { projection: { _id: 1 } }))) !== null;
     },
   };
 }

@@ -3,10 +3,12 @@ import { currentApiKey } from '../api-keys/api-key-representation.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import type { Sessions } from './sessions.ts';
 
+/** @param signOutUrl where a browser signs out at the issuer, too; undefined if there is no such page */
 export function sessionOperations(
   sessions: Sessions,
   apiKeys: ApiKeys,
   version: string,
+  signOutUrl: (idToken: string) => Promise<string | undefined>,
 ): Pick<OperationHandlers, 'createSession' | 'deleteSession'> {
   return {
     async createSession({ body, context }) {
@@ -21,10 +23,12 @@ export function sessionOperations(
     },
     async deleteSession({ context }) {
       const { kind, sessionId } = context.principal;
-      if (sessionId !== undefined)
-        await sessions.end({ id: sessionId, ...(kind === 'person' && { isPersons: true }) }, context);
+      const isPersons = kind === 'person' && { isPersons: true as const };
+      const idToken = sessionId && (await sessions.end({ id: sessionId, ...isPersons }, context));
+      const continueAt = idToken && (await signOutUrl(idToken));
       const cookie = sessions.cookieOf(undefined, context.caller);
-      return { status: 200, headers: { 'Set-Cookie': cookie }, body: { ok: true } };
+      const body = { ok: true as const, ...(continueAt && { continue_at: continueAt }) };
+      return { status: 200, headers: { 'Set-Cookie': cookie }, body };
     },
   };
 }

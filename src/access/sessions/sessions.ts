@@ -74,8 +74,8 @@ export interface Sessions {
    *   tokens from the caller's address were refused
    */
   create(credentials: Credentials, author: SessionAuthor): Promise<NewSession>;
-  /** Ends a session, also for copies of its cookie. */
-  end(session: SessionName, author: Author): Promise<void>;
+  /** Ends a session, also for copies of its cookie. @returns the ID token of a person's session, if it is kept */
+  end(session: SessionName, author: Author): Promise<string | undefined>;
   /** What the cookie of a request names, whether it has ended or not; undefined without a cookie that can be read. */
   opened(request: SessionRequest): SessionName | undefined;
   /** `Set-Cookie` for a person's session; the one that removes the cookie without a session. */
@@ -210,15 +210,13 @@ export function createSessions(options: SessionsOptions): Sessions {
       return { key: key.principal, expiresAt: new Date(endsAt), cookie: cookieOf(session, request) };
     },
     async end({ id, isPersons }, author) {
-      if (isPersons === true) {
-        await people.endSession(id, author);
-        return;
-      }
+      if (isPersons === true) return await people.endSession(id, author);
       const at = clock.now();
       const entry = auditEntry(author, auditedSession, { at, before: { id } });
       await store.end(id, new Date(at.getTime() + termMs + marginMs), entry);
       ends += 1;
       for (const [digest, { session }] of verified.entries()) if (session.id === id) verified.delete(digest);
+      return undefined;
     },
     opened(sent) {
       const cookies = readCookies(atPublicUrl(sent, publicUrl));

@@ -21,11 +21,17 @@ export interface Principal {
 
 /** Who made something, under the name at that time: as it is stored and shown. */
 export interface AuthorRef {
-  type: Principal['kind'];
+  /** The system is the service itself, or what the operator has connected it to. */
+  type: Principal['kind'] | 'system';
   id: string;
   name: string;
 }
 
-export function authorOf({ kind, id, name }: Pick<Principal, 'kind' | 'id' | 'name'>): AuthorRef {
+/** Who can make something. */
+export interface Maker extends Pick<Principal, 'id' | 'name'> {
+  readonly kind: AuthorRef['type'];
+}
+
+export function authorOf({ kind, id, name }: Maker): AuthorRef {
   return { type: kind, id, name };
 }

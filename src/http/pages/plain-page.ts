@@ -17,13 +17,16 @@ export interface PlainRequest {
   readonly host: string | undefined;
   /** The query with its question mark; empty without one. */
   readonly search: string;
+  /** The members of a form; empty unless it was posted. */
+  readonly form: URLSearchParams;
 }
 
-/** A redirect, or a page that says something. */
+/** A redirect, a page that says something, or JSON for a program. */
 export interface PlainAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly page?: PlainPage;
+  readonly json?: object;
 }
 
 interface PlainPage {
@@ -39,23 +42,33 @@ const load = loadOnce(async () => {
   return { template, policy: plainPolicy(template) };
 });
 
-/** The Express handler of a page that is made for each request. No cache keeps it. */
-export function plainPage(handle: PlainHandler, log: Logger): RequestHandler {
+/** The Express handlers of pages that are made for each request, by path. */
+export function plainPages(
+  handlers: Readonly<Record<string, PlainHandler>> | undefined,
+  log: Logger,
+): Record<string, RequestHandler> {
+  return Object.fromEntries(Object.entries(handlers ?? {}).map(([path, handle]) => [path, plainPage(handle, log)]));
+}
+
+/** No cache keeps the answer. */
+function plainPage(handle: PlainHandler, log: Logger): RequestHandler {
   return async (request, response) => {
     const requestId = requestIdOf(request);
     const { template, policy } = await load();
-    const { status, headers, page } = await handle(seen(request, requestId)).catch((error: unknown): PlainAnswer => {
+    const make = async (): Promise<PlainAnswer> => await handle(await seen(request, requestId));
+    const { status, headers, page, json } = await make().catch((error: unknown): PlainAnswer => {
       const isExpected = error instanceof ProblemError;
       if (!isExpected) log.error({ error, request_id: requestId }, 'a page could not be made');
       const text = isExpected ? error.message : 'Something went wrong. The log of the service says what.';
       return { status: isExpected ? error.status : 500, page: { title: 'Not possible', text, links: [] } };
     });
-    const body = page === undefined ? '' : show(template, page, requestId);
+    const body = page === undefined ? (JSON.stringify(json) ?? '') : show(template, page, requestId);
     response.writeHead(status, {
       ...safetyFields(policy),
       'cache-control': 'no-store',
       'content-length': Buffer.byteLength(body),
       ...(page !== undefined && { 'content-type': html }),
+      ...(json !== undefined && { 'content-type': 'application/json' }),
       'x-request-id': requestId,
       ...headers,
     });
@@ -63,11 +76,31 @@ export function plainPage(handle: PlainHandler, log: Logger): RequestHandler {
   };
 }
 
-function seen(request: Request, requestId: string): PlainRequest {
+/** The most bytes of a form. */
+const longestForm = 64 * 1024;
+
+/** @throws {ProblemError} content-too-large, unsupported-media-type */
+async function readForm(request: Request): Promise<URLSearchParams> {
+  if (request.method !== 'POST') return new URLSearchParams();
+  if (!/^application\/x-www-form-urlencoded *(;|$)/i.test(request.headers['content-type'] ?? '')) {
+    throw new ProblemError('unsupported-media-type', { detail: 'Send a form: application/x-www-form-urlencoded.' });
+  }
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    chunks.push(chunk as Uint8Array);
+    bytes += (chunk as Uint8Array).length;
+    if (bytes > longestForm) throw new ProblemError('content-too-large', { detail: 'A form has at most 64 KiB.' });
+  }
+  return new URLSearchParams(Buffer.concat(chunks).toString());
+}
+
+async function seen(request: Request, requestId: string): Promise<PlainRequest> {
   const { headers, ip, protocol, host, originalUrl } = request;
   const mark = originalUrl.indexOf('?');
   const search = mark === -1 ? '' : originalUrl.slice(mark);
-  return { requestId, traceparent: traceparentOf(headers), headers, ip, protocol, host, search };
+  const form = await readForm(request);
+  return { requestId, traceparent: traceparentOf(headers), headers, ip, protocol, host, search, form };
 }
 
 function show(template: string, { title, text, links }: PlainPage, requestId: string): string {

@@ -75,6 +75,8 @@ export async function startIssuer(redirectUris: string[], more: Configuration = 
         client_id: clientId,
         client_secret: clientSecret,
         redirect_uris: redirectUris,
+        backchannel_logout_uri: redirectUris[0]?.replace('/callback', '/back-channel-logout'),
+        backchannel_logout_session_required: true,
         post_logout_redirect_uris: redirectUris.map((uri) => uri.replace('/oidc/callback', '/dashboard')),
       },
     ],
@@ -103,7 +105,16 @@ export async function startIssuer(redirectUris: string[], more: Configuration = 
       await grant.save();
       return grant;
     },
-    features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true } },
+    features: {
+      devInteractions: { enabled: false },
+      rpInitiatedLogout: { enabled: true, logoutSource: confirmLogout },
+      backchannelLogout: { enabled: true },
+    },
+    // Its own client refuses to send anything to the loopback.
+    fetch(address, options = {}) {
+      const { dispatcher: _, ...sent } = options;
+      return fetch(address, sent);
+    },
     pkce: { required: () => true },
     ttl: { AccessToken: 600, AuthorizationCode: 60, IdToken: 3_600, Interaction: 600, Session: 600, Grant: 600 },
     ...more,
@@ -124,6 +135,11 @@ export async function startIssuer(redirectUris: string[], more: Configuration = 
   });
   await listen(outer, port);
   return issuer;
+}
+
+/** The page that asks whether to sign out; the browser of the tests sends its form. */
+function confirmLogout(context: { body: unknown }, form: string): void {
+  context.body = form;
 }
 
 async function forward(

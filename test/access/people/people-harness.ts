@@ -10,6 +10,8 @@ export interface Browser {
   readonly cookies: Map<string, Map<string, string>>;
   /** Follows redirects, until an answer is none or leads to the path. */
   open(url: string, until?: RegExp): Promise<Visited>;
+  /** Sends a form. */
+  post(url: string, form: Record<string, string>): Promise<Visited>;
   /** Calls an operation as a page of the service does. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
 }
@@ -115,22 +117,25 @@ function createBrowser(service: TestService): Browser {
       else jar.set(name, value);
     }
   };
+  const visit = async (start: string, until: RegExp, form?: URLSearchParams): Promise<Visited> => {
+    const path: string[] = [];
+    for (let url = start; ;) {
+      const sent = path.length === 0 && form !== undefined ? { method: 'POST', body: form } : {};
+      path.push(url);
+      const answer = await fetch(url, { redirect: 'manual', headers: { cookie: cookieOf(url) }, ...sent });
+      keep(url, answer.headers.getSetCookie());
+      const location = answer.headers.get('location');
+      const text = await answer.text();
+      const visited = { url, status: answer.status, headers: answer.headers, text, path };
+      if (location === null || path.length > 20) return visited;
+      url = new URL(location, url).href;
+      if (until.test(url)) return { ...visited, url };
+    }
+  };
   return {
     cookies,
-    async open(start, until = /^$/) {
-      const path: string[] = [];
-      for (let url = start; ;) {
-        path.push(url);
-        const answer = await fetch(url, { redirect: 'manual', headers: { cookie: cookieOf(url) } });
-        keep(url, answer.headers.getSetCookie());
-        const location = answer.headers.get('location');
-        const text = await answer.text();
-        const visited = { url, status: answer.status, headers: answer.headers, text, path };
-        if (location === null || path.length > 20) return visited;
-        url = new URL(location, url).href;
-        if (until.test(url)) return { ...visited, url };
-      }
-    },
+    open: (start, until = /^$/) => visit(start, until),
+    post: (url, form) => visit(url, /^$/, new URLSearchParams(form)),
     async call(method, path, { headers = {}, ...more } = {}) {
       const sent = { 'sec-fetch-site': 'same-origin', cookie: cookieOf(service.url), ...headers };
       const answer = await service.call(method, path, { key: null, ...more, headers: sent });

@@ -270,7 +270,7 @@ describe('an issuer that is away', () => {
     expect((await setup.signIn()).visited.status).toBe(303);
   });
 
-  it('at the start is a warning, and it is asked again at the next sign-in', async () => {
+  it('at the start is a warning, and it is asked again at a sign-in 5 seconds later', async () => {
     await setup.issuer.setUp(false);
     const other = await setup.startAnother();
     try {
@@ -280,6 +280,7 @@ describe('an issuer that is away', () => {
     } finally {
       await setup.issuer.setUp(true);
     }
+    clock.advance(5_001);
     expect((await fetch(`${other.url}/oidc/sign-in`, { redirect: 'manual' })).status).toBe(303);
   });
 

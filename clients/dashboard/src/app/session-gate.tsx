@@ -146,9 +146,11 @@ type MutationSubscribe = ReturnType<QueryClient['getMutationCache']>['subscribe'
 
 /** Nothing that was read stays in the memory of the page. */
 function signOut(): void {
-  void deleteSession().finally(() => {
-    location.assign(`${basePath}/`);
-  });
+  void deleteSession()
+    .catch(() => undefined)
+    .then((next) => {
+      location.assign(next ?? `${basePath}/`);
+    });
 }
 
 function reload(): void {

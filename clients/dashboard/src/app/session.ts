@@ -51,10 +51,11 @@ export function isRefused(error: unknown): boolean {
   );
 }
 
-/** Ends the session. */
-export async function deleteSession(): Promise<void> {
-  await gateway.sessions.delete();
+/** Ends the session. @returns where to sign out at the identity provider, too */
+export async function deleteSession(): Promise<string | undefined> {
+  const { continue_at: next } = await gateway.sessions.delete();
   localStorage.removeItem(markKey);
+  return next;
 }
 
 /**

@@ -2044,10 +2044,11 @@ export interface SessionsResource {
    * Sign out.
    *
    * Ends the session of the request, and removes its cookie from the browser. All processes refuse the cookie within 5
-   * seconds, and every copy of it. A request with an API key ends no session; its answer only removes the cookie. So does
+   * seconds, and every copy of it. For a person, the answer can say where to sign out at the identity provider
+   * (`continue_at`). A request with an API key ends no session; its answer only removes the cookie. So does
    * a process with `READ_ONLY`.
    */
-  delete(options?: CallOptions<'deleteSession'>): Call<Schemas['Confirmation']>;
+  delete(options?: CallOptions<'deleteSession'>): Call<Schemas['SessionEnd']>;
 }
 
 /**

@@ -2307,7 +2307,8 @@ export interface paths<Other = string & {}> {
         /**
          * Sign out
          * @description Ends the session of the request, and removes its cookie from the browser. All processes refuse the cookie within 5
-         *     seconds, and every copy of it. A request with an API key ends no session; its answer only removes the cookie. So does
+         *     seconds, and every copy of it. For a person, the answer can say where to sign out at the identity provider
+         *     (`continue_at`). A request with an API key ends no session; its answer only removes the cookie. So does
          *     a process with `READ_ONLY`.
          */
         delete: operations<Other>["deleteSession"];
@@ -3750,12 +3751,12 @@ export interface components<Other = string & {}> {
          */
         Author: {
             /**
-             * @description A person, or an API key. `administrator` is the id of the key that the operator configured.
+             * @description A person, an API key (`administrator` is the id of the key that the operator configured), or the system: the identity provider that signs people out.
              * @example key
              */
-            type: ("key" | "person") | components<Other>["schemas"]["OtherValue"];
+            type: ("key" | "person" | "system") | components<Other>["schemas"]["OtherValue"];
             /**
-             * @description Id of the person or the API key.
+             * @description Id of the person or the API key; `oidc` for the identity provider.
              * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
              */
             id: string;
@@ -16654,6 +16655,28 @@ export interface components<Other = string & {}> {
              * @example 2026-11-06T02:30:00.000Z
              */
             expires_at: string;
+        };
+        /**
+         * SessionEnd
+         * @description The session has ended.
+         * @example {
+         *       "ok": true
+         *     }
+         */
+        SessionEnd: {
+            /**
+             * @description Always true.
+             * @example true
+             * @constant
+             */
+            ok: true;
+            /**
+             * Format: uri
+             * @description Where the browser of a person signs out at the identity provider, too. Absent for the session of a key, and if
+             *     the provider has no such page.
+             * @example https://login.example.com/logout?id_token_hint=EXAMPLE
+             */
+            continue_at?: string;
         };
         /**
          * ApiKeyPage
@@ -30116,7 +30139,7 @@ export interface operations<Other = string & {}> {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components<Other>["schemas"]["Confirmation"];
+                    "application/json": components<Other>["schemas"]["SessionEnd"];
                 };
             };
             400: components<Other>["responses"]["InvalidParameters"];
