@@ -525,8 +525,9 @@ export interface GatesResource {
    * checks and the rule come from the gate, and nothing of the version is replaced. Otherwise it is an evaluation as
    * others.
    *
-   * The cases are those of the current version of the data set if it only adds cases to the one that the gate names, at
-   * most as many as that one has, and none of them with an `llm-rubric`; else of that one.
+   * The cases are those of the current version of the data set if it only adds cases to the one that the gate names, and
+   * none of them with an `llm-rubric`; else of that one. If it has more than twice as many, the answer is 409
+   * `gate-evaluation-refused` until the gate names it: many easy cases would make a loss look small.
    *
    * The first conclusive evaluation of a content counts, also for another version with the same content. After an
    * inconclusive one, one more is possible, and the answers of both count together. One that is canceled after its

@@ -364,8 +364,9 @@ export interface paths<Other = string & {}> {
          *     checks and the rule come from the gate, and nothing of the version is replaced. Otherwise it is an evaluation as
          *     others.
          *
-         *     The cases are those of the current version of the data set if it only adds cases to the one that the gate names, at
-         *     most as many as that one has, and none of them with an `llm-rubric`; else of that one.
+         *     The cases are those of the current version of the data set if it only adds cases to the one that the gate names, and
+         *     none of them with an `llm-rubric`; else of that one. If it has more than twice as many, the answer is 409
+         *     `gate-evaluation-refused` until the gate names it: many easy cases would make a loss look small.
          *
          *     The first conclusive evaluation of a content counts, also for another version with the same content. After an
          *     inconclusive one, one more is possible, and the answers of both count together. One that is canceled after its
@@ -8800,7 +8801,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * GateDataset
-         * @description The cases. Later versions of the data set that only add cases, up to twice as many, are used as well; others are not, until the gate names them.
+         * @description The cases. Later versions of the data set that only add cases are used as well, up to twice as many; one that changes or removes cases is not, until the gate names it.
          * @example {
          *       "name": "support-tickets",
          *       "version": 2

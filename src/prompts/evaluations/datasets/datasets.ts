@@ -75,10 +75,14 @@ export interface Datasets {
   /** @param number the current version if left out @throws {ProblemError} dataset-not-found, version-not-found */
   version(name: string, number?: number): Promise<DatasetVersion>;
   /**
-   * The current version if it only adds cases to this one, at most as many as this one has; else this one.
+   * This version, and the current one if it only adds cases to it; else this one again.
    * @throws {ProblemError} dataset-not-found, version-not-found
    */
-  extended(name: string, number: number, id: string): Promise<DatasetVersion>;
+  extended(
+    name: string,
+    number: number,
+    id: string,
+  ): Promise<{ readonly named: DatasetVersion; readonly current: DatasetVersion }>;
   /** The cases of a version, in their order. @param signal ends the wait for the storage */
   cases(version: DatasetVersion, signal?: AbortSignal): Listing<Case>;
   /** The cases of one of the objects of a version, of which `parts` has their numbers. */
@@ -106,8 +110,6 @@ export interface DatasetsOptions {
 /** The contract has the same numbers. */
 const mostDatasets = 1_000;
 const keptVersions = 20;
-/** How many times as many cases a version may have that stands in for an older one. */
-const mostGrowth = 2;
 /** Lines that are sealed together, and the most characters of them. */
 const sealedAtOnce = { lines: 100, characters: 256 * 1024 };
 /** No request takes as long, in milliseconds. */
@@ -245,13 +247,12 @@ export function createDatasets({
     version,
     async extended(datasetName, number, versionId) {
       const { dataset, kept } = await find(datasetName);
-      const older = kept.find(({ id }) => id === versionId);
-      if (older === undefined) throw datasetVersionNotFound(datasetName, number);
-      const current = kept.find((one) => one.number === dataset.version) ?? older;
-      // By many cases that always pass, whoever may add them would make every difference between versions small.
-      if (current === older || current.cases > mostGrowth * older.cases) return older;
-      const [before, now] = [await digests(older), await digests(current)];
-      return [...before].every(([id, digest]) => now.get(id) === digest) ? current : older;
+      const named = kept.find(({ id }) => id === versionId);
+      if (named === undefined) throw datasetVersionNotFound(datasetName, number);
+      const current = kept.find((one) => one.number === dataset.version) ?? named;
+      if (current === named) return { named, current };
+      const [before, now] = [await digests(named), await digests(current)];
+      return { named, current: [...before].every(([id, digest]) => now.get(id) === digest) ? current : named };
     },
     async list() {
       const found = (await store.all(mostDatasets)).sort((one, other) => (one.name < other.name ? -1 : 1));

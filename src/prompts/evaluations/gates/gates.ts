@@ -62,6 +62,12 @@ export interface GatesDependencies extends ComparisonDependencies {
 /** Each invocation reads the gates with the prompt. The contract has the same number. */
 const mostBytes = 16 * 1024;
 
+/**
+ * Cases that are added to a data set are asked up to so many times the cases that the gate names: with many that always
+ * pass, whoever may add them would make every loss look small. The contract has the same number.
+ */
+const mostGrowth = 2;
+
 export function createGates(dependencies: GatesDependencies): Gates {
   const { settings, datasets, evaluations, judges } = dependencies;
   const hasJudges = async (version: DatasetVersion): Promise<boolean> => {
@@ -144,13 +150,13 @@ export function createGates(dependencies: GatesDependencies): Gates {
         await requireSameJudges(gate);
         const { baseline, rule, next } = comparison;
         const { name, version: number } = gate.dataset;
-        const named = gate.datasetVersionId;
-        const extended = await datasets.extended(name, number, named);
-        const isTaken = extended.id === named || !(await hasJudges(extended));
+        const { named, current } = await datasets.extended(name, number, gate.datasetVersionId);
+        if (current.cases > mostGrowth * named.cases) throw notEvaluated(grown(named, current));
+        const isTaken = current === named || !(await hasJudges(current));
         return {
           ...{ slugOrId: candidacy.promptId, candidate: { version }, rule, tags, next, checks: gate.checks },
           baseline: baseline && { version: baseline.version },
-          dataset: { name, version: isTaken ? extended.number : number },
+          dataset: { name, version: isTaken ? current.number : number },
         };
       };
       return await evaluations.create(request, asker, isRepeatable);
@@ -168,6 +174,11 @@ function isJudge({ type }: { readonly type?: string }): boolean {
 function noComparison(against: GateTrial['against']): string {
   if (against === 'anchor') return 'The gate does not compare this version with an anchor.';
   return 'The label has never named a version to compare with, and the gate has no anchor.';
+}
+
+function grown(named: DatasetVersion, current: DatasetVersion): string {
+  const sizes = `The data set has ${current.cases} cases, more than twice the ${named.cases} that the gate names`;
+  return `${sizes}. Set the gate with version ${current.number} of it.`;
 }
 
 function evaluated(version: number, { status, trials }: Comparison): string {

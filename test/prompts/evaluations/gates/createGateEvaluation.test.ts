@@ -93,12 +93,12 @@ describe('202', () => {
     const { body: refused } = await move(service, prompt, 2);
     expect(refused.detail).toContain('once more');
     // Cases that are added are asked from then on.
-    const lines = Array.from({ length: 400 }, (_, index) => levelCase(`case-${index}`, index < 100 ? index : 0));
+    const lines = Array.from({ length: 200 }, (_, index) => levelCase(`case-${index}`, index < 100 ? index : 0));
     expect((await setDataset(service, 'pooled', lines)).body.version).toBe(2);
     const second = await evaluated(service, prompt, { version: 2 });
-    expect([second.dataset.version, second.verdict.units]).toEqual([2, 400]);
+    expect([second.dataset.version, second.verdict.units]).toEqual([2, 200]);
     const [comparison] = (await ask(service, prompt, 2)).comparisons;
-    expect(comparison).toMatchObject({ status: 'passed', verdict: { units: 500, regressed: 6 }, evaluable: false });
+    expect(comparison).toMatchObject({ status: 'passed', verdict: { units: 300, regressed: 6 }, evaluable: false });
     const { body } = await evaluate(service, prompt, { version: 2 });
     expect(body.type).toBe(problem('gate-evaluation-refused'));
     expect((await move(service, prompt, 2)).body.gate).toEqual({ evaluations: [first.id, second.id] });
@@ -140,11 +140,12 @@ describe('202', () => {
       ...Array.from({ length: count }, (_, index) => levelCase(`easy-${index}`, 0)),
     ];
     await setDataset(service, 'diluted', easy(901));
-    const { dataset, verdict } = await evaluated(service, prompt, { version: 2 });
-    expect([dataset, verdict.outcome]).toEqual([{ name: 'diluted', version: 1, cases: 100 }, 'failed']);
+    const { status, body } = await evaluate(service, prompt, { version: 2 });
+    expect([status, body.type]).toEqual([409, problem('gate-evaluation-refused')]);
+    expect(body.detail).toContain('The data set has 1001 cases');
     await setDataset(service, 'diluted', easy(100));
-    await service.call('PUT', `/api/v1/prompts/${prompt}`, { body: answering(97) });
-    expect((await evaluated(service, prompt, { version: 3 })).dataset).toMatchObject({ version: 3, cases: 200 });
+    const { dataset, verdict } = await evaluated(service, prompt, { version: 2 });
+    expect([dataset, verdict.outcome]).toEqual([{ name: 'diluted', version: 3, cases: 200 }, 'failed']);
   });
 
   it('is started once with an Idempotency-Key, and once by requests at the same time', async () => {
