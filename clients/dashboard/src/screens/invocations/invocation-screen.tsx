@@ -138,7 +138,7 @@ function Facts({ invocation }: { invocation: Invocation }): ReactNode {
             label: columns.prompt,
             value: (
               <>
-                <TextLink to="/prompts/$promptId" params={{ promptId }} size="sm">
+                <TextLink to="/prompts/$promptId" params={{ promptId }} size="sm" underline="always">
                   {slug ?? promptId}
                 </TextLink>
                 {version !== undefined && ` · v${version}`}

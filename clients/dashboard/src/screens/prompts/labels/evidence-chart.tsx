@@ -44,8 +44,8 @@ export function EvidenceChart({ evidence, threshold }: { evidence: number; thres
   );
 }
 
-/** In percent of the width. */
+/** In percent of the width, so far from the edge that a point is whole. */
 function place(evidence: number): number {
-  const within = Math.min(Math.max(evidence, scale.from), scale.to);
-  return (100 * Math.log10(within / scale.from)) / Math.log10(scale.to / scale.from);
+  const part = Math.log10(evidence / scale.from) / Math.log10(scale.to / scale.from);
+  return 100 * Math.min(Math.max(part, 0.02), 0.98);
 }

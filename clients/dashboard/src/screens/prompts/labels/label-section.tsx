@@ -72,12 +72,13 @@ export function LabelSection({
     {
       key: 'version',
       header: texts.columns.version,
-      width: 150,
+      width: 180,
       cell: ({ version, rollout }) => (
         <>
           {prompts.workspace.version(version)}
           {rollout?.ended === undefined && rollout !== undefined && (
-            <Text size="xs" c="dimmed">
+            <Text span size="xs" c="dimmed">
+              {' · '}
               {own.share(format.percent(rollout.share), rollout.version)}
             </Text>
           )}
