@@ -159,6 +159,7 @@ describe.each([
     await panel.getByText(words.rollouts.statuses['failures'] ?? '', { exact: true }).waitFor();
     await menu(page, words.labels.history);
     await dialog.getByText(words.rollouts.move.ended(words.rollouts.statuses['failures'] ?? '', 2)).waitFor();
+    await dialog.getByText(words.labels.moves.shown(1)).waitFor();
     await look(page, '9-history');
   });
 });

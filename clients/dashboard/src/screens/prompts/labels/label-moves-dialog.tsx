@@ -60,12 +60,9 @@ function LabelMoves({ promptId, name }: { promptId: string; name: string }): Rea
     {
       key: 'gate',
       header: texts.columns.gate,
-      cell: ({ gate }) => (
-        <Text span size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {gate?.override !== undefined
-            ? texts.overridden(gate.override)
-            : gate?.evaluations !== undefined && texts.shown(gate.evaluations.length)}
-        </Text>
+      // The gate lets a version in at the start of its rollout.
+      cell: ({ gate, rollout }) => (
+        <LetIn release={gate ?? (rollout?.ended === undefined ? rollout?.gate : undefined)} />
       ),
     },
     {
@@ -88,5 +85,17 @@ function LabelMoves({ promptId, name }: { promptId: string; name: string }): Rea
       rowKey={({ sequence }) => String(sequence)}
       empty={<EmptyState icon={IconTag} text={labels.empty} />}
     />
+  );
+}
+
+/** How the gate let a version in. */
+function LetIn({ release }: { release: LabelMove['gate'] | undefined }): ReactNode {
+  const { moves: texts } = useTexts().labels;
+  return (
+    <Text span size="sm" style={{ overflowWrap: 'anywhere' }}>
+      {release?.override !== undefined
+        ? texts.overridden(release.override)
+        : release?.evaluations !== undefined && texts.shown(release.evaluations.length)}
+    </Text>
   );
 }
