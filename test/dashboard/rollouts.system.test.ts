@@ -91,6 +91,15 @@ describe('a rollout', () => {
     await panel.getByText(/because version 2 failed more often\. All invocations run version 1 again\./).waitFor();
     await expectAccessible(page);
     await takeScreenshots(page, 'rollout-failed');
+    await panel.getByRole('link', { name: 'Invocations of Version 2 (canary)' }).click();
+    const records = page.getByRole('table', { name: 'Invocations' });
+    await records.getByRole('link').first().click();
+    await page.getByRole('row', { name: 'Canary' }).getByRole('link', { name: 'The canary' }).waitFor();
+    await page.goBack();
+    await page.getByText('Drawn for').first().waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'rollout-invocations');
+    await page.goBack();
     await menu(page, 'History');
     await dialogOf(page)
       .getByText(/Rolled back: version 2\. \d+ of \d+ failed, beside 0 of \d+/)

@@ -13,7 +13,8 @@ import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { Time } from '../../shared/time.tsx';
 import { Section } from '../../shared/section.tsx';
-import { useFormat, useTexts } from '../../shared/texts.tsx';
+import { useFormat, useOwnTexts, useTexts } from '../../shared/texts.tsx';
+import { rollouts } from '../../texts/rollouts.ts';
 import { AddToDataset } from '../datasets/add-to-dataset.tsx';
 import { CallList } from './call-list.tsx';
 import { ContentSection } from './content-section.tsx';
@@ -121,7 +122,8 @@ function Facts({ invocation }: { invocation: Invocation }): ReactNode {
   const { detail: texts, columns, filters, operations, unknown } = invocations;
   const format = useFormat();
   const { prompt_id: promptId, prompt_slug: slug, prompt_version: version, label, problem, usage, tags } = invocation;
-  const { first_content_ms: firstContent, finish_reason: finishReason, latency_ms: latency } = invocation;
+  const { records: own } = useOwnTexts(rollouts);
+  const { rollout, first_content_ms: firstContent, finish_reason: finishReason, latency_ms: latency } = invocation;
   const { inputTokens, outputTokens, cachedInputTokens: fromCache, reasoningTokens: reasoning } = usage ?? {};
   const input = format.tokens(inputTokens);
   const output = format.tokens(outputTokens);
@@ -155,6 +157,14 @@ function Facts({ invocation }: { invocation: Invocation }): ReactNode {
             value: (
               <TextLink to="/evaluations/$evaluationId" params={{ evaluationId: invocation.evaluation_id }} size="sm">
                 {invocation.evaluation_id}
+              </TextLink>
+            ),
+          },
+          rollout !== undefined && {
+            label: own.rollout,
+            value: (
+              <TextLink to="/invocations" search={{ rollout_id: rollout.id }} size="sm">
+                {own.arms[rollout.arm] ?? rollout.arm}
               </TextLink>
             ),
           },

@@ -11,7 +11,8 @@ import { EmptyState } from '../../shared/empty-state.tsx';
 import { FilterBar, useFilters } from '../../shared/filters.tsx';
 import { Page } from '../../shared/page.tsx';
 import { Time } from '../../shared/time.tsx';
-import { useFormat, useTexts } from '../../shared/texts.tsx';
+import { useFormat, useOwnTexts, useTexts } from '../../shared/texts.tsx';
+import { rollouts } from '../../texts/rollouts.ts';
 import { useList } from '../../shared/use-list.ts';
 import { InvocationStatus } from './invocation-status.tsx';
 import { invocationsKey, problemName } from './queries.ts';
@@ -30,6 +31,7 @@ const offered = 500;
 /** The invocation log, the newest first. */
 export function InvocationsScreen(): ReactNode {
   const { invocations: texts, shared } = useTexts();
+  const { records: own } = useOwnTexts(rollouts);
   const search = route.useSearch();
   const filters = useFilters(search);
   const canReadPrompts = useScope('prompts:read');
@@ -125,6 +127,12 @@ export function InvocationsScreen(): ReactNode {
           { name: 'tag', label: texts.filters.tag, placeholder: 'team=checkout' },
           { name: 'refused_by', label: texts.filters.refusedBy },
           search.evaluation_id !== undefined && { name: 'evaluation_id', label: texts.filters.evaluation },
+          search.rollout_id !== undefined && { name: 'rollout_id', label: own.rollout },
+          search.rollout_id !== undefined && {
+            name: 'arm',
+            label: own.arm,
+            options: Object.entries(own.arms).map(([value, label]) => ({ value, label })),
+          },
           { name: 'request_id', label: shared.requestId },
         ]}
       />

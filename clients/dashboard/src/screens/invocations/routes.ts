@@ -18,6 +18,8 @@ export const invocationsRoutes = [
       cached: ['only', 'exclude'],
       refused_by: 'text',
       evaluation_id: 'text',
+      rollout_id: 'text',
+      arm: ['stable', 'canary'],
       prompt: 'text',
       version: 'text',
       label: 'text',

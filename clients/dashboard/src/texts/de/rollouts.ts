@@ -90,6 +90,13 @@ export const rollouts: typeof english = {
   promoteText: (label, version) =>
     `Das beendet die Canary, und alle Aufrufe über ${label} führen danach Version ${version} aus.`,
   promoteDone: (label, version) => `${label} nennt jetzt Version ${version}.`,
+  records: {
+    rollout: 'Canary',
+    arm: 'Gezogen für',
+    arms: { canary: 'Die Canary', stable: 'Die Version des Labels' },
+    link: 'Aufrufe',
+    linkOf: (name) => `Aufrufe von ${name}`,
+  },
   move: {
     column: 'Canary',
     runs: (version, share) => `Version ${version} in ${share}`,

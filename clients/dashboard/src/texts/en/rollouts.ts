@@ -91,6 +91,13 @@ export const rollouts = {
   promoteText: (label: string, version: number) =>
     `This ends the canary, and all invocations by ${label} run version ${version} from then on.`,
   promoteDone: (label: string, version: number) => `${label} names version ${version} now.`,
+  records: {
+    rollout: 'Canary',
+    arm: 'Drawn for',
+    arms: { canary: 'The canary', stable: 'The version of the label' } as Readonly<Record<string, string>>,
+    link: 'Invocations',
+    linkOf: (name: string) => `Invocations of ${name}`,
+  },
   move: {
     column: 'Canary',
     runs: (version: number, share: string) => `Version ${version} in ${share}`,

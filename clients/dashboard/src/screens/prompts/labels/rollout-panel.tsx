@@ -1,6 +1,8 @@
 import { Button, Group, Paper, Stack, Table, Text, Title } from '@mantine/core';
 import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
+import { useScope } from '../../../app/session-context.ts';
+import { TextLink } from '../../../shared/links.tsx';
 import { useNow } from '../../../shared/now.tsx';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { StatusBadge, type Tone } from '../../../shared/status-badge.tsx';
@@ -104,14 +106,15 @@ export function RolloutPanel({
   );
 }
 
-function Arms({ rollout: { version, stable_version: other, canary, stable } }: { rollout: Rollout }): ReactNode {
+function Arms({ rollout: { id, version, stable_version: other, canary, stable } }: { rollout: Rollout }): ReactNode {
   const texts = useOwnTexts(rollouts);
   const { none } = useTexts().shared;
+  const canReadLog = useScope('invocations:read');
   const format = useFormat();
   if (canary === undefined || stable === undefined) return null;
   const rows = [
-    { name: texts.canary(version), arm: canary },
-    { name: texts.stable(other), arm: stable },
+    { name: texts.canary(version), arm: canary, drawn: 'canary' as const },
+    { name: texts.stable(other), arm: stable, drawn: 'stable' as const },
   ];
   return (
     <div>
@@ -125,10 +128,21 @@ function Arms({ rollout: { version, stable_version: other, canary, stable } }: {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {rows.map(({ name, arm }) => (
+          {rows.map(({ name, arm, drawn }) => (
             <Table.Tr key={name}>
               <Table.Th scope="row" fw={500}>
                 {name}
+                {canReadLog && (
+                  <TextLink
+                    to="/invocations"
+                    search={{ rollout_id: id, arm: drawn }}
+                    size="xs"
+                    display="block"
+                    aria-label={texts.records.linkOf(name)}
+                  >
+                    {texts.records.link}
+                  </TextLink>
+                )}
               </Table.Th>
               <Table.Td className={classes.number}>{requestsOf(arm, texts, format)}</Table.Td>
               <Table.Td className={classes.number}>{format.number(arm.failures)}</Table.Td>
