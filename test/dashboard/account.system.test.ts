@@ -1,9 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
 import { setUpPeople } from '../access/people/people-harness.ts';
-import { expectAccessible, useBrowser } from '../support/browser.ts';
+import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
+import { createMovableClock } from '../support/clock.ts';
 
 const browser = useBrowser();
-const setup = setUpPeople({ SIGN_IN: 'oidc' });
+const clock = createMovableClock();
+const setup = setUpPeople({ SIGN_IN: 'oidc' }, { clock });
+
+async function openSignedIn(target: string): Promise<Page> {
+  setup.issuer.account = { sub: 'ada', name: 'Ada Lovelace', groups: ['admins'] };
+  const page = await browser.open(setup.service.url, `/dashboard${target}`, { origins: [setup.issuer.url] });
+  await page.getByRole('link', { name: 'Sign in with Example Corp' }).click();
+  await page.getByRole('button', { name: 'Account: Ada Lovelace' }).waitFor();
+  return page;
+}
 
 describe('signing in with an account', () => {
   it('leads through the issuer to the page that was asked for, and lasts', async () => {
@@ -23,6 +34,8 @@ describe('signing in with an account', () => {
     await page.reload();
     await page.getByRole('button', { name: 'Account: Ada Lovelace' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    // The issuer asks whether to sign out there, too.
+    await page.getByRole('button', { name: 'Yes, sign out' }).click();
     await link.waitFor();
   });
 
@@ -35,5 +48,38 @@ describe('signing in with an account', () => {
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Dashboard' }).click();
     await page.getByRole('link', { name: 'Sign in with Example Corp' }).waitFor();
+  });
+});
+
+describe('the session of a person that ends', () => {
+  it('asks to sign in over the page, which keeps what was typed', async () => {
+    browser.tolerate(/status of 401/);
+    const page = await openSignedIn('/api-keys/new');
+    await page.getByLabel('Name').fill('Typed before');
+    await page.getByLabel('orders:read').check();
+    const [person] = (await setup.service.call('GET', '/api/v1/people')).body.data as { id: string }[];
+    await setup.service.call('POST', `/api/v1/people/${person?.id}/sign-out`);
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.getByText('This opens a new tab.').waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'session-ended-account');
+    const opened = page.context().waitForEvent('page');
+    await dialog.getByRole('link', { name: 'Sign in with Example Corp' }).click();
+    await (await opened).getByRole('button', { name: 'Account: Ada Lovelace' }).waitFor();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await page.getByLabel('Name').inputValue()).toBe('Typed before');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Save this key now' }).waitFor();
+  });
+
+  it('ends 12 hours after the sign-in, also on a page that is open', async () => {
+    browser.tolerate(/status of 401/);
+    const page = await openSignedIn('/audit-log');
+    await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
+    clock.advance(12 * 3_600_000);
+    await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
   });
 });

@@ -12,6 +12,8 @@ export interface OpenOptions {
   readonly locale?: string;
   /** Other origins that the page may reach, besides its own. */
   readonly origins?: readonly string[];
+  /** Whether every certificate is accepted. */
+  readonly trustsAll?: boolean;
 }
 
 export interface TestBrowser {
@@ -70,7 +72,11 @@ export function useBrowser(): TestBrowser {
       tolerated.push(pattern);
       complaints = complaints.filter((complaint) => !pattern.test(complaint));
     },
-    async open(origin, target, { width = 1280, colorScheme = 'light', locale = 'en-US', origins = [] } = {}) {
+    async open(
+      origin,
+      target,
+      { width = 1280, colorScheme = 'light', locale = 'en-US', origins = [], trustsAll = false } = {},
+    ) {
       if (browser === undefined) throw new Error('the browser has not started');
       const viewport = { width, height: 800 };
       const context = await browser.newContext({
@@ -79,6 +85,7 @@ export function useBrowser(): TestBrowser {
         colorScheme,
         locale,
         reducedMotion: 'reduce',
+        ignoreHTTPSErrors: trustsAll,
       });
       contexts.push(context);
       watch(context, new Set([origin, ...origins]), complain);

@@ -85,7 +85,7 @@ export async function startIssuer(redirectUris: string[], more: Configuration = 
     conformIdTokenClaims: false,
     claims: {
       openid: ['sub', 'sid'],
-      profile: ['name', 'preferred_username', 'groups', 'realm_access', 'roles', 'hasgroups', '_claim_names'],
+      profile: ['name', 'preferred_username', 'groups', 'realm_access', 'roles', 'hasgroups', '_claim_names', 'hd'],
       email: ['email'],
     },
     findAccount: (_context, sub) => ({
@@ -137,9 +137,9 @@ export async function startIssuer(redirectUris: string[], more: Configuration = 
   return issuer;
 }
 
-/** The page that asks whether to sign out; the browser of the tests sends its form. */
+/** The page that asks whether to sign out. */
 function confirmLogout(context: { body: unknown }, form: string): void {
-  context.body = form;
+  context.body = `<!doctype html>${form}<button form="op.logoutForm" name="logout" value="yes">Yes, sign out</button>`;
 }
 
 async function forward(
@@ -149,6 +149,11 @@ async function forward(
   response: ServerResponse,
 ): Promise<void> {
   const path = (request.url ?? '').replace(/\?.*/, '');
+  // Browsers ask for it.
+  if (path === '/favicon.ico') {
+    response.writeHead(204).end();
+    return;
+  }
   issuer.requests.push(`${request.method} ${path}`);
   const chunks: Uint8Array[] = [];
   for await (const chunk of request) chunks.push(chunk as Uint8Array);

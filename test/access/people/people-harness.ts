@@ -34,12 +34,14 @@ export interface PeopleSetup {
   signIn(browser?: Browser, query?: string): Promise<{ browser: Browser; visited: Visited }>;
   /** Another process on the same database, with its own port and the same address for browsers. */
   startAnother(environment?: Record<string, string>): Promise<TestService>;
+  /** Signs somebody in at another process, which has these settings. @returns the roles, or the status of a refusal */
+  signInWith(environment: Record<string, string>, claims: object): Promise<unknown>;
 }
 
 const roles = { admins: 'administrator', devs: 'editor', ops: 'operator', readers: 'viewer' };
 
 /** The settings of a service that people sign in to. */
-function oidcEnvironment(port: number, issuer: string): Record<string, string> {
+export function oidcEnvironment(port: number, issuer: string): Record<string, string> {
   return {
     PORT: String(port),
     PUBLIC_URL: `http://127.0.0.1:${port}`,
@@ -77,6 +79,21 @@ export function setUpPeople(
       const other = await startAnother(setup.service, { ...settings, PORT: '0', ...more }, options);
       others.push(other);
       return other;
+    },
+    async signInWith(environment, claims) {
+      setup.issuer.account = { sub: 'pointed', name: 'P', ...claims };
+      const other = await setup.startAnother(environment);
+      const browser = setup.browser();
+      const callback = await browser.open(`${other.url}/oidc/sign-in`, /\/oidc\/callback/);
+      // Both processes have one address behind a load balancer. Here the browser changes ports, and keeps its cookie.
+      const cookies = browser.cookies.get(other.url) ?? new Map<string, string>();
+      const at = callback.url.replace(setup.service.url, other.url);
+      browser.cookies.set(other.url, cookies);
+      const { status } = await browser.open(at, /\/dashboard/);
+      if (status !== 303) return status;
+      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+      const headers = { 'sec-fetch-site': 'same-origin', cookie };
+      return (await other.call('GET', '/api/v1/whoami', { key: null, headers })).body.roles as unknown;
     },
   };
   beforeAll(async () => {

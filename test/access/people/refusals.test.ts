@@ -75,21 +75,7 @@ describe('the roles of a person', () => {
   });
 
   it('follow from a JSON pointer or an exact name, and a default role', async () => {
-    const signInWith = async (environment: Record<string, string>, account: object): Promise<unknown> => {
-      setup.issuer.account = { sub: 'pointed', name: 'P', ...account };
-      const other = await setup.startAnother(environment);
-      const browser = setup.browser();
-      const callback = await browser.open(`${other.url}/oidc/sign-in`, /\/oidc\/callback/);
-      // Both processes have one address behind a load balancer. Here the browser changes ports, and keeps its cookie.
-      const cookies = browser.cookies.get(other.url) ?? new Map<string, string>();
-      const at = callback.url.replace(setup.service.url, other.url);
-      browser.cookies.set(other.url, cookies);
-      const { status } = await browser.open(at, /\/dashboard/);
-      if (status !== 303) return status;
-      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-      const headers = { 'sec-fetch-site': 'same-origin', cookie };
-      return (await other.call('GET', '/api/v1/whoami', { key: null, headers })).body.roles as unknown;
-    };
+    const { signInWith } = setup;
     const pointer = { OIDC_ROLES_CLAIM: '/realm_access/roles' };
     expect(await signInWith(pointer, { realm_access: { roles: ['ops'] } })).toEqual(['operator']);
     expect(await signInWith(pointer, { realm_access: { __proto__: ['ops'] } })).toBe(403);

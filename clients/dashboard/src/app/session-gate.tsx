@@ -1,13 +1,13 @@
 import { Button, Center, Group, Loader, Modal, Paper, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { AuthenticationError } from 'prompt-gateway-client';
-import { useEffect, useMemo, useState, type ReactNode } from 'react';
+import { useEffect, useEffectEvent, useMemo, useState, type ReactNode } from 'react';
 import { ProblemAlert } from '../shared/problem-alert.tsx';
 import { useTexts } from '../shared/texts.tsx';
 import { basePath, gateway } from './gateway.ts';
 import { Product } from './product.tsx';
 import { every } from './query-client.ts';
-import { deleteSession, onSignedOutElsewhere, type CurrentKey, type OpenedSession } from './session.ts';
+import { deleteSession, onSessionElsewhere, type CurrentKey, type OpenedSession } from './session.ts';
 import { SessionContext } from './session-context.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
@@ -20,8 +20,8 @@ export function SessionGate({ opened, children }: { opened: OpenedSession; child
 
   useEffect(
     () =>
-      onSignedOutElsewhere(() => {
-        setKey(undefined);
+      onSessionElsewhere((change) => {
+        if (change === 'signed-out') setKey(undefined);
       }),
     [],
   );
@@ -103,6 +103,15 @@ function LostSession({
     if (key.id !== currentKey.id) queryClient.removeQueries({ type: 'inactive' });
     void queryClient.invalidateQueries();
   };
+  const takeOver = useEffectEvent(() => {
+    void gateway.apiKeys.getCurrent().then(signedIn, () => undefined);
+  });
+  useEffect(() => {
+    if (!isLost) return undefined;
+    return onSessionElsewhere((change) => {
+      if (change === 'signed-in') takeOver();
+    });
+  }, [isLost]);
 
   return (
     <Modal
@@ -116,7 +125,7 @@ function LostSession({
     >
       <Stack>
         <Text>{texts.expired}</Text>
-        <SignInForm onSignedIn={signedIn} />
+        <SignInForm isOverPage onSignedIn={signedIn} />
         <Group justify="center">
           <Button variant="subtle" size="compact-sm" onClick={signOut}>
             {texts.signOutInstead}

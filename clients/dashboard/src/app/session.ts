@@ -22,6 +22,11 @@ export type OpenedSession =
 /** Remembers that there was a session. The cookie itself is hidden from scripts, and asking without it is an error. */
 const markKey = 'prompt-gateway-session';
 
+/** The value is new each time, so that other tabs learn of it. */
+function rememberSession(): void {
+  localStorage.setItem(markKey, String(Date.now()));
+}
+
 /**
  * Creates a session. The browser keeps its cookie.
  * @returns the key of the session
@@ -29,14 +34,14 @@ const markKey = 'prompt-gateway-session';
  */
 export async function createSession(credentials: Credentials): Promise<CurrentKey> {
   const { api_key: key } = await gateway.sessions.create(credentials);
-  localStorage.setItem(markKey, 'open');
+  rememberSession();
   return key;
 }
 
-/** Calls back when another tab of the browser ends the session. Returns a function that ends this. */
-export function onSignedOutElsewhere(listener: () => void): () => void {
+/** Calls back when another tab of the browser ends the session, or begins one. Returns a function that ends this. */
+export function onSessionElsewhere(listener: (change: 'signed-out' | 'signed-in') => void): () => void {
   const listen = ({ key, newValue }: StorageEvent): void => {
-    if (key === markKey && newValue === null) listener();
+    if (key === markKey) listener(newValue === null ? 'signed-out' : 'signed-in');
   };
   addEventListener('storage', listen);
   return () => {
@@ -71,7 +76,7 @@ export function takeSignInToken(): string | undefined {
 /** Remembers the session of a person who comes back from the identity provider, which the address says (`#signed-in`). */
 export function takeSignedIn(): void {
   if (location.hash !== '#signed-in') return;
-  localStorage.setItem(markKey, 'open');
+  rememberSession();
   history.replaceState(history.state, '', location.pathname + location.search);
 }
 

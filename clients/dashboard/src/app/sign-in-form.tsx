@@ -1,4 +1,4 @@
-import { Alert, Button, Divider, PasswordInput, Stack } from '@mantine/core';
+import { Alert, Button, Divider, PasswordInput, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
 import { ProblemAlert } from '../shared/problem-alert.tsx';
@@ -16,7 +16,11 @@ interface SignInProps {
   onSignedIn: (key: CurrentKey) => void;
   /** Why the person has to sign in. */
   notice?: string | undefined;
+  /** Whether a page is below, which has to stay as it is. */
+  isOverPage?: boolean;
 }
+
+const newTab = { target: '_blank', rel: 'noopener' };
 
 /** Offers the ways to sign in that the service has. */
 export function SignInForm(props: SignInProps): ReactNode {
@@ -30,9 +34,14 @@ export function SignInForm(props: SignInProps): ReactNode {
   if (oidc === undefined) return <KeyForm {...props} />;
   return (
     <Stack>
-      <Button component="a" href={accountSignInUrl(oidc)} fullWidth>
+      <Button component="a" href={accountSignInUrl(oidc)} {...(props.isOverPage === true && newTab)} fullWidth>
         {texts.withAccount(oidc.name)}
       </Button>
+      {props.isOverPage === true && (
+        <Text size="sm" c="dimmed">
+          {texts.newTab}
+        </Text>
+      )}
       {asksForKey && (
         <>
           <Divider />

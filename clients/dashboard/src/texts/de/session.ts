@@ -7,6 +7,7 @@ export const session: Texts['session'] = {
   keyDescription: 'Der erste Start des Dienstes gibt einen Schlüssel aus. Weitere erstellen Sie unter „API-Schlüssel“.',
   submit: 'Anmelden',
   withAccount: (name: string) => `Anmelden mit ${name}`,
+  newTab: 'Das öffnet einen neuen Tab. Wenn Sie dort angemeldet sind, kehren Sie zu diesem zurück.',
   keyMissing: 'Geben Sie einen API-Schlüssel ein.',
   refused:
     'Dieser Schlüssel ist ungültig: Er ist unbekannt, abgelaufen oder widerrufen. Prüfen Sie, ob Sie ihn vollständig kopiert haben.',

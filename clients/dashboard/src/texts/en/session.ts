@@ -5,6 +5,7 @@ export const session = {
   keyDescription: 'The first start of the service prints a key. Others are created under “API keys”.',
   submit: 'Sign in',
   withAccount: (name: string) => `Sign in with ${name}`,
+  newTab: 'This opens a new tab. When you are signed in there, come back to this one.',
   keyMissing: 'Enter an API key.',
   refused: 'This key is not valid. It is unknown, expired or revoked. Check that you copied all of it.',
   linkRefused: 'This sign-in link is no longer valid. It works once, within ten minutes. Sign in with an API key.',
