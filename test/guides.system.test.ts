@@ -39,7 +39,13 @@ function keyIn(text: string): string {
 
 /** The guides whose commands need nothing but a running service. Those of the others are run below. */
 describe.each([
-  ...['3-upgrade.md', '61-limits-of-keys.md', '62-keys-for-partners.md', '8-stream-answers.md'],
+  ...[
+    '3-upgrade.md',
+    '61-limits-of-keys.md',
+    '62-keys-for-partners.md',
+    '63-sign-in-with-accounts.md',
+    '8-stream-answers.md',
+  ],
   ...[
     '90-invocation-log.md',
     '92-costs.md',

@@ -11,6 +11,7 @@ export const guides: readonly { title: string; place: string }[] = [
   {"title":"Lose a key","place":"#/lose-a-key"},
   {"title":"Limits of keys","place":"#/limits-of-keys"},
   {"title":"Keys for partners","place":"#/keys-for-partners"},
+  {"title":"Sign in with your company's account","place":"#/sign-in-with-your-company-s-account"},
   {"title":"Performance","place":"#/performance"},
   {"title":"Stream answers","place":"#/stream-answers"},
   {"title":"Release a version","place":"#/release-a-version"},
