@@ -96,7 +96,7 @@ const screensOf = () => ({
     '/deliveries',
     `/deliveries/${ids.delivery}`,
   ],
-  Administration: ['/api-keys', '/api-keys/new', `/api-keys/${ids.key}/edit`, '/audit-log', '/nowhere'],
+  Administration: ['/api-keys', '/api-keys/new', `/api-keys/${ids.key}/edit`, '/people', '/audit-log', '/nowhere'],
 });
 
 describe('every screen', () => {

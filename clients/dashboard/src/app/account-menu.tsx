@@ -1,6 +1,7 @@
 import { Menu, Text, UnstyledButton, useMantineColorScheme, type MantineColorScheme } from '@mantine/core';
 import { IconKeyboard, IconLogout, IconSelector, IconUserCircle } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { useRoleNames } from '../shared/role-names.ts';
 import { useLanguage, useTexts } from '../shared/texts.tsx';
 import { languages } from '../texts/languages.ts';
 import { useSession } from './session-context.ts';
@@ -14,6 +15,7 @@ export function AccountMenu({ onShortcuts }: { onShortcuts: () => void }): React
   const { key, signOut } = useSession();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const { language, choose } = useLanguage();
+  const roleNames = useRoleNames();
   return (
     // Within the navigation, which is a landmark.
     <Menu position="top-start" width={216} withinPortal={false} withInitialFocusPlaceholder={false}>
@@ -27,6 +29,17 @@ export function AccountMenu({ onShortcuts }: { onShortcuts: () => void }): React
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
+        {key.roles !== undefined && (
+          <>
+            <Menu.Label component="div">
+              <Text size="sm" fw={500} c="var(--mantine-color-text)" style={{ overflowWrap: 'anywhere' }}>
+                {key.name}
+              </Text>
+              {roleNames(key.roles)}
+            </Menu.Label>
+            <Menu.Divider />
+          </>
+        )}
         <Menu.Label>{texts.colorScheme}</Menu.Label>
         <Menu.RadioGroup
           value={colorScheme}

@@ -11,6 +11,7 @@ import {
   IconReceipt,
   IconTag,
   IconTruckDelivery,
+  IconUsers,
   IconWebhook,
   type Icon,
 } from '@tabler/icons-react';
@@ -64,6 +65,7 @@ export const navigation: readonly NavigationEntry[] = [
     scope: 'integrations:read',
   },
   { group: 'administration', to: '/api-keys', text: 'apiKeys', key: 'k', icon: IconKey, scope: 'keys:manage' },
+  { group: 'administration', to: '/people', text: 'people', key: 'u', icon: IconUsers, scope: 'people:manage' },
   { group: 'administration', to: '/audit-log', text: 'auditLog', key: 'a', icon: IconHistory, scope: 'audit:read' },
 ];
 

@@ -9,6 +9,7 @@ import { invocationsRoutes } from '../screens/invocations/routes.ts';
 import { locationsRoutes } from '../screens/locations/routes.ts';
 import { ordersRoutes } from '../screens/orders/routes.ts';
 import { overviewRoutes } from '../screens/overview/routes.ts';
+import { peopleRoutes } from '../screens/people/routes.ts';
 import { productsRoutes } from '../screens/products/routes.ts';
 import { promptsRoutes } from '../screens/prompts/routes.ts';
 import { providersRoutes } from '../screens/providers/routes.ts';
@@ -35,6 +36,7 @@ export const router = createRouter({
     ...replaysRoutes,
     ...deliveriesRoutes,
     ...apiKeysRoutes,
+    ...peopleRoutes,
     ...auditLogRoutes,
   ]),
   basepath: basePath,

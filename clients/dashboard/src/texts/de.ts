@@ -1,5 +1,4 @@
 import { apiKeys } from './de/api-keys.ts';
-import { auditLog } from './de/audit-log.ts';
 import { costs } from './de/costs.ts';
 import { deliveries } from './de/deliveries.ts';
 import { integrations } from './de/integrations.ts';
@@ -37,5 +36,4 @@ export const de: Texts = {
   replays,
   deliveries,
   apiKeys,
-  auditLog,
 };

@@ -1,5 +1,4 @@
 import { apiKeys } from './en/api-keys.ts';
-import { auditLog } from './en/audit-log.ts';
 import { costs } from './en/costs.ts';
 import { deliveries } from './en/deliveries.ts';
 import { integrations } from './en/integrations.ts';
@@ -36,7 +35,6 @@ export const en = {
   replays,
   deliveries,
   apiKeys,
-  auditLog,
 };
 
 /** The texts of one language. A language is a file that exports an object of this type. */

@@ -106,6 +106,19 @@ export const lists: readonly NamedList[] = [
       })),
   },
   {
+    key: 'people',
+    scopes: ['people:manage'],
+    read: async (options) =>
+      (await gateway.people.list(readAtMost, options)).data.map(({ id, name, email }) => ({
+        kind: 'people',
+        page: 'people',
+        id,
+        name,
+        detail: email,
+        target: { to: '/people/$id', params: { id } },
+      })),
+  },
+  {
     key: 'locations',
     scopes: ['catalog:read'],
     read: async (options) =>

@@ -10,8 +10,10 @@ import { FilterBar, useFilters } from '../../shared/filters.tsx';
 import { TextLink } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
 import { Time } from '../../shared/time.tsx';
-import { useTexts } from '../../shared/texts.tsx';
+import { useOwnTexts, useTexts } from '../../shared/texts.tsx';
+import { useAuthors } from '../../shared/use-authors.ts';
 import { useList } from '../../shared/use-list.ts';
+import { auditLog } from '../../texts/audit-log.ts';
 import { ChangeList } from './change-list.tsx';
 import { ResourceLink } from './resource-link.tsx';
 import { resourceTypes } from './resource-types.ts';
@@ -22,9 +24,11 @@ const route = getRouteApi('/audit-log');
 
 /** Who changed what, the newest first. */
 export function AuditLogScreen(): ReactNode {
-  const { auditLog: texts, shared } = useTexts();
+  const texts = useOwnTexts(auditLog);
+  const { shared } = useTexts();
   const search = route.useSearch();
   const filters = useFilters(search);
+  const authors = useAuthors();
   const list = useList({
     queryKey: ['audit-log', search],
     load: (position, options) => gateway.auditLog.list({ ...search, ...position }, options),
@@ -42,7 +46,9 @@ export function AuditLogScreen(): ReactNode {
             options: resourceTypes.map((value) => ({ value, label: texts.types[value] })),
           },
           { name: 'resource_id', label: texts.resourceId },
-          { name: 'author_id', label: texts.keyId },
+          authors === undefined
+            ? { name: 'author_id', label: texts.authorId }
+            : { name: 'author_id', label: texts.author, options: authors },
           { name: 'request_id', label: shared.requestId },
           { name: 'since', label: shared.filters.from, isTime: true },
           { name: 'until', label: shared.filters.until, isTime: true },
@@ -67,7 +73,7 @@ export function AuditLogScreen(): ReactNode {
 }
 
 function useColumns(): Column<AuditRecord>[] {
-  const { auditLog: texts } = useTexts();
+  const texts = useOwnTexts(auditLog);
   const operations: Record<string, string> = texts.operations;
   return [
     {

@@ -1,7 +1,8 @@
 import { Stack, Text } from '@mantine/core';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
-import { useTexts } from '../../shared/texts.tsx';
+import { useOwnTexts, useTexts } from '../../shared/texts.tsx';
+import { auditLog } from '../../texts/audit-log.ts';
 import { ChangedValue } from './changed-value.tsx';
 
 /** Members that are shown. Of a new or deleted resource the name is enough, if it has one. */
@@ -9,7 +10,8 @@ const shownMembers = 4;
 
 /** What a record says was different. */
 export function ChangeList({ record }: { record: Schemas['AuditRecord'] }): ReactNode {
-  const { auditLog: texts, shared } = useTexts();
+  const texts = useOwnTexts(auditLog);
+  const { shared } = useTexts();
   const { before, after, withheld = [] } = record;
   const names = Object.keys({ ...before, ...after });
   const isEdit = before !== undefined && after !== undefined;
@@ -38,7 +40,7 @@ export function ChangeList({ record }: { record: Schemas['AuditRecord'] }): Reac
 
 /** What one member was and is. */
 function Change({ record, name }: { record: Schemas['AuditRecord']; name: string }): ReactNode {
-  const { auditLog: texts } = useTexts();
+  const texts = useOwnTexts(auditLog);
   const was = record.before?.[name];
   const is = record.after?.[name];
   if (name === 'labels' && record.cut?.includes(name) !== true) return <Labels was={was} is={is} />;
@@ -56,7 +58,7 @@ function Change({ record, name }: { record: Schemas['AuditRecord']; name: string
 
 /** Where each label was and is. */
 function Labels({ was, is }: { was: unknown; is: unknown }): ReactNode {
-  const { labelChange: texts } = useTexts().auditLog;
+  const { labelChange: texts } = useOwnTexts(auditLog);
   const before = new Map<string, unknown>(Object.entries(Object(was)));
   const after = new Map<string, unknown>(Object.entries(Object(is)));
   return [...new Set([...before.keys(), ...after.keys()])]

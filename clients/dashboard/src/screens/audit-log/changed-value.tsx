@@ -2,8 +2,10 @@ import { Code } from '@mantine/core';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import type { Format } from '../../shared/format.ts';
-import { useFormat, useTexts } from '../../shared/texts.tsx';
+import { useFormat, useOwnTexts } from '../../shared/texts.tsx';
+import { useRoleNames } from '../../shared/role-names.ts';
 import { useLocations } from '../../shared/use-locations.ts';
+import { auditLog } from '../../texts/audit-log.ts';
 import { LimitList } from '../api-keys/limit-list.tsx';
 import { BudgetScope } from '../costs/budgets/budget-scope.tsx';
 import { useCategories } from '../products/use-categories.ts';
@@ -16,7 +18,8 @@ type Record_ = Schemas['AuditRecord'];
 /** The value of a member, as people say it: amounts with their currency, names in place of ids. Others are shown as JSON. */
 export function ChangedValue({ record, name, value }: { record: Record_; name: string; value: unknown }): ReactNode {
   const format = useFormat();
-  const { perMillion } = useTexts().auditLog;
+  const { perMillion } = useOwnTexts(auditLog);
+  const roleNames = useRoleNames();
   if (record.cut?.includes(name) === true) return <Json value={value} text={(value as { start: string }).start} />;
   switch (`${record.resource_type}.${name}`) {
     case 'budget.scope':
@@ -25,6 +28,8 @@ export function ChangedValue({ record, name, value }: { record: Record_; name: s
       return format.cost(value as Schemas['Cost']);
     case 'api-key.limits':
       return <LimitList limits={value as Schemas['ApiKeyLimits']} />;
+    case 'person.roles':
+      return roleNames(value as string[]);
     case 'integration.location_ids':
     case 'product.location_id':
     case 'category.location_id':

@@ -66,13 +66,14 @@ export function ResourceLink({ record }: { record: Schemas['AuditRecord'] }): Re
 /** Pages of one resource, by the kind of the resource. */
 const pages = new Map<
   string,
-  '/integrations/$id' | '/invocations/$id' | '/locations/$id' | '/categories/$id' | '/products/$id'
+  '/integrations/$id' | '/invocations/$id' | '/locations/$id' | '/categories/$id' | '/products/$id' | '/people/$id'
 >([
   ['integration', '/integrations/$id'],
   ['invocation', '/invocations/$id'],
   ['location', '/locations/$id'],
   ['category', '/categories/$id'],
   ['product', '/products/$id'],
+  ['person', '/people/$id'],
 ]);
 
 function Plain({ id, name }: { id: string; name: string }): ReactNode {

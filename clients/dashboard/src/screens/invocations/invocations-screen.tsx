@@ -12,6 +12,7 @@ import { FilterBar, useFilters } from '../../shared/filters.tsx';
 import { Page } from '../../shared/page.tsx';
 import { Time } from '../../shared/time.tsx';
 import { useFormat, useOwnTexts, useTexts } from '../../shared/texts.tsx';
+import { useAuthors } from '../../shared/use-authors.ts';
 import { rollouts } from '../../texts/rollouts.ts';
 import { useList } from '../../shared/use-list.ts';
 import { InvocationStatus } from './invocation-status.tsx';
@@ -25,7 +26,7 @@ interface Option {
 
 const route = getRouteApi('/invocations');
 type Search = ReturnType<typeof route.useSearch>;
-/** Prompts and keys that the filters offer. */
+/** Prompts that the filter offers. */
 const offered = 500;
 
 /** The invocation log, the newest first. */
@@ -35,7 +36,7 @@ export function InvocationsScreen(): ReactNode {
   const search = route.useSearch();
   const filters = useFilters(search);
   const canReadPrompts = useScope('prompts:read');
-  const canReadKeys = useScope('keys:manage');
+  const authors = useAuthors();
   const list = useList({
     queryKey: [...invocationsKey, 'list', search],
     load: (position, options) => gateway.invocations.list({ ...search, ...position } as never, options),
@@ -48,12 +49,6 @@ export function InvocationsScreen(): ReactNode {
     queryFn: ({ signal }) => gateway.prompts.list({ limit: 100 }, { signal }).toArray({ limit: offered }),
     staleTime: 60_000,
     enabled: canReadPrompts,
-  });
-  const keys = useQuery({
-    queryKey: ['api-keys', 'names'],
-    queryFn: ({ signal }) => gateway.apiKeys.list({ limit: 100 }, { signal }).toArray({ limit: offered }),
-    staleTime: 60_000,
-    enabled: canReadKeys,
   });
   /** Of the rows that are there. */
   const values = (of: (row: Invocation) => string | undefined): Option[] =>
@@ -88,11 +83,7 @@ export function InvocationsScreen(): ReactNode {
           { name: 'label', label: texts.filters.label, options: values(({ label }) => label) },
           { name: 'provider', label: texts.filters.provider, options: values(({ provider }) => provider) },
           { name: 'model', label: texts.columns.model, options: values(({ model }) => model) },
-          canReadKeys && {
-            name: 'author_id',
-            label: texts.columns.key,
-            options: keys.data?.map(({ id, name }) => ({ value: id, label: name })),
-          },
+          authors !== undefined && { name: 'author_id', label: texts.columns.key, options: authors },
           {
             name: 'attempt_provider',
             label: texts.filters.attemptProvider,

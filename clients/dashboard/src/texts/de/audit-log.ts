@@ -1,11 +1,12 @@
-import type { Texts } from '../en.ts';
+import type { auditLog as english } from '../en/audit-log.ts';
 
-export const auditLog: Texts['auditLog'] = {
+export const auditLog: typeof english = {
   title: 'Änderungsprotokoll',
   description: 'Wer in den letzten 400 Tagen was geändert hat. Die Liste aktualisiert sich automatisch.',
   resourceId: 'ID',
-  keyId: 'ID des API-Schlüssels',
-  columns: { operation: 'Änderung', resource: 'Ressource', changes: 'Unterschied', who: 'API-Schlüssel', when: 'Wann' },
+  author: 'Wer',
+  authorId: 'ID der Person oder des API-Schlüssels',
+  columns: { operation: 'Änderung', resource: 'Ressource', changes: 'Unterschied', who: 'Wer', when: 'Wann' },
   types: {
     prompt: 'Prompt',
     dataset: 'Datensatz',
@@ -48,6 +49,9 @@ export const auditLog: Texts['auditLog'] = {
     revokeApiKey: 'API-Schlüssel widerrufen',
     createSession: 'Angemeldet',
     deleteSession: 'Abgemeldet',
+    finishSignIn: 'Mit Konto angemeldet',
+    updatePerson: 'Person geändert',
+    signOutPerson: 'Person überall abgemeldet',
     createLocation: 'Standort erstellt',
     updateLocation: 'Standort geändert',
     createCategory: 'Kategorie erstellt',
@@ -103,6 +107,9 @@ export const auditLog: Texts['auditLog'] = {
     selected_provider: 'Anbieter',
     selected_model: 'Modell',
     tags: 'Tags',
+    email: 'E-Mail',
+    roles: 'Rollen',
+    disabled: 'Gesperrt',
   },
   empty: {
     title: 'Noch keine Änderungen',

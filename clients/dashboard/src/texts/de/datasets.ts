@@ -14,7 +14,7 @@ export const datasets: typeof english = {
     version: 'Version',
     cases: 'Fälle',
     size: 'Größe',
-    author: 'API-Schlüssel',
+    author: 'Von',
     updated: 'Geändert',
   },
   version: (version) => `v${version}`,

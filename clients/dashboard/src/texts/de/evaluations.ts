@@ -129,7 +129,7 @@ export const evaluations: typeof english = {
     cost: 'Kosten',
     costOf: (cost, ceiling) => `${cost} von höchstens ${ceiling}`,
     unknownCost: 'unbekannt',
-    author: 'API-Schlüssel',
+    author: 'Gestartet von',
     created: 'Erstellt',
     finished: 'Beendet',
     invocations: 'Aufrufe',

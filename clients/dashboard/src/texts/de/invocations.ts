@@ -13,7 +13,7 @@ export const invocations: Texts['invocations'] = {
     latency: 'Dauer',
     tokens: 'Tokens',
     cost: 'Kosten',
-    key: 'API-Schlüssel',
+    key: 'Aufrufer',
     created: 'Erstellt',
   },
   filters: {

@@ -84,7 +84,7 @@ export const shared: Texts['shared'] = {
   missingScope: {
     title: 'Nicht erlaubt',
     text: (scope) =>
-      `Ihr API-Schlüssel hat die Berechtigung ${scope} nicht. Melden Sie sich mit einem Schlüssel an, der sie hat.`,
+      `Sie haben die Berechtigung ${scope} nicht. Fragen Sie einen Administrator, oder melden Sie sich mit einem Schlüssel an, der sie hat.`,
   },
   table: {
     rows: (count) => (count === '1' ? '1 Zeile' : `${count} Zeilen`),

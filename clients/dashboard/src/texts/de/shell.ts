@@ -25,9 +25,17 @@ export const shell: Texts['shell'] = {
     integrations: 'Integrationen',
     deliveries: 'Zustellungen',
     apiKeys: 'API-Schlüssel',
+    people: 'Personen',
     auditLog: 'Änderungsprotokoll',
   },
   reference: 'API-Referenz',
+  roles: {
+    viewer: 'Lesen',
+    editor: 'Bearbeiten',
+    releaser: 'Freigeben',
+    operator: 'Betreiben',
+    administrator: 'Administration',
+  },
   account: (name) => `Konto: ${name}`,
   version: (version) => `Version ${version}`,
   colorScheme: 'Darstellung',
@@ -51,6 +59,7 @@ export const shell: Texts['shell'] = {
       providers: 'Anbieter',
       budgets: 'Budget',
       apiKeys: 'API-Schlüssel',
+      people: 'Person',
       integrations: 'Integration',
       locations: 'Standort',
       products: 'Produkt',
@@ -110,6 +119,6 @@ export const shell: Texts['shell'] = {
   },
   nothingAllowed: {
     title: 'Nichts anzuzeigen',
-    text: 'Ihr API-Schlüssel hat keine Berechtigung, die eine Seite dieses Dashboards braucht. Melden Sie sich mit einem anderen Schlüssel an.',
+    text: 'Sie haben keine Berechtigung, die eine Seite dieses Dashboards braucht. Fragen Sie einen Administrator, oder melden Sie sich mit einem anderen Schlüssel an.',
   },
 };

@@ -9,7 +9,7 @@ export const datasets = {
     version: 'Version',
     cases: 'Cases',
     size: 'Size',
-    author: 'API key',
+    author: 'By',
     updated: 'Updated',
   },
   version: (version: number) => `v${version}`,

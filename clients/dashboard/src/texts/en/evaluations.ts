@@ -131,7 +131,7 @@ export const evaluations = {
     cost: 'Cost',
     costOf: (cost: string, ceiling: string) => `${cost} of at most ${ceiling}`,
     unknownCost: 'unknown',
-    author: 'API key',
+    author: 'Started by',
     created: 'Created',
     finished: 'Ended',
     invocations: 'Invocations',

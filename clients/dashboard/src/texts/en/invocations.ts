@@ -10,7 +10,7 @@ export const invocations = {
     latency: 'Latency',
     tokens: 'Tokens',
     cost: 'Cost',
-    key: 'API key',
+    key: 'Caller',
     created: 'Created',
   },
   filters: {

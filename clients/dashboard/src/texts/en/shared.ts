@@ -35,7 +35,8 @@ export const shared = {
   },
   missingScope: {
     title: 'Not allowed',
-    text: (scope: string) => `Your API key does not have the scope ${scope}. Sign in with a key that has it.`,
+    text: (scope: string) =>
+      `You do not have the scope ${scope}. Ask an administrator, or sign in with a key that has it.`,
   },
   table: {
     rows: (count: string) => (count === '1' ? '1 row' : `${count} rows`),

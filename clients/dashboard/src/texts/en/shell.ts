@@ -23,9 +23,17 @@ export const shell = {
     integrations: 'Integrations',
     deliveries: 'Deliveries',
     apiKeys: 'API keys',
+    people: 'People',
     auditLog: 'Audit log',
   },
   reference: 'API reference',
+  roles: {
+    viewer: 'Viewer',
+    editor: 'Editor',
+    releaser: 'Releaser',
+    operator: 'Operator',
+    administrator: 'Administrator',
+  },
   account: (name: string) => `Account: ${name}`,
   version: (version: string) => `Version ${version}`,
   colorScheme: 'Appearance',
@@ -49,6 +57,7 @@ export const shell = {
       providers: 'Provider',
       budgets: 'Budget',
       apiKeys: 'API key',
+      people: 'Person',
       integrations: 'Integration',
       locations: 'Location',
       products: 'Product',
@@ -107,6 +116,6 @@ export const shell = {
   },
   nothingAllowed: {
     title: 'Nothing to show',
-    text: 'Your API key has no scope that a page of this dashboard needs. Sign in with another key.',
+    text: 'You have no scope that a page of this dashboard needs. Ask an administrator, or sign in with another key.',
   },
 };

@@ -1,0 +1,2 @@
+/** Keys of what these screens read. A change invalidates `peopleKey`, and with it everything below. */
+export const peopleKey = ['people'] as const;

@@ -1,0 +1,51 @@
+export const people = {
+  title: 'People',
+  description:
+    'Everybody who has signed in with their own account. Names and roles come from the identity provider at each sign-in.',
+  columns: {
+    name: 'Name',
+    email: 'E-mail',
+    roles: 'Roles',
+    status: 'Status',
+    first: 'First sign-in',
+    last: 'Last sign-in',
+  },
+  statuses: { enabled: 'Enabled', disabled: 'Disabled' },
+  you: 'You',
+  empty: {
+    title: 'Nobody has signed in yet',
+    text: 'People appear here when they sign in with their account. The setting OIDC_ISSUER names the identity provider that knows them.',
+  },
+  facts: 'Person',
+  issuer: 'Issuer',
+  subject: 'ID at the issuer',
+  id: 'ID',
+  activity: 'What this person did',
+  changes: 'Changes in the audit log',
+  invocations: 'Invocations',
+  keys: {
+    title: 'API keys made by this person',
+    empty: 'None.',
+    noScope: 'To see them, you need the scope keys:manage.',
+    stay: 'They stay valid when the person is disabled, because services can depend on them.',
+  },
+  disable: {
+    action: 'Disable',
+    title: (name: string) => `Disable ${name}?`,
+    text: 'The person can no longer sign in, and all their sessions end within 5 seconds. API keys that the person made stay valid; revoke them below if they must not.',
+    done: (name: string) => `${name} is disabled.`,
+    own: 'This is you. You are signed out at once.',
+  },
+  enable: {
+    action: 'Enable',
+    title: (name: string) => `Enable ${name}?`,
+    text: 'The person can sign in again, with the roles that the identity provider gives them then.',
+    done: (name: string) => `${name} can sign in again.`,
+  },
+  signOut: {
+    action: 'Sign out everywhere',
+    title: (name: string) => `Sign ${name} out everywhere?`,
+    text: 'All sessions of the person end within 5 seconds. The person can sign in again.',
+    done: (name: string) => `${name} is signed out.`,
+  },
+};
