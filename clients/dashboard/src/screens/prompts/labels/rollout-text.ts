@@ -1,9 +1,9 @@
 import type { Schemas } from 'prompt-gateway-client';
 import type { Format } from '../../../shared/format.ts';
-import type { rollouts } from '../../../texts/rollouts.ts';
-import type { Rollout } from './rollout-queries.ts';
+import type { rollouts } from '../../../texts/en/rollouts.ts';
 
-type Texts = (typeof rollouts)['en'];
+type Texts = typeof rollouts;
+type Rollout = Schemas['Rollout'];
 type Arm = Schemas['RolloutArm'];
 
 /** What happens next, or why it has ended. */
