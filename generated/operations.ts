@@ -7250,6 +7250,12 @@ export const operationTable = {
         "required": false
       },
       {
+        "name": "author_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "limit",
         "in": "query",
         "type": "integer",
@@ -7761,6 +7767,52 @@ export const operationTable = {
       "person-not-found",
       "not-acceptable",
       "edit-conflict",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "revokePersonKeys": {
+    "method": "POST",
+    "path": "/api/v1/people/{id}/revoke-keys",
+    "scope": "people:manage",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "read-only",
+      "beyond-limits",
+      "person-not-found",
+      "not-acceptable",
       "rate-limited",
       "too-much-in-progress",
       "too-much-kept",

@@ -222,6 +222,8 @@ export function createApp(dependencies: AppDependencies): App {
     adminKey: config.security.adminApiKey,
     refusedKeysLimit: config.http.refusedKeysLimit,
     version,
+    // Made below.
+    requirePerson: (id) => people.get(id),
     log,
   });
   const { apiKeys, authentication, refusedKeys } = apiKeyFeature;
@@ -334,7 +336,7 @@ export function createApp(dependencies: AppDependencies): App {
   const evaluationFeature = createEvaluationFeature(
     {
       ...basis,
-      ...{ authentication, prompts, datasets, planner, generator, checker: generation.checker, providers },
+      ...{ authentication, people, prompts, datasets, planner, generator, checker: generation.checker, providers },
       ...{ invocations, prices, budgets: budgets.budgets, blobs, metrics, log, memory, keptBytes, timeoutMs },
     },
     dependencies.evaluationTimes,

@@ -241,7 +241,9 @@ function createSteps(
     const { id, family } = principal;
     progress.principal = principal;
     if (row.needsKey) {
-      if (row.scope !== null && !principal.scopes.has(row.scope as Scope)) throw insufficientScope(row.scope);
+      if (row.scope !== null && !principal.scopes.has(row.scope as Scope)) {
+        throw insufficientScope(row.scope, principal.kind);
+      }
       progress.headers = rateLimiter.count(id, principal.reach?.rates);
       // No answer of an operation that needs a key is cached.
       if (principal.renewedCookie !== undefined) progress.headers['set-cookie'] = principal.renewedCookie;

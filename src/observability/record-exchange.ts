@@ -63,7 +63,7 @@ function fieldsOf(exchange: Exchange): Record<string, unknown> {
     status: answer.status,
     ms: Math.round(milliseconds * 10) / 10,
   };
-  if (principal !== undefined) fields['key_id'] = principal.id;
+  if (principal !== undefined) fields[`${principal.kind}_id`] = principal.id;
   if (address !== undefined) fields['address'] = address;
   const traceparent = traceparentOf(exchange.requestHeaders);
   if (traceparent !== undefined) fields['traceparent'] = traceparent;

@@ -225,6 +225,7 @@ describe('the methods', () => {
     expect((await gateway.people.get(person.id)).name).toBe('Ada');
     expect((await gateway.people.update(person.id, { disabled: true })).disabled).toBe(true);
     expect((await gateway.people.signOut(person.id)).id).toBe(person.id);
+    expect(await gateway.people.revokeKeys(person.id)).toEqual({ revoked: 0 });
     expect((await gateway.people.listRoles()).data.map(({ name }) => name)).toContain('editor');
     const [revoked] = (await gateway.auditLog.list({ resource_id: id })).data;
     expect(revoked).toMatchObject({ operation: 'revokeApiKey', author: { name: 'administrator' } });

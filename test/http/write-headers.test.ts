@@ -80,7 +80,12 @@ const unrepeatable: readonly OperationId[] = ['createApiKey'];
 /** A repetition finds what the first request stored, and changes nothing. */
 const comparing: readonly OperationId[] = ['importPrompts', 'addDatasetCases'];
 /** Erases what has no ETag, or ends what also ends by itself. */
-const withoutTag: readonly OperationId[] = ['deleteInvocationContent', 'cancelEvaluation', 'signOutPerson'];
+const withoutTag: readonly OperationId[] = [
+  'deleteInvocationContent',
+  'cancelEvaluation',
+  'signOutPerson',
+  'revokePersonKeys',
+];
 /** Changes nothing. */
 const withoutEffect: readonly OperationId[] = ['renderPrompt'];
 /** Sets or removes the cookie of a browser: no harm is done when they are repeated. */

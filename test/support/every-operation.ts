@@ -1,7 +1,7 @@
 import type { OperationId } from '../../generated/operations.ts';
 import { checkAnswer } from './contract-check.ts';
 import { recordAnswer } from './recorded-answers.ts';
-import { insertPerson } from './person.ts';
+import { insertKeyOf, insertPerson } from './person.ts';
 import type { CallOptions, TestService } from './service.ts';
 import { until } from './until.ts';
 
@@ -86,6 +86,8 @@ async function createFixture(service: TestService): Promise<Fixture> {
   }
   const place = { name: 'Harbour', currency: 'EUR', time_zone: 'UTC', fiscal_day_end: '00:00' };
   await create('/api/v1/prompts', { ...body, name: 'Imported' });
+  const person = await insertPerson(service);
+  await insertKeyOf(service, person);
   const invoke = async (): Promise<string> => {
     const { headers } = await service.call('POST', `/api/v1/prompts/${prompt}/invoke`, { body: {} });
     return headers['x-invocation-id'] ?? '';
@@ -142,7 +144,7 @@ async function createFixture(service: TestService): Promise<Fixture> {
     erased: await invoke(),
     key: await create('/api/v1/api-keys', { name: 'doomed', scopes: ['keys:manage'] }),
     secret: await service.createKey('prompts:read'),
-    person: (await insertPerson(service)).id,
+    person: person.id,
   };
 }
 
@@ -278,6 +280,7 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     getPerson: { method: 'GET', path: `${people}/${fixture.person}` },
     updatePerson: { method: 'PATCH', path: `${people}/${fixture.person}`, body: { disabled: true } },
     signOutPerson: { method: 'POST', path: `${people}/${fixture.person}/sign-out` },
+    revokePersonKeys: { method: 'POST', path: `${people}/${fixture.person}/revoke-keys` },
     getCurrentApiKey: { method: 'GET', path: '/api/v1/whoami' },
     listApiKeys: { method: 'GET', path: '/api/v1/api-keys' },
     getApiKey: { method: 'GET', path: `/api/v1/api-keys/${key}` },

@@ -12,12 +12,23 @@ import { defined } from '../../base/runtime/objects.ts';
 type Schemas = components['schemas'];
 type ApiKeyOperations = Pick<
   OperationHandlers,
-  'getCurrentApiKey' | 'createApiKey' | 'listApiKeys' | 'getApiKey' | 'updateApiKey' | 'revokeApiKey'
+  | 'getCurrentApiKey'
+  | 'createApiKey'
+  | 'listApiKeys'
+  | 'getApiKey'
+  | 'updateApiKey'
+  | 'revokeApiKey'
+  | 'revokePersonKeys'
 >;
 
 const path = '/api/v1/api-keys';
 
-export function apiKeyOperations(apiKeys: ApiKeys, version: string): ApiKeyOperations {
+/** @param requirePerson throws unless there is a person with this id */
+export function apiKeyOperations(
+  apiKeys: ApiKeys,
+  version: string,
+  requirePerson: (id: string) => Promise<unknown>,
+): ApiKeyOperations {
   const toApiKey = (key: StoredApiKey): Schemas['ApiKey'] => represent(key, apiKeys.statusOf(key));
   /** The last use is written without incrementing the revision, and a key expires by itself. */
   const etagOf = (key: StoredApiKey): string =>
@@ -38,7 +49,7 @@ export function apiKeyOperations(apiKeys: ApiKeys, version: string): ApiKeyOpera
     async getCurrentApiKey({ context: { principal } }) {
       return { status: 200, body: currentApiKey(principal, await apiKeys.describe(principal), version) };
     },
-    listApiKeys: (input) => answerPage(input, () => apiKeys.list(input.query.status), toApiKey),
+    listApiKeys: (input) => answerPage(input, () => apiKeys.list(input.query.status, input.query.author_id), toApiKey),
     async getApiKey({ path: { id } }) {
       const key = await apiKeys.get(id);
       return { status: 200, headers: { ETag: etagOf(key) }, body: toApiKey(key) };
@@ -49,6 +60,10 @@ export function apiKeyOperations(apiKeys: ApiKeys, version: string): ApiKeyOpera
         ifMatchRevision(headers['If-Match'], present) && requireUnchanged(fixed, toApiKey(present));
       const key = await apiKeys.change(id, apiKeyFields.readChange(body), precondition, context);
       return { status: 200, headers: { ETag: etagOf(key) }, body: toApiKey(key) };
+    },
+    async revokePersonKeys({ path: { id }, context }) {
+      await requirePerson(id);
+      return { status: 200, body: { revoked: await apiKeys.revokeOfPerson(id, context) } };
     },
     async revokeApiKey({ path: { id }, query: { descendants = 'keep' }, headers, context }) {
       const precondition = (present: StoredApiKey): boolean => ifMatchRevision(headers['If-Match'], present);

@@ -11,21 +11,27 @@ export interface ApiKeyStore {
   /** False if a key with this id already exists. @param entry undefined for the key that the first start creates */
   insert(key: NewApiKey, entry: AuditEntry | undefined): Promise<boolean>;
   find(id: string): Promise<StoredApiKey | undefined>;
-  /** Newest first. @param status only those that have it at this time */
-  list(status: ApiKeyStatus | undefined, at: Date): Listing<StoredApiKey>;
+  /** Newest first: those that have a status at this time, and that somebody created. */
+  list(
+    filter: { readonly status: ApiKeyStatus | undefined; readonly authorId: string | undefined },
+    at: Date,
+  ): Listing<StoredApiKey>;
   isEmpty(): Promise<boolean>;
   /**
    * Writes name, limits and time of revocation of a changed key, if the stored one still has this revision.
    * @returns the key as stored; `undefined` if another writer was first
    */
   replace(key: StoredApiKey, entry: AuditEntry): Promise<StoredApiKey | undefined>;
-  /** Revokes some of a key's descendants. @returns their ids; empty if all are revoked */
-  revokeDescendants(id: string, at: Date, record: RecordChange): Promise<string[]>;
+  /** Revokes some of those that a key or a person led to. @returns their ids; empty if all are revoked */
+  revokeAll(led: LedBy, at: Date, record: RecordChange): Promise<string[]>;
   /** Number of a key's descendants that are neither revoked nor expired. */
   countActiveDescendants(id: string, at: Date): Promise<number>;
   /** Moves the last use forward; never creates a deleted key again. */
   touch(id: string, at: Date): Promise<void>;
 }
+
+/** The key or the person at the beginning of a chain. */
+export type LedBy = { readonly key: string; readonly person?: never } | { readonly person: string };
 
 /** Creates the record of a change. */
 export type RecordChange = (before: StoredApiKey, after: StoredApiKey) => AuditEntry;
@@ -39,6 +45,8 @@ export const apiKeyIndexes: CollectionIndexes = {
   indexes: [
     { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
     { key: { ancestors: 1, _id: 1 }, name: 'ancestors_1__id_1' },
+    { key: { 'author.id': 1, created_at: -1, _id: 1 }, name: 'author.id_1_created_at_-1__id_1' },
+    { key: { 'person.id': 1, _id: 1 }, name: 'person.id_1__id_1' },
     auditIndex,
   ],
 };
@@ -54,10 +62,10 @@ export function createApiKeyStore(database: PagedDatabase): ApiKeyStore {
   return {
     find: resources.find,
     insert: (key, entry) => resources.insert({ ...key, lastUsedAt: undefined, revokedAt: undefined }, entry),
-    list: (status, at) =>
+    list: ({ status, authorId }, at) =>
       listByTime({
         collection: keys,
-        where: {},
+        where: authorId === undefined ? {} : { 'author.id': authorId },
         time: 'created_at',
         ...(status !== undefined && { rest: having(status, at) }),
       }),
@@ -66,8 +74,9 @@ export function createApiKeyStore(database: PagedDatabase): ApiKeyStore {
     },
     // The time of the last use may be later than that of the copy.
     replace: (key, entry) => resources.replace(key, entry, { only: ['name', 'limits', 'revokedAt'] }),
-    async revokeDescendants(id, at, record) {
-      const active: Filter<ApiKeyDocument> = { ancestors: id, revoked_at: { $exists: false } };
+    async revokeAll(led, at, record) {
+      const chain = led.person === undefined ? { ancestors: led.key } : { 'person.id': led.person };
+      const active: Filter<ApiKeyDocument> = { ...chain, revoked_at: { $exists: false } };
       const found = await read(() => keys.find(active, { limit: revokedAtOnce }).toArray());
       const [first] = found.map(fromDocument);
       if (first === undefined) return [];

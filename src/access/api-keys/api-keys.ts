@@ -7,7 +7,7 @@ import type { Precondition } from '../../base/editing/edits.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Listing } from '../../base/lists/listing.ts';
 import { apiKeyFields, type ApiKeyChange, type ApiKeyStatus, type NewApiKey, type StoredApiKey } from './api-key.ts';
-import type { ApiKeyStore, RecordChange } from './api-key-store.ts';
+import type { ApiKeyStore, LedBy, RecordChange } from './api-key-store.ts';
 import { unauthenticated } from './unauthenticated.ts';
 import { authorOf } from '../../base/limits/principal.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
@@ -64,8 +64,13 @@ export interface ApiKeys {
   describe(acting: ActingKey): Promise<{ readonly expiresAt: Date | undefined; readonly isAdministrator: boolean }>;
   /** @throws {ProblemError} api-key-not-found */
   get(id: string): Promise<StoredApiKey>;
-  /** Newest first. @param status only those that have it now */
-  list(status: ApiKeyStatus | undefined): Listing<StoredApiKey>;
+  /** Newest first. @param status only those that have it now @param authorId only those that this one created */
+  list(status: ApiKeyStatus | undefined, authorId: string | undefined): Listing<StoredApiKey>;
+  /**
+   * Revokes the keys that a person created, and those that they led to.
+   * @returns how many this call has revoked
+   */
+  revokeOfPerson(id: string, author: Author): Promise<number>;
   statusOf(key: StoredApiKey): ApiKeyStatus;
   /**
    * Changes name and limits. No key can change its own limits, or those of a key that led to it.
@@ -170,11 +175,11 @@ export function createApiKeys({ store, allScopes, clock, random, onChanged }: Ap
       (present) => (present.revokedAt === undefined ? { ...present, revokedAt: at } : present),
     );
 
-  const revokeDescendants = async (id: string, author: Author): Promise<number> => {
+  const revokeAll = async (led: LedBy, author: Author): Promise<number> => {
     let count = 0;
     for (;;) {
       const at = clock.now();
-      const revoked = await store.revokeDescendants(id, at, recordBy(author, at));
+      const revoked = await store.revokeAll(led, at, recordBy(author, at));
       if (revoked.length === 0) return count;
       onChanged?.(new Set(revoked));
       count += revoked.length;
@@ -234,7 +239,7 @@ export function createApiKeys({ store, allScopes, clock, random, onChanged }: Ap
     async get(id) {
       return (await store.find(id)) ?? missing();
     },
-    list: (status) => store.list(status, clock.now()),
+    list: (status, authorId) => store.list({ status, authorId }, clock.now()),
     statusOf({ revokedAt, expiresAt }) {
       if (revokedAt !== undefined) return 'revoked';
       return expiresAt !== undefined && expiresAt <= clock.now() ? 'expired' : 'active';
@@ -255,6 +260,7 @@ export function createApiKeys({ store, allScopes, clock, random, onChanged }: Ap
       onChanged?.(new Set([id]));
       return key;
     },
+    revokeOfPerson: (id, author) => revokeAll({ person: id }, author),
     async revoke(id, descendants, precondition, author) {
       const revoker = author.principal;
       const stored = await readActing(revoker);
@@ -264,7 +270,7 @@ export function createApiKeys({ store, allScopes, clock, random, onChanged }: Ap
       }
       const key = await revokeOne(id, author, clock.now(), precondition);
       onChanged?.(new Set([id]));
-      const revokedDescendants = descendants === 'revoke' ? await revokeDescendants(id, author) : 0;
+      const revokedDescendants = descendants === 'revoke' ? await revokeAll({ key: id }, author) : 0;
       return { key, revokedDescendants, activeDescendants: await store.countActiveDescendants(id, clock.now()) };
     },
   };

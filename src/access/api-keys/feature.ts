@@ -17,12 +17,14 @@ export interface ApiKeyFeatureOptions {
   /** Undefined if refused keys are not limited. */
   readonly refusedKeysLimit: RefusedKeysPolicy | undefined;
   readonly version: string;
+  /** Throws unless there is a person with this id. */
+  readonly requirePerson: (id: string) => Promise<unknown>;
   readonly log: Logger;
 }
 
 export function createApiKeyFeature(
   { database, clock, random }: Basis,
-  { adminKey, refusedKeysLimit, version, log }: ApiKeyFeatureOptions,
+  { adminKey, refusedKeysLimit, version, requirePerson, log }: ApiKeyFeatureOptions,
 ) {
   const store = createApiKeyStore(database);
   const refusedKeys = createRefusedKeys(refusedKeysLimit);
@@ -43,5 +45,5 @@ export function createApiKeyFeature(
     allScopes,
     onChanged: authentication.forget,
   });
-  return { store, apiKeys, authentication, refusedKeys, operations: apiKeyOperations(apiKeys, version) };
+  return { store, apiKeys, authentication, refusedKeys, operations: apiKeyOperations(apiKeys, version, requirePerson) };
 }

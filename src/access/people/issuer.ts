@@ -81,15 +81,15 @@ export function createIssuer(options: IssuerOptions): Issuer {
         readonly until: number;
       }
     | undefined;
-  /** How far the clock of this service is ahead, by the `Date` of the last answer, in milliseconds. */
+  /** How far the clock of this service is ahead, by the `Date` of the last answer to a POST, in milliseconds. */
   let ahead: number | undefined;
 
   const fetch: openidClient.CustomFetch = async (url, { method, headers, body, signal }) => {
     const text = body instanceof URLSearchParams ? body.toString() : (body as string | null | undefined);
     const answer = await options.fetch(url, { method, headers, body: text ?? null, signal: signal ?? null });
     const date = Date.parse(answer.headers.get('date') ?? '');
-    // A date has whole seconds.
-    if (!Number.isNaN(date)) ahead = clock.now().getTime() - (date + 500);
+    // A date has whole seconds. What a cache answers has the date of an earlier answer.
+    if (method === 'POST' && !Number.isNaN(date)) ahead = clock.now().getTime() - (date + 500);
     const content = await answer.arrayBuffer();
     return new Response(content.byteLength === 0 ? null : content, {
       status: answer.status,
@@ -132,8 +132,10 @@ export function createIssuer(options: IssuerOptions): Issuer {
   /** The keys for logout tokens. Everybody can send one with an unknown key, so they are not read each time. */
   const createKeys = async (configuration: openidClient.Configuration): Promise<Keys> => {
     const library = await import('jose');
+    const { jwks_uri: address = '' } = configuration.serverMetadata();
+    if (!URL.canParse(address)) throw issuerAway(name, 'the issuer does not say where its keys are');
     let readAt = -Infinity;
-    const get = library.createRemoteJWKSet(new URL(configuration.serverMetadata().jwks_uri ?? ''), {
+    const get = library.createRemoteJWKSet(new URL(address), {
       timeoutDuration: timeoutSeconds * 1_000,
       async [library.customFetch](url, { headers, signal, ...rest }) {
         if (clock.monotonic() - readAt < pauseMs) throw new Error('the keys were read a moment ago');

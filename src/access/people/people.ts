@@ -53,6 +53,8 @@ export interface People {
     confirmed: ConfirmedSignIn,
     request: SignInRequest,
   ): Promise<{ readonly person: Person; readonly session: PersonSession | undefined }>;
+  /** A person without a session, for work that goes on. @throws {ProblemError} unauthenticated if it is disabled */
+  principal(id: string): Promise<Principal>;
   /** The person of a session, at most 5 seconds old. @throws {ProblemError} unauthenticated if the session has ended */
   identify(sessionId: string): Promise<SignedInPerson>;
   /** Ends one session. @returns its ID token, if it is kept; undefined if the session has ended before */
@@ -143,6 +145,11 @@ export function createPeople({ store, roles, secrets, clock, random }: PeopleOpt
     });
   };
 
+  const principalOf = ({ id, name, roles: held }: Person): Omit<SignedInPerson, 'sessionId' | 'sessionEndsAt'> => ({
+    ...{ kind: 'person', id, name, family: id },
+    ...{ scopes: roles.scopesOf(held), roles: held },
+  });
+
   /** Who a session is of, and how long that is known, on the monotonic clock. */
   const current = async (sessionId: string): Promise<{ person: SignedInPerson; until: number }> => {
     for (;;) {
@@ -156,11 +163,8 @@ export function createPeople({ store, roles, secrets, clock, random }: PeopleOpt
       if (before !== changes) continue;
       const isOver = person === undefined || person.disabled || person.epoch !== session.epoch;
       if (isOver || session.endsAt <= clock.now()) throw ended();
-      const { id, name } = person;
-      const scopes = roles.scopesOf(person.roles);
-      const of = { roles: person.roles, sessionId, sessionEndsAt: session.endsAt };
       return {
-        person: { kind: 'person', id, name, family: id, scopes, ...of },
+        person: { ...principalOf(person), sessionId, sessionEndsAt: session.endsAt },
         until: Math.min(ofSession.until, ofPerson.until),
       };
     }
@@ -205,6 +209,11 @@ export function createPeople({ store, roles, secrets, clock, random }: PeopleOpt
       const author = { ...request, principal };
       await store.beginSession(session, auditEntry(author, auditedSession, { at: startedAt, after: { id } }));
       return { person, session };
+    },
+    async principal(id) {
+      const person = await people.get(id).found;
+      if (person === undefined || person.disabled) throw unauthenticated('The person is disabled.');
+      return principalOf(person);
     },
     async identify(sessionId) {
       return (await current(sessionId)).person;

@@ -123,7 +123,7 @@ export function createOpenTelemetry({
           request_id: requestId,
           invocation_id: notes.invocation,
           order_id: notes.order,
-          key_id: principal?.id,
+          ...(principal !== undefined && { [`${principal.kind}_id`]: principal.id }),
           prompt_id: notes.prompt,
           prompt_version: notes.version,
         }),

@@ -70,6 +70,6 @@ describe('the administrator key', () => {
     );
     expect(printed.filter((lines) => lines.length === 1)).toHaveLength(1);
     expect(printed.filter((lines) => lines[1]?.includes('not valid') === true)).toHaveLength(2);
-    expect(await store.list(undefined, new Date()).total()).toBe(1);
+    expect(await store.list({ status: undefined, authorId: undefined }, new Date()).total()).toBe(1);
   });
 });

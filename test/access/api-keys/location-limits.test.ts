@@ -98,6 +98,7 @@ const reactions: Readonly<Record<OperationId, Reaction>> = {
   getPerson: 'refused',
   updatePerson: 'refused',
   signOutPerson: 'refused',
+  revokePersonKeys: 'refused',
   listApiKeys: 'refused',
   getApiKey: 'refused',
   createApiKey: 'own',

@@ -144,6 +144,16 @@ describe('the answer of the issuer', () => {
     expectRefused(await browser.open(callback.href, /\/dashboard/), browser, 400, 'was used before or has expired');
   });
 
+  it('is refused with a code that was used before', async () => {
+    const first = setup.browser();
+    const used = new URL(await untilCallback(first));
+    expect((await first.open(used.href, /\/dashboard/)).status).toBe(303);
+    const browser = setup.browser();
+    const callback = new URL(await untilCallback(browser));
+    callback.searchParams.set('code', used.searchParams.get('code') ?? '');
+    expectRefused(await browser.open(callback.href, /\/dashboard/), browser, 400, 'was used before or has expired');
+  });
+
   it('is refused after 10 minutes', async () => {
     const browser = setup.browser();
     const callback = await untilCallback(browser);
@@ -268,6 +278,27 @@ describe('an issuer that is away', () => {
     }
     clock.advance(5_001);
     expect((await fetch(`${other.url}/oidc/sign-in`, { redirect: 'manual' })).status).toBe(303);
+  });
+
+  it('is not asked for the time by an answer that a cache has kept', async () => {
+    const date = new Date(Date.now() - 3_600_000).toUTCString();
+    setup.issuer.tamper = (path, { headers }) =>
+      path === '/jwks' ? Promise.resolve({ headers: { ...headers, date } }) : undefined;
+    const other = await setup.startAnother();
+    const browser = setup.browser();
+    const { url } = await browser.open(`${other.url}/oidc/sign-in`, /\/oidc\/callback/);
+    expect((await browser.open(url.replace(setup.service.url, other.url), /\/dashboard/)).status).toBe(303);
+  });
+
+  it('is one that names no keys', async () => {
+    const mute = await startIssuer([]);
+    mute.tamper = (path, { body }) =>
+      path.endsWith('/openid-configuration')
+        ? Promise.resolve({ body: body.replace(/"jwks_uri":"[^"]*",/, '') })
+        : undefined;
+    const other = await setup.startAnother({ OIDC_ISSUER: mute.url });
+    expect((await fetch(`${other.url}/oidc/sign-in`, { redirect: 'manual' })).status).toBe(503);
+    await mute.close();
   });
 
   it('is one that calls itself something else', async () => {

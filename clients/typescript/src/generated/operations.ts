@@ -206,6 +206,7 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     get: { method: 'GET', path: '/api/v1/people/{id}' },
     update: { method: 'PATCH', path: '/api/v1/people/{id}', input: 'body' },
     signOut: { method: 'POST', path: '/api/v1/people/{id}/sign-out', repeatable: true },
+    revokeKeys: { method: 'POST', path: '/api/v1/people/{id}/revoke-keys', repeatable: true },
   },
 };
 
@@ -333,6 +334,7 @@ export type OperationName =
   | 'people.get'
   | 'people.update'
   | 'people.signOut'
+  | 'people.revokeKeys'
   | 'service.getInfo'
   | 'service.getLiveness'
   | 'service.getReadiness'

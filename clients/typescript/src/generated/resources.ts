@@ -2114,6 +2114,17 @@ export interface PeopleResource {
    * @throws {ProblemError} `person-not-found` (404), `edit-conflict` (409)
    */
   signOut(id: string, options?: CallOptions<'signOutPerson'>): Call<Schemas['Person']>;
+
+  /**
+   * Revoke the API keys of a person.
+   *
+   * Revokes all API keys that a person has created, and those that these keys led to. All processes refuse them within 5
+   * seconds. Disabling a person does not revoke them, because services can depend on them.
+   *
+   * @param id Id of the person.
+   * @throws {ProblemError} `person-not-found` (404)
+   */
+  revokeKeys(id: string, options?: CallOptions<'revokePersonKeys'>): Call<Schemas['RevokedKeys']>;
 }
 
 /** The resources of the service, each with its methods. */

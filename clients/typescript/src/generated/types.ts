@@ -2501,6 +2501,27 @@ export interface paths<Other = string & {}> {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/people/{id}/revoke-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke the API keys of a person
+         * @description Revokes all API keys that a person has created, and those that these keys led to. All processes refuse them within 5
+         *     seconds. Disabling a person does not revoke them, because services can depend on them.
+         */
+        post: operations<Other>["revokePersonKeys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/": {
         parameters: {
             query?: never;
@@ -5726,14 +5747,14 @@ export interface components<Other = string & {}> {
         BudgetName: string;
         /**
          * BudgetScope
-         * @description The calls that count: those of an API key and of the keys that it led to, those of a prompt, or those with a tag that is bound to an API key (tags of requests do not count). Without a member, all calls.
+         * @description The calls that count: those of an API key or a person and of the keys that it led to, those of a prompt, or those with a tag that is bound to an API key (tags of requests do not count). Without a member, all calls.
          * @example {
          *       "tag": "team=checkout"
          *     }
          */
         BudgetScope: {
             /**
-             * @description Id of an API key; `administrator` for the key that the operator configured.
+             * @description Id of an API key or a person; `administrator` for the key that the operator configured.
              * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
              */
             key_id?: string;
@@ -16945,6 +16966,20 @@ export interface components<Other = string & {}> {
             disabled: boolean;
         };
         /**
+         * RevokedKeys
+         * @description What was revoked.
+         * @example {
+         *       "revoked": 3
+         *     }
+         */
+        RevokedKeys: {
+            /**
+             * @description Number of keys that this request has revoked. 0 if all were revoked before.
+             * @example 3
+             */
+            revoked: number;
+        };
+        /**
          * DataSchema
          * @description The structure of the data in the database. Migrations of later releases change it.
          * @example {
@@ -21109,6 +21144,31 @@ export interface components<Other = string & {}> {
             status: 403;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * RevokePersonKeys403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        RevokePersonKeys403Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:read-only" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * GetReadiness503Problem
          * @description Error details of an answer with status 503 (RFC 9457).
          * @example {
@@ -22555,7 +22615,7 @@ export interface components<Other = string & {}> {
          */
         PathBudgetName: components<Other>["schemas"]["BudgetName"];
         /**
-         * @description Only invocations with this API key.
+         * @description Only invocations with this API key, or by this person without one.
          * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
          */
         OfInvocationKey: string;
@@ -27302,7 +27362,7 @@ export interface operations<Other = string & {}> {
                  */
                 prompt?: components<Other>["parameters"]["OfInvocationPrompt"];
                 /**
-                 * @description Only invocations with this API key.
+                 * @description Only invocations with this API key, or by this person without one.
                  * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
                  */
                 key_id?: components<Other>["parameters"]["OfInvocationKey"];
@@ -30161,6 +30221,11 @@ export interface operations<Other = string & {}> {
                  */
                 status?: components<Other>["schemas"]["ApiKeyStatus"];
                 /**
+                 * @description Only API keys that this person or key created.
+                 * @example 0b6f5a1e-93c7-5d2f-8a41-7e2c9d0b3f58
+                 */
+                author_id?: string;
+                /**
                  * @description Maximum number of entries in a page.
                  * @example 20
                  */
@@ -30751,6 +30816,58 @@ export interface operations<Other = string & {}> {
             404: components<Other>["responses"]["PersonNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             409: components<Other>["responses"]["EditConflict"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    revokePersonKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the person.
+                 * @example 0b6f5a1e-93c7-5d2f-8a41-7e2c9d0b3f58
+                 */
+                id: components<Other>["parameters"]["PathPersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys are revoked. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["RevokedKeys"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            /** @description The caller does not have the scope `people:manage`, or is limited to some locations, or the process only reads. */
+            403: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["RevokePersonKeys403Problem"];
+                };
+            };
+            404: components<Other>["responses"]["PersonNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
             503: components<Other>["responses"]["ServiceUnavailable"];

@@ -1,4 +1,5 @@
 import type { Authentication } from '../../../access/api-keys/authentication.ts';
+import type { People } from '../../../access/people/people.ts';
 import { unauthenticated } from '../../../access/api-keys/unauthenticated.ts';
 import type { KeptBytes } from '../../../base/limits/kept-bytes.ts';
 import type { Principal } from '../../../base/limits/principal.ts';
@@ -28,6 +29,7 @@ type Given = Basis &
   Omit<EvaluationsDependencies, 'store' | 'results' | 'turns' | 'worker'> & {
     readonly blobs: BlobStore;
     readonly authentication: Pick<Authentication, 'findKey'>;
+    readonly people: Pick<People, 'principal'>;
     readonly keptBytes: KeptBytes;
     readonly metrics: { setEvaluationsActive(count: number): void };
   };
@@ -36,7 +38,7 @@ type Times = 'heartbeatMs' | 'staleMs' | 'pausesMs' | 'storeEveryMs';
 export type EvaluationTimes = Partial<Pick<WorkerDependencies, Times>> & { readonly lookEveryMs?: number };
 
 export function createEvaluationFeature(
-  { authentication, blobs, metrics, ...given }: Given,
+  { authentication, people, blobs, metrics, ...given }: Given,
   times: EvaluationTimes = {},
 ) {
   const { database, clock, random } = given;
@@ -50,8 +52,9 @@ export function createEvaluationFeature(
     ...{ heartbeatMs, staleMs, pausesMs, storeEveryMs },
     remove: createRemoval(shared),
     onChange: metrics.setEvaluationsActive,
-    async findPrincipal(keyId): Promise<Principal> {
-      const { principal, expiresAt } = await authentication.findKey(keyId);
+    async findPrincipal({ type, id }): Promise<Principal> {
+      if (type === 'person') return await people.principal(id);
+      const { principal, expiresAt } = await authentication.findKey(id);
       if (expiresAt <= clock.now().getTime()) throw unauthenticated('The API key has expired.');
       return principal;
     },

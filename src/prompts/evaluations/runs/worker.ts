@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { ProblemError } from '../../../base/errors/problem-error.ts';
-import type { Principal } from '../../../base/limits/principal.ts';
+import type { AuthorRef, Principal } from '../../../base/limits/principal.ts';
 import type { Random } from '../../../base/runtime/random.ts';
 import type { ProviderRegistry } from '../../../models/provider.ts';
 import { createActiveRuns, RunCutOffError } from '../../test-runs/active-runs.ts';
@@ -33,8 +33,8 @@ export interface WorkerDependencies extends RunDependencies, PlanDependencies {
   readonly clock: RunDependencies['clock'];
   readonly random: Random;
   readonly log: Logger;
-  /** The key as it is now. @throws {ProblemError} unauthenticated if it was revoked or has expired */
-  readonly findPrincipal: (keyId: string) => Promise<Principal>;
+  /** The person or key as it is now. @throws {ProblemError} unauthenticated if it may call nothing any more */
+  readonly findPrincipal: (author: AuthorRef) => Promise<Principal>;
   /** Deletes what is left of an evaluation whose prompt does not exist any more. */
   readonly remove: (id: string) => Promise<void>;
   readonly onChange: (active: number) => void;
@@ -64,7 +64,7 @@ export function createEvaluationWorker(dependencies: WorkerDependencies): Evalua
     signal,
     // Answers that wait for an earlier one are in memory.
     casesAtOnce: 2 * Math.max(...sidesOf(evaluation).map(([, { provider = '' }]) => placesOf(provider).count)),
-    principal: () => findPrincipal(evaluation.author.id),
+    principal: () => findPrincipal(evaluation.author),
     async enter(provider) {
       const leave = await placesOf(provider).queue.enter({ key: evaluation.id, signal });
       try {
@@ -84,7 +84,7 @@ export function createEvaluationWorker(dependencies: WorkerDependencies): Evalua
   });
 
   const plan = async (evaluation: Evaluation, lease: string, signal: AbortSignal): Promise<void> => {
-    const principal = await findPrincipal(evaluation.author.id);
+    const principal = await findPrincipal(evaluation.author);
     const { calls, ceiling, mistakes, sides, judges } = await planEvaluation(
       evaluation,
       principal,

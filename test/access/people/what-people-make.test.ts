@@ -1,0 +1,91 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { createMovableClock } from '../../support/clock.ts';
+import { problem } from '../../support/per-operation.ts';
+import { until } from '../../support/until.ts';
+import { setUpPeople, type Browser } from './people-harness.ts';
+
+const clock = createMovableClock();
+const setup = setUpPeople({}, { clock });
+
+const signInAs = async (sub: string, ...groups: string[]): Promise<{ browser: Browser; id: string }> => {
+  setup.issuer.account = { sub, name: sub, groups };
+  const { browser } = await setup.signIn();
+  return { browser, id: String((await browser.call('GET', '/api/v1/whoami')).body.id) };
+};
+const prompt = { name: 'Greeting', messages: [{ role: 'user', content: 'Hello' }], selected_provider: 'echo' };
+
+describe('what a person makes', () => {
+  let browser: Browser;
+  let id: string;
+  let slug: string;
+  beforeAll(async () => {
+    ({ browser, id } = await signInAs('maker', 'admins'));
+    slug = String((await browser.call('POST', '/api/v1/prompts', { body: prompt })).body.slug);
+  });
+
+  it('names the person in history, audit log and invocations, which are found by it', async () => {
+    const author = { type: 'person', id, name: 'maker' };
+    const path = `/api/v1/prompts/${slug}`;
+    expect((await browser.call('GET', `${path}/versions`)).body.data).toMatchObject([{ author }]);
+    const moved = await browser.call('PUT', `${path}/labels/production`, { body: { version: 1 } });
+    expect(moved.body.author).toEqual(author);
+    await browser.call('POST', `${path}/invoke`, { body: {} });
+    const { body: log } = await setup.service.call('GET', `/api/v1/invocations?author_id=${id}`);
+    expect(log.data).toMatchObject([{ author, status: 'succeeded' }]);
+    const { body: audit } = await setup.service.call('GET', `/api/v1/audit-log?author_id=${id}&operation=setLabel`);
+    expect(audit.data).toMatchObject([{ author, session_id: expect.any(String) }]);
+  });
+
+  it('can be an evaluation, which goes on when the session has ended', async () => {
+    const body = {
+      candidate: {},
+      dataset: { name: 'measured' },
+      checks: [{ type: 'contains', value: 'Hello' }],
+      rule: { all_pass: true },
+    };
+    const lines = { headers: { 'Content-Type': 'application/x-ndjson' }, body: '{"id":"first"}' };
+    await setup.service.call('PUT', '/api/v1/datasets/measured', lines);
+    const { body: begun } = await browser.call('POST', `/api/v1/prompts/${slug}/evaluations`, { body });
+    await setup.service.call('POST', `/api/v1/people/${id}/sign-out`);
+    const { body: ended } = await until(
+      () => setup.service.call('GET', `/api/v1/evaluations/${String(begun.id)}`),
+      ({ body: { status } }) => ['ended', 'refused', 'failed', 'canceled'].includes(String(status)),
+    );
+    expect(ended).toMatchObject({ status: 'ended', verdict: { outcome: 'passed' }, author: { type: 'person', id } });
+    setup.issuer.account = { sub: 'maker', name: 'maker', groups: ['admins'] };
+    await setup.signIn(browser);
+  });
+
+  it('is in the budget of the person, also what its keys spend', async () => {
+    const { browser: operator, id: operatorId } = await signInAs('operator', 'ops', 'devs');
+    const budget = { scope: { key_id: operatorId }, limit: { amount: '0', currency: 'USD' }, period: 'month' };
+    expect((await setup.service.call('PUT', '/api/v1/budgets/of-person', { body: budget })).status).toBe(201);
+    const rates = [{ input: '1', output: '2' }];
+    await setup.service.call('PUT', '/api/v1/prices/echo/echo-1', { body: { rates } });
+    const key = { name: 'service', scopes: ['prompts:invoke', 'prompts:read'] };
+    const made = await operator.call('POST', '/api/v1/api-keys', { body: key });
+    const path = `/api/v1/prompts/${slug}/invoke`;
+    const refused = [
+      await operator.call('POST', path, { body: {} }),
+      await setup.service.call('POST', path, { body: {}, key: String(made.body.key) }),
+    ];
+    for (const { status, body } of refused) expect([status, body.type]).toEqual([402, problem('budget-exceeded')]);
+    expect((await browser.call('POST', path, { body: {} })).status).toBe(200);
+  });
+
+  it('keeps working when the roles of the person shrink', async () => {
+    const { browser: shrinking } = await signInAs('shrinking', 'ops', 'devs');
+    const key = { name: 'service', scopes: ['prompts:write', 'prompts:read'] };
+    const made = await shrinking.call('POST', '/api/v1/api-keys', { body: key });
+    const { browser: smaller } = await signInAs('shrinking', 'readers');
+    expect((await smaller.call('POST', '/api/v1/prompts', { body: prompt })).status).toBe(403);
+    const again = { body: prompt, key: String(made.body.key) };
+    expect((await setup.service.call('POST', '/api/v1/prompts', again)).status).toBe(201);
+  });
+
+  it('is refused with words for people', async () => {
+    const { browser: reader } = await signInAs('reader', 'readers');
+    const { body } = await reader.call('POST', '/api/v1/prompts', { body: prompt });
+    expect(body.detail).toBe('None of your roles has the scope prompts:write.');
+  });
+});
