@@ -15,8 +15,8 @@ export interface KeySession {
   /** Stays the same when the session is renewed. */
   readonly id: string;
   readonly isPersons?: never;
-  /** When it was created. */
-  readonly beganAt: number;
+  /** When it was created. Absent in cookies of earlier releases. */
+  readonly beganAt?: number;
   readonly keyId: string;
   /** A hash of the hash of the key's secret. A key with the same id and another secret does not continue the session. */
   readonly keyProof: string;

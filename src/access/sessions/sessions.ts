@@ -160,9 +160,10 @@ export function createSessions(options: SessionsOptions): Sessions {
     const now = clock.now().getTime();
     if (session.endsAt <= now || key.expiresAt <= now) throw ended();
     key.touch();
-    const endsAt = endOf(key, now, session.beganAt);
+    const { beganAt = session.startedAt } = session;
+    const endsAt = endOf(key, now, beganAt);
     if (endsAt - session.endsAt < renewalMs) return caller;
-    return { ...caller, renewedCookie: cookieOf({ ...session, startedAt: now, endsAt }, request) };
+    return { ...caller, renewedCookie: cookieOf({ ...session, beganAt, startedAt: now, endsAt }, request) };
   };
 
   const cookieOf = (session: KeySession, request: PageRequest): string => {
