@@ -16,6 +16,7 @@ import {
   setUpEvaluations,
   startEvaluation,
 } from '../prompts/evaluations/runs/evaluations-harness.ts';
+import { addGate } from '../prompts/evaluations/gates/gates-harness.ts';
 import { createJudge } from '../prompts/evaluations/judges/judges-harness.ts';
 import { create, saying } from '../prompts/prompts-harness.ts';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
@@ -153,6 +154,15 @@ describe('an evaluation', () => {
     await judges.getByText('Agrees with people').waitFor();
     await judges.getByText('60 of 50 needed').waitFor();
     await takeScreenshots(page, 'evaluation-judges-enough');
+    const { prompt_id: prompt } = (await service.call('GET', evaluationPath(id))).body as { prompt_id: string };
+    await service.call('PUT', `/api/v1/prompts/${prompt}/labels/production`, { body: { version: 1 } });
+    await addGate(service, prompt, { dataset: { name: 'judged', version: 1 }, checks, rule: { not_worse_by: 0.5 } });
+    await page.goto(`/dashboard/prompts/${prompt}/history`);
+    await page.getByRole('button', { name: 'Move production' }).click();
+    await page.getByRole('dialog').getByLabel('Version').selectOption('2');
+    await page.getByText(/Its judge agreed with people by 0\.\d+ \(J, from 60 marks\)/).waitFor();
+    await takeScreenshots(page, 'gate-judged');
+    await page.goto(`/dashboard${path}`);
     await page.setViewportSize({ width: 390, height: 844 });
     await expectNoSidewaysScroll(page);
   });

@@ -12,6 +12,8 @@ export const gates: typeof english = {
     allPass: 'Eine Version muss jeden Fall bestehen.',
   },
   cases: (name, version) => `Die Fälle sind die des Datensatzes ${name}, Version ${version}, und was seither dazukam.`,
+  judged: (j, marks) =>
+    `Ihr Gutachter stimmte mit Menschen zu ${j} überein (J, aus ${marks} Urteilen); damit wird die Toleranz multipliziert.`,
   maxAge: (days) => `Eine Evaluation zählt ${days} ${days === 1 ? 'Tag' : 'Tage'} lang.`,
   anchor: (version) => `Keine Version darf um das Doppelte schlechter sein als Version ${version}.`,
   nothingToCompare: 'Das Label hat noch nie eine Version genannt, also gibt es nichts zu vergleichen.',

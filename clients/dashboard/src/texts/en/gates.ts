@@ -10,6 +10,8 @@ export const gates = {
   },
   cases: (name: string, version: number) =>
     `The cases are the data set ${name}, version ${version} and what was added since.`,
+  judged: (j: string, marks: string) =>
+    `Its judge agreed with people by ${j} (J, from ${marks} marks), by which the margin is multiplied.`,
   maxAge: (days: number) => `An evaluation counts for ${days} ${days === 1 ? 'day' : 'days'}.`,
   anchor: (version: number) => `No version may be worse than version ${version} by twice as much.`,
   nothingToCompare: 'The label has never named a version, so there is nothing to compare with.',

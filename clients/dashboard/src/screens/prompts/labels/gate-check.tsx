@@ -7,7 +7,7 @@ import { gateway } from '../../../app/gateway.ts';
 import { useScope } from '../../../app/session-context.ts';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { Time } from '../../../shared/time.tsx';
-import { useOwnTexts } from '../../../shared/texts.tsx';
+import { useFormat, useOwnTexts } from '../../../shared/texts.tsx';
 import { gates } from '../../../texts/gates.ts';
 import { gateKeys } from './gate-queries.ts';
 
@@ -68,11 +68,14 @@ export function GateCheck({ promptId, gate, gated, override, onOverride }: GateC
 /** What a gate asks, in sentences. */
 export function GateTerms({ gate }: { readonly gate: Gate }): ReactNode {
   const texts = useOwnTexts(gates);
-  const { dataset, rule, max_age_days: days, anchor } = gate;
+  const format = useFormat();
+  const { dataset, rule, max_age_days: days, anchor, calibration = [] } = gate;
+  const [weakest] = calibration.toSorted((one, other) => one.j - other.j);
   return (
     <>
       {ruleIn(rule, texts)} {texts.cases(dataset.name, dataset.version)} {texts.maxAge(days)}{' '}
-      {anchor !== undefined && texts.anchor(anchor)}
+      {anchor !== undefined && texts.anchor(anchor)}{' '}
+      {weakest !== undefined && texts.judged(format.number(weakest.j), format.number(weakest.marks))}
     </>
   );
 }
