@@ -31,6 +31,8 @@ let holders: Readonly<Record<Role, Holder>>;
 let calls: Readonly<Record<OperationId, Call>>;
 beforeAll(async () => {
   calls = await callEveryOperation(setup.service);
+  const { path } = calls.updatePrompt;
+  expect((await setup.service.call('PUT', path, { body: { aliases: ['pmpt_of_a_hosted_prompt'] } })).status).toBe(200);
   const { body } = await setup.service.call('GET', '/api/v1/roles');
   const entries: [Role, Holder][] = [];
   for (const { name, scopes } of body.data as { name: Role; scopes: Scope[] }[]) {
@@ -100,6 +102,37 @@ describe('an operation', () => {
       expect(await Promise.all(found)).toEqual(wanted);
     },
   );
+
+  /** What asks for a second scope, that of the operation being granted. */
+  const further: readonly [what: string, scope: Scope, call: () => Call][] = [
+    ['a prompt with labels', 'prompts:release', () => ofImport({ labels: { production: 1 } })],
+    ['cases of invocations', 'invocations:content', () => ({ ...calls.addDatasetCases, body: ofInvocation() })],
+    ['an override of a gate', 'prompts:override', () => ofLabel({ version: 2, override: 'It is urgent' })],
+    ['the slug of a prompt with gates', 'prompts:override', () => ({ ...calls.updatePrompt, body: { slug: 'taken' } })],
+    ['its aliases', 'prompts:override', () => ({ ...calls.updatePrompt, body: { aliases: [] } })],
+  ];
+  const ofImport = (more: object): Call => {
+    const { prompts } = calls.importPrompts.body as { prompts: object[] };
+    return { ...calls.importPrompts, body: { prompts: [{ ...prompts[0], ...more }], conflicts: 'skip' } };
+  };
+  const ofInvocation = (): object => ({ from_invocations: [calls.getInvocation.path.split('/').at(-1)] });
+  const ofLabel = (body: object): Call => ({
+    ...{ method: 'PUT', body },
+    path: calls.getGate.path.replace(/\/gate$/, ''),
+  });
+  it.each(further)('for %s asks a person for %s, too', async (_what, scope, call) => {
+    const found: [Role, number, string | undefined][] = [];
+    for (const role of roleNames) {
+      const { status, body } = await send(holders[role], 'cookie', 'same', call());
+      found.push([role, Math.floor(status / 100), problemIn(body)]);
+    }
+    const wanted = roleNames.map((role) =>
+      holders[role].scopes.has(scope) && holders[role].scopes.has('prompts:write')
+        ? [role, 2, undefined]
+        : [role, 4, problem('insufficient-scope')],
+    );
+    expect(found).toEqual(wanted);
+  });
 
   it.each(operations)('%s works for an administrator who is a person', async (operation) => {
     // These two replace or end the session of their browser.
