@@ -55,6 +55,8 @@ describe('the session of a person that ends', () => {
   it('asks to sign in over the page, which keeps what was typed', async () => {
     browser.tolerate(/status of 401/);
     const page = await openSignedIn('/api-keys/new');
+    // The key does not end with the session.
+    expect(await page.getByLabel('Expires').getByRole('option').first().textContent()).toBe('Never');
     await page.getByLabel('Name').fill('Typed before');
     await page.getByLabel('orders:read').check();
     const [person] = (await setup.service.call('GET', '/api/v1/people')).body.data as { id: string }[];

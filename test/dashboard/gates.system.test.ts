@@ -33,7 +33,7 @@ describe('the gate of a label', () => {
     const page = await openSignedIn(browser, service, `/prompts/${prompt}/history`);
     await press(page.getByRole('button', { name: 'Move production' }));
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Version').selectOption('2');
+    await dialog.getByLabel('Version', { exact: true }).selectOption('2');
     await dialog.getByText('The gate does not let version 2 in.').waitFor();
     await dialog.getByText('Against version 1: not evaluated yet.').waitFor();
     await dialog.getByRole('button', { name: 'Move production to v2', disabled: true }).waitFor();
@@ -71,8 +71,8 @@ describe('the gate of a label', () => {
     const page = await openSignedIn(browser, service, `/prompts/${prompt}/history`, { apiKey: key });
     await press(page.getByRole('button', { name: 'Move production' }));
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Version').selectOption('1');
-    await dialog.getByText('your API key needs the scope prompts:override').waitFor();
+    await dialog.getByLabel('Version', { exact: true }).selectOption('1');
+    await dialog.getByText('you need the scope prompts:override').waitFor();
     expect(await dialog.getByRole('button', { name: /Evaluate/ }).count()).toBe(0);
   });
 
@@ -84,7 +84,7 @@ describe('the gate of a label', () => {
     await page.reload();
     await press(page.getByRole('button', { name: 'Move production' }));
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Version').selectOption('2');
+    await dialog.getByLabel('Version', { exact: true }).selectOption('2');
     await dialog.getByRole('alert').getByText('status 500').waitFor();
     await page.unroute('**/gates?*');
     await dialog.getByRole('button', { name: 'Try again' }).click();
@@ -182,7 +182,7 @@ describe('the form of a gate', () => {
     const options = { apiKey: key, locale: 'de-AT', width: 390 };
     const page = await openSignedIn(browser, service, `/prompts/${prompt}/history`, options);
     const dialog = await openGate(page, 'production', ['Weitere Aktionen für', 'Hürde']);
-    await dialog.getByText('braucht Ihr API-Schlüssel die Berechtigung prompts:override').waitFor();
+    await dialog.getByText('brauchen Sie die Berechtigung prompts:override').waitFor();
     await dialog.getByText('um 5 % der Fälle').waitFor();
     expect(await dialog.getByRole('button').count()).toBe(1);
     await expectAccessible(page);

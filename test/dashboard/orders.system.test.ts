@@ -272,7 +272,7 @@ describe('a key that may only read', () => {
     const page = await open('/orders', await service.createKey('orders:read', 'catalog:read'));
     await page.getByRole('link', { name: order.id.slice(0, 8) }).click();
     await page.getByText('€12.60').first().waitFor();
-    await page.getByText('Your API key may not read deliveries').waitFor();
+    await page.getByText('You may not read deliveries').waitFor();
     expect(await page.getByRole('button', { name: /order$/ }).count()).toBe(0);
     await page.goto(`/dashboard/products/${product}`);
     expect(await page.getByRole('textbox', { name: 'Name', exact: true }).isDisabled()).toBe(true);

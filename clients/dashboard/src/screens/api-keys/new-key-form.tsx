@@ -62,7 +62,9 @@ export function NewKeyForm({ onCreated }: { onCreated: (created: Schemas['ApiKey
   });
   const grantable = (Object.keys(apiKeys.scopes) as Scope[]).filter((scope) => own.scopes.includes(scope));
   const { never, ...others } = texts.expiries;
-  const expiryTexts = { never: own.expires_at === undefined ? never : texts.expiryWithYours, ...others };
+  // Of a person it is the session that ends, and the key outlives it.
+  const endsWithOwn = own.type === 'key' && own.expires_at !== undefined;
+  const expiryTexts = { never: endsWithOwn ? texts.expiryWithYours : never, ...others };
 
   return (
     <form

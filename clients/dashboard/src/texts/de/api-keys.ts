@@ -32,10 +32,10 @@ export const apiKeys: Texts['apiKeys'] = {
     namePlaceholder: 'Kundendienst',
     nameDescription: 'Zum Beispiel die Anwendung, die den Schlüssel nutzt.',
     scopes: 'Berechtigungen',
-    scopesDescription: 'Was der Schlüssel kann. Sie können nur Berechtigungen vergeben, die Ihr eigener Schlüssel hat.',
+    scopesDescription: 'Was der Schlüssel kann. Sie können nur Berechtigungen vergeben, die Sie selbst haben.',
     selectAll: 'Alle auswählen',
     selectNone: 'Keine',
-    notHeld: 'Ihr Schlüssel hat diese Berechtigung nicht.',
+    notHeld: 'Sie haben diese Berechtigung nicht.',
     expiry: 'Läuft ab',
     expiries: {
       never: 'Nie',

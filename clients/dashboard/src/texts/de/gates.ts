@@ -47,7 +47,7 @@ export const gates: typeof english = {
   evaluateAgain: 'Noch einmal evaluieren',
   override: 'Trotzdem freigeben, weil',
   overrideHint: 'Ihr Grund steht im Verlauf des Labels und im Änderungsprotokoll, mit Ihrem Namen.',
-  noOverride: 'Um sie trotzdem freizugeben, braucht Ihr API-Schlüssel die Berechtigung prompts:override.',
+  noOverride: 'Um sie trotzdem freizugeben, brauchen Sie die Berechtigung prompts:override.',
   hasGate: 'Hat eine Hürde',
   withoutLabel: 'Hürden von Labels, die es nicht gibt:',
   dialog: {
@@ -60,8 +60,7 @@ export const gates: typeof english = {
     checks: 'Prüfungen jeder Antwort',
     refusesBreaking: 'Versionen, die bei Aufrufern zu Fehlern führen können, werden abgelehnt.',
     setBy: (author) => `Gesetzt von ${author},`,
-    noScope:
-      'Um eine Hürde zu setzen, zu ändern oder zu entfernen, braucht Ihr API-Schlüssel die Berechtigung prompts:override.',
+    noScope: 'Um eine Hürde zu setzen, zu ändern oder zu entfernen, brauchen Sie die Berechtigung prompts:override.',
     maxAge: 'Tage, die eine Evaluation zählt',
     anchor: 'Anker',
     anchorHint:

@@ -6,7 +6,7 @@ export const labels: Texts['labels'] = {
     'Anwendungen rufen einen Prompt über ein Label auf, zum Beispiel production. Ein Label nennt eine Version, bis es verschoben wird.',
   badge: (name, version) => `${name} → v${version}`,
   more: (count) => `+${count} Labels`,
-  noScope: 'Ihr API-Schlüssel kann keine Labels verschieben. Er braucht die Berechtigung prompts:release.',
+  noScope: 'Sie können keine Labels verschieben. Sie brauchen die Berechtigung prompts:release.',
   empty: 'Noch keine Labels. Aufrufe, die keine Version nennen, führen die neueste aus.',
   columns: { name: 'Label', version: 'Version', moved: 'Verschoben', by: 'Von' },
   new: 'Neues Label',

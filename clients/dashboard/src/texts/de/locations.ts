@@ -72,7 +72,7 @@ export const locations: Texts['locations'] = {
   fiscalDays: {
     title: 'Abgeschlossene Geschäftstage',
     text: (time, timeZone) => `Ein Tag endet um ${time} (${timeZone}). Der Dienst schließt ihn automatisch ab.`,
-    notAllowed: 'Ihr API-Schlüssel darf Geschäftstage nicht lesen (Berechtigung orders:read).',
+    notAllowed: 'Sie dürfen Geschäftstage nicht lesen (Berechtigung orders:read).',
     empty: 'Noch ist kein Geschäftstag abgeschlossen.',
     date: 'Datum',
     orders: 'Bestellungen',

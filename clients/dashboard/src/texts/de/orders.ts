@@ -22,7 +22,7 @@ export const orders: Texts['orders'] = {
   firstSteps: {
     title: 'Die erste Bestellung aufgeben',
     text: 'Vier Schritte vom leeren Dienst zu einer Bestellung mit ihren Events.',
-    notAllowed: 'Es gibt noch keine Bestellungen. Ihr API-Schlüssel darf den Katalog nicht lesen.',
+    notAllowed: 'Es gibt noch keine Bestellungen. Sie dürfen den Katalog nicht lesen.',
     steps: {
       location: {
         title: 'Standort erstellen',
@@ -80,7 +80,7 @@ export const orders: Texts['orders'] = {
   },
   events: {
     title: 'Zustellungen ihrer Events',
-    notAllowed: 'Ihr API-Schlüssel darf Zustellungen nicht lesen (Berechtigung integrations:read).',
+    notAllowed: 'Sie dürfen Zustellungen nicht lesen (Berechtigung integrations:read).',
     empty:
       'Keine Integration empfängt die Events dieser Bestellung. Erstellen Sie eine Integration für Bestell-Events und geben Sie dann eine weitere Bestellung auf.',
     action: 'Integration erstellen',

@@ -64,7 +64,7 @@ export const products: Texts['products'] = {
     created: (name) => `„${name}“ ist erstellt.`,
     saved: 'Das Produkt ist gespeichert.',
     id: 'Produkt-ID',
-    readOnly: 'Ihr API-Schlüssel darf den Katalog nicht ändern (Berechtigung catalog:write).',
+    readOnly: 'Sie dürfen den Katalog nicht ändern (Berechtigung catalog:write).',
   },
   archiveText:
     'Es kann nicht mehr bestellt werden und verschwindet aus den Listen. Vorhandene Bestellungen behalten es.',

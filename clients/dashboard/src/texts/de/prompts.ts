@@ -120,7 +120,7 @@ export const prompts: Texts['prompts'] = {
       size: 'Die Einstellungen dürfen höchstens 16 KiB groß sein.',
     },
     side: 'Werte und Vorschau',
-    readOnly: 'Ihr API-Schlüssel darf Prompts lesen, aber nicht ändern.',
+    readOnly: 'Sie dürfen Prompts lesen, aber nicht ändern.',
     outdated: 'Jemand anders hat diesen Prompt geändert',
     outdatedText: 'Ihre Änderungen beruhen auf einer früheren Version.',
     compare: 'Vergleichen',
@@ -319,7 +319,7 @@ export const prompts: Texts['prompts'] = {
       tooLong: 'Die Werte waren zu lang, um beim Aufruf aufbewahrt zu werden:',
     },
     hint: 'Strg oder ⌘ + Enter. Fragt den Anbieter an, was Geld kosten kann.',
-    noScope: 'Ihr API-Schlüssel hat keine Berechtigung, Prompts aufzurufen.',
+    noScope: 'Sie haben keine Berechtigung, Prompts aufzurufen.',
     unsaved: (version) =>
       `Ihre Änderungen sind nicht gespeichert. Ausgeführt wird die gespeicherte Version ${version}.`,
     runsDraft: 'Ihre Änderungen sind nicht gespeichert. Hier laufen sie als Entwurf.',

@@ -28,10 +28,10 @@ export const apiKeys = {
     namePlaceholder: 'Helpdesk backend',
     nameDescription: 'For example, the application that uses the key.',
     scopes: 'Scopes',
-    scopesDescription: 'What the key can do. You can grant only scopes that your own key has.',
+    scopesDescription: 'What the key can do. You can grant only scopes that you have yourself.',
     selectAll: 'Select all',
     selectNone: 'Clear',
-    notHeld: 'Your key does not have this scope.',
+    notHeld: 'You do not have this scope.',
     expiry: 'Expires',
     expiries: {
       never: 'Never',

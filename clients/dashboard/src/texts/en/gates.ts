@@ -45,7 +45,7 @@ export const gates = {
   evaluateAgain: 'Evaluate once more',
   override: 'Release it all the same, because',
   overrideHint: 'Your reason stands in the history of the label and in the audit log, with your name.',
-  noOverride: 'To release it all the same, your API key needs the scope prompts:override.',
+  noOverride: 'To release it all the same, you need the scope prompts:override.',
   hasGate: 'Has a gate',
   withoutLabel: 'Gates of labels that do not exist:',
   dialog: {
@@ -58,7 +58,7 @@ export const gates = {
     checks: 'Checks of every answer',
     refusesBreaking: 'Versions that can break callers are refused.',
     setBy: (author: string) => `Set by ${author},`,
-    noScope: 'To set, change or remove a gate, your API key needs the scope prompts:override.',
+    noScope: 'To set, change or remove a gate, you need the scope prompts:override.',
     maxAge: 'Days for which an evaluation counts',
     anchor: 'Anchor',
     anchorHint: 'No version may be worse than this one by twice the margin: many small losses add up.',

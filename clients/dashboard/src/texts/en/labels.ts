@@ -4,7 +4,7 @@ export const labels = {
     'Applications invoke a prompt by a label, such as production. A label names one version until it is moved.',
   badge: (name: string, version: number) => `${name} → v${version}`,
   more: (count: number) => `+${count} labels`,
-  noScope: 'Your API key cannot move labels. It needs the scope prompts:release.',
+  noScope: 'You cannot move labels. You need the scope prompts:release.',
   empty: 'No labels yet. Invocations that name no version run the latest one.',
   columns: { name: 'Label', version: 'Version', moved: 'Moved', by: 'By' },
   new: 'New label',

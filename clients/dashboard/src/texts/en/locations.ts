@@ -71,7 +71,7 @@ export const locations = {
     title: 'Closed fiscal days',
     text: (time: string, timeZone: string) =>
       `A day ends at ${time} (${timeZone}). The service closes it automatically.`,
-    notAllowed: 'Your API key may not read fiscal days (scope orders:read).',
+    notAllowed: 'You may not read fiscal days (scope orders:read).',
     empty: 'No fiscal day is closed yet.',
     date: 'Date',
     orders: 'Orders',

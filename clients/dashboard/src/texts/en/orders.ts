@@ -20,7 +20,7 @@ export const orders = {
   firstSteps: {
     title: 'Place the first order',
     text: 'Four steps from an empty service to an order with its events.',
-    notAllowed: 'There are no orders yet. Your API key may not read the catalog.',
+    notAllowed: 'There are no orders yet. You may not read the catalog.',
     steps: {
       location: {
         title: 'Create a location',
@@ -76,7 +76,7 @@ export const orders = {
   },
   events: {
     title: 'Deliveries of its events',
-    notAllowed: 'Your API key may not read deliveries (scope integrations:read).',
+    notAllowed: 'You may not read deliveries (scope integrations:read).',
     empty:
       'No integration receives the events of this order. Create an integration that subscribes to order events, then place another order.',
     action: 'Create integration',

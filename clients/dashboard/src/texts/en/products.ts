@@ -62,7 +62,7 @@ export const products = {
     created: (name: string) => `${name} is created.`,
     saved: 'Product saved.',
     id: 'Product ID',
-    readOnly: 'Your API key may not change the catalog (scope catalog:write).',
+    readOnly: 'You may not change the catalog (scope catalog:write).',
   },
   archiveText: 'It can no longer be ordered and disappears from lists. Existing orders keep it.',
   categories: {
