@@ -135,7 +135,7 @@ export interface CallOptions {
    */
   readonly deadline: number;
   /** Families take turns if more calls wait for a provider than can be in progress at the same time. */
-  readonly principal: Pick<Principal, 'id' | 'family'>;
+  readonly principal: Pick<Principal, 'id' | 'family'> & { readonly kind?: Principal['kind'] };
   /** The request that the call is for, for the log. */
   readonly requestId?: string | undefined;
   /** W3C trace context to send with the call. */

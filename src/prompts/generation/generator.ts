@@ -205,7 +205,7 @@ function fieldsOf(
     ...(attemptLog !== undefined && { invocation_id: attemptLog.id }),
     problem: problem.type,
     provider: provider.id,
-    key_id: principal.id,
+    [`${principal.kind ?? 'key'}_id`]: principal.id,
     // Callers choose the names of models.
     model: scrub(request.model),
     ...saidByProvider(problem),

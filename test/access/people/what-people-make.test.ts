@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createMovableClock } from '../../support/clock.ts';
+import { startMockProvider } from '../../support/mock-provider.ts';
 import { problem } from '../../support/per-operation.ts';
 import { until } from '../../support/until.ts';
 import { setUpPeople, type Browser } from './people-harness.ts';
@@ -49,11 +50,39 @@ describe('what a person makes', () => {
     await setup.service.call('POST', `/api/v1/people/${id}/sign-out`);
     const { body: ended } = await until(
       () => setup.service.call('GET', `/api/v1/evaluations/${String(begun.id)}`),
-      ({ body: { status } }) => ['ended', 'refused', 'failed', 'canceled'].includes(String(status)),
+      ({ body: { status } }) => ['ended', 'refused', 'canceled'].includes(String(status)),
     );
     expect(ended).toMatchObject({ status: 'ended', verdict: { outcome: 'passed' }, author: { type: 'person', id } });
     setup.issuer.account = { sub: 'maker', name: 'maker', groups: ['admins'] };
     await setup.signIn(browser);
+  });
+
+  it('can be an evaluation, which ends when the person is disabled', async () => {
+    const mock = await startMockProvider();
+    const provider = { id: 'mock', base_url: mock.url, api_key: 'x'.repeat(20), models: ['mock-slow-100'] };
+    const other = await setup.startAnother({ OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider]) });
+    const slow = { ...prompt, selected_provider: 'mock', selected_model: 'mock-slow-100' };
+    const { body: made } = await other.call('POST', '/api/v1/prompts', { body: slow });
+    const lines = Array.from({ length: 2_000 }, (_, index) => `{"id":"${index}"}`).join('\n');
+    await other.call('PUT', '/api/v1/datasets/long', {
+      headers: { 'Content-Type': 'application/x-ndjson' },
+      body: lines,
+    });
+    const { browser: leaving, id: leaver } = await signInAs('leaver', 'devs');
+    const cookie = `prompt-gateway-session=${leaving.cookies.get(setup.service.url)?.get('prompt-gateway-session')}`;
+    const checks = [{ type: 'contains', value: 'Hello' }];
+    const { body: begun } = await other.call('POST', `/api/v1/prompts/${String(made.id)}/evaluations`, {
+      ...{ key: null, headers: { 'sec-fetch-site': 'same-origin', cookie } },
+      body: { candidate: {}, dataset: { name: 'long' }, checks, rule: { all_pass: true } },
+    });
+    await until(() => mock.requests.length > 0);
+    await other.call('PATCH', `/api/v1/people/${leaver}`, { body: { disabled: true } });
+    const { body: ended } = await until(
+      () => other.call('GET', `/api/v1/evaluations/${String(begun.id)}`),
+      ({ body: { status } }) => ['ended', 'refused', 'canceled'].includes(String(status)),
+    );
+    expect(ended).toMatchObject({ status: 'canceled', canceled_because: 'key-revoked' });
+    await mock.close();
   });
 
   it('is in the budget of the person, also what its keys spend', async () => {

@@ -4539,7 +4539,7 @@ export interface components<Other = string & {}> {
              * @description Why it is `canceled`.
              *
              *     - `requested`: somebody canceled it.
-             *     - `key-revoked`: the API key that started it is revoked or has expired.
+             *     - `key-revoked`: the API key that started it is revoked or has expired, or the person who did is disabled.
              *     - `budget-exceeded`: a budget did not allow a call.
              *     - `internal-error`: the service failed.
              * @example requested
