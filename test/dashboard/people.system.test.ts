@@ -102,6 +102,12 @@ describe('people', () => {
     await page.getByRole('button', { name: 'Revoke Budget report' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('row').filter({ hasText: 'Budget report' }).getByText('Revoked').waitFor();
+    await page.goto('/dashboard/api-keys');
+    await page.getByRole('row').filter({ hasText: 'Budget report' }).getByText('made by Grace Hopper').waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'api-keys-of-people');
+    await page.getByRole('link', { name: 'Grace Hopper' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Grace Hopper' }).waitFor();
   });
 
   it('are named by the audit log and the invocations, which can be filtered by them', async () => {

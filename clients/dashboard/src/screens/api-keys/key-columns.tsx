@@ -1,10 +1,10 @@
 import { Badge, Group, Text } from '@mantine/core';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
-import { useSession } from '../../app/session-context.ts';
+import { useScope, useSession } from '../../app/session-context.ts';
 import { CopyableId } from '../../shared/copy.tsx';
 import type { Column } from '../../shared/data-table.tsx';
-import { LinkButton } from '../../shared/links.tsx';
+import { LinkButton, TextLink } from '../../shared/links.tsx';
 import { StatusBadge, type Tone } from '../../shared/status-badge.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { Time } from '../../shared/time.tsx';
@@ -97,6 +97,7 @@ function Actions({ apiKey }: { apiKey: ApiKey }): ReactNode {
 
 function NameCell({ apiKey, isCurrent }: { apiKey: ApiKey; isCurrent: boolean }): ReactNode {
   const { apiKeys: texts } = useTexts();
+  const canSeePeople = useScope('people:manage');
   return (
     <div style={{ minWidth: 0 }}>
       <Group gap={8} wrap="nowrap">
@@ -112,6 +113,18 @@ function NameCell({ apiKey, isCurrent }: { apiKey: ApiKey; isCurrent: boolean })
       {apiKey.prefix !== undefined && (
         <Text c="dimmed" size="xs" component="div">
           <CopyableId value={apiKey.prefix} label={texts.columns.name} />
+        </Text>
+      )}
+      {apiKey.author !== undefined && (
+        <Text c="dimmed" size="xs">
+          {texts.madeBy}{' '}
+          {apiKey.author.type === 'person' && canSeePeople ? (
+            <TextLink to="/people/$id" params={{ id: apiKey.author.id }} size="xs" underline="always">
+              {apiKey.author.name}
+            </TextLink>
+          ) : (
+            apiKey.author.name
+          )}
         </Text>
       )}
     </div>

@@ -15,6 +15,7 @@ export const apiKeys: Texts['apiKeys'] = {
     expires: 'Läuft ab',
   },
   statuses: { active: 'Aktiv', expired: 'Abgelaufen', revoked: 'Widerrufen' },
+  madeBy: 'erstellt von',
   current: 'Diese Sitzung',
   allScopes: 'Alle Berechtigungen',
   moreScopes: (count) => `+${count} weitere`,

@@ -12,6 +12,7 @@ export const apiKeys = {
     expires: 'Expires',
   },
   statuses: { active: 'Active', expired: 'Expired', revoked: 'Revoked' },
+  madeBy: 'made by',
   current: 'This session',
   allScopes: 'All scopes',
   moreScopes: (count: number) => `+${count} more`,
