@@ -110,6 +110,26 @@ describe('people', () => {
     await page.getByRole('heading', { level: 1, name: 'Grace Hopper' }).waitFor();
   });
 
+  it('lose all keys that they made in one step', async () => {
+    const another = await grace.call('POST', '/api/v1/api-keys', {
+      body: { name: 'Nightly', scopes: ['keys:manage'] },
+    });
+    const key = String(another.body.key);
+    const led = { name: 'Led to', scopes: ['keys:manage'] };
+    expect((await setup.service.call('POST', '/api/v1/api-keys', { key, body: led })).status).toBe(201);
+    const page = await openSignedIn(browser, setup.service, `/people/${graceId}`);
+    await page.getByRole('row').filter({ hasText: 'Nightly' }).getByText('Active').waitFor();
+    await page.getByRole('button', { name: 'Revoke all keys' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('This cannot be undone.').waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'person-revoke-keys');
+    await dialog.getByRole('button', { name: 'Revoke all keys' }).click();
+    await page.getByText('API keys that were revoked: 2.').waitFor();
+    await page.getByRole('row').filter({ hasText: 'Nightly' }).getByText('Revoked').waitFor();
+    expect((await setup.service.call('GET', '/api/v1/whoami', { key })).status).toBe(401);
+  });
+
   it('are named by the audit log and the invocations, which can be filtered by them', async () => {
     const page = await openAs('ada', `/people/${graceId}`);
     await page.getByRole('link', { name: 'Changes in the audit log' }).click();

@@ -56,7 +56,7 @@ function PersonPage(): ReactNode {
             <Facts person={person} />
             <Activity id={id} />
           </SimpleGrid>
-          <PersonKeys id={id} />
+          <PersonKeys person={person} />
         </Stack>
       ) : (
         !read.isError && <Skeleton height={320} />

@@ -51,6 +51,7 @@ export const auditLog: typeof english = {
     deleteSession: 'Abgemeldet',
     finishSignIn: 'Mit Konto angemeldet',
     updatePerson: 'Person geändert',
+    revokePersonKeys: 'API-Schlüssel einer Person widerrufen',
     signOutPerson: 'Person überall abgemeldet',
     createLocation: 'Standort erstellt',
     updateLocation: 'Standort geändert',

@@ -28,8 +28,14 @@ export const people: typeof english = {
   keys: {
     title: 'API-Schlüssel, die diese Person erstellt hat',
     empty: 'Keine.',
-    noScope: 'Um sie zu sehen, brauchen Sie die Berechtigung keys:manage.',
+    noScope: 'Um zu sehen, welche es sind, brauchen Sie die Berechtigung keys:manage.',
     stay: 'Sie bleiben gültig, wenn die Person gesperrt wird, weil Dienste von ihnen abhängen können.',
+  },
+  revokeKeys: {
+    action: 'Alle Schlüssel widerrufen',
+    title: (name) => `Alle API-Schlüssel von ${name} widerrufen?`,
+    text: 'Alle Schlüssel, die die Person erstellt hat, werden widerrufen, und die mit ihnen erstellten. Was sie nutzt, funktioniert innerhalb von 5 Sekunden nicht mehr. Das lässt sich nicht rückgängig machen.',
+    done: (count) => `Widerrufene API-Schlüssel: ${count}.`,
   },
   disable: {
     action: 'Sperren',

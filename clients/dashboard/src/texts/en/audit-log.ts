@@ -49,6 +49,7 @@ export const auditLog = {
     deleteSession: 'Signed out',
     finishSignIn: 'Signed in with an account',
     updatePerson: 'Person changed',
+    revokePersonKeys: 'API key of a person revoked',
     signOutPerson: 'Person signed out everywhere',
     createLocation: 'Location created',
     updateLocation: 'Location changed',

@@ -26,8 +26,14 @@ export const people = {
   keys: {
     title: 'API keys made by this person',
     empty: 'None.',
-    noScope: 'To see them, you need the scope keys:manage.',
+    noScope: 'To see which, you need the scope keys:manage.',
     stay: 'They stay valid when the person is disabled, because services can depend on them.',
+  },
+  revokeKeys: {
+    action: 'Revoke all keys',
+    title: (name: string) => `Revoke all API keys of ${name}?`,
+    text: 'All keys that the person made are revoked, and those that these keys led to. What uses them stops working within 5 seconds. This cannot be undone.',
+    done: (count: string) => `API keys that were revoked: ${count}.`,
   },
   disable: {
     action: 'Disable',
