@@ -56,6 +56,14 @@ describe('the ID token of a session', () => {
     expect((await callWith(setup.service, cookie)).status).toBe(200);
   });
 
+  it('has nothing to do with the way back through a proxy that adds a path', async () => {
+    const { origin } = new URL(setup.service.url);
+    const below = await setup.startAnother({ BASE_PATH: '/gateway', PUBLIC_URL: `${origin}/gateway` });
+    const answer = await fetch(`${below.url}/oidc/sign-in`, { redirect: 'manual' });
+    const { searchParams } = new URL(answer.headers.get('location') ?? '');
+    expect(searchParams.get('redirect_uri')).toBe(`${origin}/gateway/oidc/callback`);
+  });
+
   it('comes only by GET', async () => {
     for (const path of ['/oidc/sign-in', '/oidc/callback']) {
       expect((await fetch(setup.service.url + path, { method: 'POST' })).status).toBe(405);

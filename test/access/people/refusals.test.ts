@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { generateKeyPair, type JWTPayload } from 'jose';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
+import { createIssuer } from '../../../src/access/people/issuer.ts';
 import { createMovableClock } from '../../support/clock.ts';
 import { startIssuer, type Tampered } from './issuer-harness.ts';
 import { setUpPeople, type Browser, type Visited } from './people-harness.ts';
@@ -104,17 +105,25 @@ describe('the answer of the issuer', () => {
     expect((await browser.open(callback, /\/dashboard/)).status).toBe(303);
     const again = setup.browser();
     again.cookies.set(setup.service.url, cookies);
-    expectRefused(await again.open(callback, /\/dashboard/), again, 400, 'This sign-in was used before');
+    expectRefused(
+      await again.open(callback, /\/dashboard/),
+      again,
+      400,
+      'This sign-in was used before. Sign in again.',
+    );
   });
 
   it('counts once of several at the same time', async () => {
     const browser = setup.browser();
     const callback = await untilCallback(browser);
     const cookie = [...(browser.cookies.get(setup.service.url) ?? [])].map((pair) => pair.join('=')).join('; ');
+    const tokens = (): number => setup.issuer.requests.filter((request) => request === 'POST /token').length;
+    const before = tokens();
     const all = await Promise.all(
       Array.from({ length: 5 }, () => fetch(callback, { redirect: 'manual', headers: { cookie } })),
     );
     expect(all.map(({ status }) => status).toSorted()).toEqual([303, 400, 400, 400, 400]);
+    expect(tokens() - before).toBe(1);
   });
 
   it('is refused with a state, a code or an issuer that is not the right one', async () => {
@@ -299,6 +308,20 @@ describe('an issuer that is away', () => {
     const other = await setup.startAnother({ OIDC_ISSUER: mute.url });
     expect((await fetch(`${other.url}/oidc/sign-in`, { redirect: 'manual' })).status).toBe(503);
     await mute.close();
+  });
+
+  it('is one that every organisation has accounts at', async () => {
+    const address = 'https://login.microsoftonline.com';
+    const said = {
+      issuer: `${address}/{tenantid}/v2.0`,
+      authorization_endpoint: `${address}/common/oauth2/v2.0/authorize`,
+      jwks_uri: `${address}/common/discovery/v2.0/keys`,
+    };
+    const issuer = createIssuer({
+      ...{ issuer: `${address}/common/v2.0`, clientId: 'gateway', clientSecret: 'x', scopes: 'openid', name: 'All' },
+      ...{ fetch: () => Promise.resolve(Response.json(said)), clock },
+    });
+    await expect(issuer.check()).rejects.toMatchObject({ reason: 'OIDC_ISSUER is not what the issuer calls itself' });
   });
 
   it('is one that calls itself something else', async () => {
