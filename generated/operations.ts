@@ -7710,6 +7710,7 @@ export const operationTable = {
       "invalid-request",
       "unauthenticated",
       "insufficient-scope",
+      "no-authority",
       "read-only",
       "beyond-limits",
       "person-not-found",

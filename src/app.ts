@@ -224,6 +224,7 @@ export function createApp(dependencies: AppDependencies): App {
     version,
     // Made below.
     requirePerson: (id) => people.get(id),
+    readPerson: (sessionId) => people.read(sessionId),
     log,
   });
   const { apiKeys, authentication, refusedKeys } = apiKeyFeature;

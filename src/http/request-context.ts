@@ -130,7 +130,9 @@ export class LazyRequestContext implements RequestContext {
     const { signal } = this;
     // An answer that was accepted with a session does not outlast it.
     const stop = watch(principal, (problem) => this.#controller?.abort(problem));
-    if (stop !== undefined) response.once('close', stop);
+    // Of a response that is closed already, nothing would say so again.
+    if (response.closed || response.destroyed) stop?.();
+    else if (stop !== undefined) response.once('close', stop);
     return await streams.start(source, {
       family: principal.family,
       signal,

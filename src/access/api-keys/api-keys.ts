@@ -8,6 +8,7 @@ import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Listing } from '../../base/lists/listing.ts';
 import { apiKeyFields, type ApiKeyChange, type ApiKeyStatus, type NewApiKey, type StoredApiKey } from './api-key.ts';
 import type { ApiKeyStore, LedBy, RecordChange } from './api-key-store.ts';
+import { noAuthority } from './no-authority.ts';
 import { unauthenticated } from './unauthenticated.ts';
 import { authorOf } from '../../base/limits/principal.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
@@ -32,6 +33,8 @@ export interface ActingKey {
   readonly scopes: ReadonlySet<Scope>;
   /** Undefined without limits, its own and those of the keys that led to it. */
   readonly reach?: object | undefined;
+  /** Of a person. */
+  readonly sessionId?: string;
 }
 
 /** The request by which a key creates, changes or revokes another. */
@@ -97,6 +100,8 @@ export interface ApiKeys {
 export interface ApiKeysOptions {
   readonly store: ApiKeyStore;
   readonly allScopes: readonly Scope[];
+  /** The person of a session as it is in the database now. @throws {ProblemError} unauthenticated if the session has ended */
+  readonly readPerson: (sessionId: string) => Promise<{ readonly scopes: ReadonlySet<Scope> }>;
   readonly clock: Clock;
   readonly random: Random;
   /**
@@ -111,10 +116,16 @@ const audited: AuditedKind<StoredApiKey> = { type: 'api-key', show: apiKeyFields
 /** The longest chain of keys that were created by one another, because each key stores the chain. */
 const maxAncestors = 16;
 
-export function createApiKeys({ store, allScopes, clock, random, onChanged }: ApiKeysOptions): ApiKeys {
+export function createApiKeys({ store, allScopes, readPerson, clock, random, onChanged }: ApiKeysOptions): ApiKeys {
   /** The current state of the acting key; `undefined` for the one from configuration, and for a person. */
-  const readActing = async ({ kind, id }: ActingKey): Promise<StoredApiKey | undefined> => {
-    if (kind === 'person' || id === administratorId) return undefined;
+  const readActing = async ({ kind, id, scopes, sessionId }: ActingKey): Promise<StoredApiKey | undefined> => {
+    if (id === administratorId) return undefined;
+    if (kind === 'person') {
+      const current = await readPerson(sessionId ?? '');
+      if ([...scopes].some((scope) => !current.scopes.has(scope)))
+        throw unauthenticated('The roles have changed.', false);
+      return undefined;
+    }
     const key = await store.find(id);
     if (key === undefined) throw unauthenticated('The API key is not valid.');
     if (key.revokedAt !== undefined) throw unauthenticated('The API key was revoked.');
@@ -137,7 +148,10 @@ export function createApiKeys({ store, allScopes, clock, random, onChanged }: Ap
   const mayChange = (changer: ActingKey, stored: StoredApiKey | undefined, target: StoredApiKey): boolean =>
     target.id !== changer.id &&
     stored?.ancestors.includes(target.id) !== true &&
-    (isMadeBy(changer, target) || isAdministrator(changer, stored));
+    (isAdministrator(changer, stored) ||
+      // Of a person's keys, not those from a time with more rights: without their limits, they would be such a right.
+      (isMadeBy(changer, target) &&
+        (changer.kind !== 'person' || target.scopes.every((scope) => changer.scopes.has(scope)))));
 
   const editQueue = createEditQueue();
 
@@ -274,13 +288,6 @@ export function createApiKeys({ store, allScopes, clock, random, onChanged }: Ap
       return { key, revokedDescendants, activeDescendants: await store.countActiveDescendants(id, clock.now()) };
     },
   };
-}
-
-function noAuthority(detail: string): ProblemError {
-  return new ProblemError('no-authority', {
-    detail,
-    headers: { 'www-authenticate': 'Bearer error="insufficient_scope"' },
-  });
 }
 
 function invalidExpiry(detail: string): ProblemError {

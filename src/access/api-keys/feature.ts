@@ -4,7 +4,7 @@ import type { Scope } from '../../../generated/operations.ts';
 import type { Basis } from '../../storage/db/basis.ts';
 import { apiKeyOperations } from './api-key-operations.ts';
 import { createApiKeyStore } from './api-key-store.ts';
-import { createApiKeys } from './api-keys.ts';
+import { createApiKeys, type ApiKeysOptions } from './api-keys.ts';
 import { createAuthentication } from './authentication.ts';
 import { createRefusedKeys, type RefusedKeysPolicy } from './refused-keys.ts';
 
@@ -19,12 +19,13 @@ export interface ApiKeyFeatureOptions {
   readonly version: string;
   /** Throws unless there is a person with this id. */
   readonly requirePerson: (id: string) => Promise<unknown>;
+  readonly readPerson: ApiKeysOptions['readPerson'];
   readonly log: Logger;
 }
 
 export function createApiKeyFeature(
   { database, clock, random }: Basis,
-  { adminKey, refusedKeysLimit, version, requirePerson, log }: ApiKeyFeatureOptions,
+  { adminKey, refusedKeysLimit, version, requirePerson, readPerson, log }: ApiKeyFeatureOptions,
 ) {
   const store = createApiKeyStore(database);
   const refusedKeys = createRefusedKeys(refusedKeysLimit);
@@ -43,6 +44,7 @@ export function createApiKeyFeature(
     random,
     store,
     allScopes,
+    readPerson,
     onChanged: authentication.forget,
   });
   return { store, apiKeys, authentication, refusedKeys, operations: apiKeyOperations(apiKeys, version, requirePerson) };

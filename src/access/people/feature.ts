@@ -33,7 +33,7 @@ export function createPeopleFeature(basis: Basis, options: PeopleFeatureOptions)
   const full = createPersonStore(basis.database);
   const store: PersonStore = isReadOnly ? { ...full, endSession: () => Promise.resolve() } : full;
   const roles = createRoles(allScopes);
-  const people = createPeople({ ...basis, store, roles, secrets });
+  const people = createPeople({ ...basis, store, roles, secrets, issuer: settings?.issuer });
   const issuer = settings && createIssuer({ ...settings, fetch, clock: basis.clock });
   return { people, store, issuer, operations: peopleOperations(people, roles, allScopes) };
 }

@@ -193,7 +193,10 @@ export function createIssuer(options: IssuerOptions): Issuer {
           currentDate: clock.now(),
         })
         .catch((error: unknown) => {
-          throw badLogout(reasonOf(error));
+          // Without the keys, nobody knows: the issuer can send it again.
+          const isKnown =
+            error instanceof keys.library.errors.JOSEError && /^ERR_(JWT|JWS|JOSE_ALG|JWKS_NO)/.test(error.code);
+          throw isKnown ? badLogout(reasonOf(error)) : issuerAway(name, reasonOf(error));
         });
       const { sub, sid, jti = '', nonce, events } = payload;
       const event: unknown = (events as Readonly<Record<string, unknown>> | null | undefined)?.[logoutEvent];

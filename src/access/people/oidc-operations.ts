@@ -41,7 +41,7 @@ export function oidcPages({ oidc, sessions, publicUrl, refusedKeys, isReadOnly, 
       if (error instanceof SignInRefusal) {
         const { status, reason } = error;
         log.warn({ request_id: request.requestId, operation, status, reason }, 'a sign-in or sign-out was refused');
-        if (status === 400) refusedKeys?.count(request);
+        if (error.isCounted) refusedKeys?.count(request);
       }
       throw error;
     });
@@ -90,7 +90,9 @@ export function oidcPages({ oidc, sessions, publicUrl, refusedKeys, isReadOnly, 
     '/oidc/back-channel-logout': async (request) => {
       const operation = 'backChannelLogout';
       try {
-        return await attempt(operation, request, async ({ requestId, traceparent, ip, form }) => {
+        return await attempt(operation, request, async ({ requestId, traceparent, ip, form, headers }) => {
+          // Issuers are no browsers. Any page could let one send this, against its own address.
+          if (headers.origin !== undefined || headers['sec-fetch-site'] !== undefined) throw ofBrowser;
           const author = { operationId: operation, requestId, traceparent, caller: { ip } };
           await oidc.signOut(form.get('logout_token') ?? '', author);
           return { status: 200 };
@@ -105,6 +107,8 @@ export function oidcPages({ oidc, sessions, publicUrl, refusedKeys, isReadOnly, 
   };
   return { pages, forms };
 }
+
+const ofBrowser = new SignInRefusal(400, 'Not signed out', 'Browsers do not send logout tokens.', 'sent by a browser');
 
 function cookieOf({ headers }: PlainRequest, name: string): string | undefined {
   const start = `${name}=`;

@@ -4,7 +4,7 @@ import { SecretUnreadableError, type Sealed, type SecretBox } from '../../base/s
 import { hashSecret } from '../api-keys/api-keys.ts';
 import { readGroups, type Claims, type Groups } from './groups.ts';
 import type { Checks, Confirmed, Issuer } from './issuer.ts';
-import type { People, SignInRequest } from './people.ts';
+import { idOfPerson, type People, type SignInRequest } from './people.ts';
 import type { Identity, Person, PersonSession } from './person.ts';
 import type { PersonStore } from './person-store.ts';
 import { SignInRefusal } from './sign-in-refusal.ts';
@@ -63,7 +63,7 @@ export interface OidcOptions {
   readonly rolesOfGroups: ReadonlyMap<string, Role>;
   /** The role of those who are in none of these groups; undefined: they are refused. */
   readonly defaultRole: Role | undefined;
-  readonly people: Pick<People, 'signIn' | 'signOutAtIssuer'>;
+  readonly people: Pick<People, 'signIn' | 'signOutAtIssuer' | 'loseRoles'>;
   readonly store: Pick<PersonStore, 'useOnce' | 'isUsed'>;
   readonly secrets: SecretBox;
   readonly clock: Clock;
@@ -104,6 +104,7 @@ export function createOidc(options: OidcOptions): Oidc {
     return groups === 'absent' ? readGroups(await userInfo(), rolesClaim) : groups;
   };
 
+  /** Empty if none of the groups has a role. */
   const rolesFor = (groups: Groups): readonly Role[] => {
     if (groups === 'left-out') {
       throw new SignInRefusal(
@@ -116,9 +117,43 @@ export function createOidc(options: OidcOptions): Oidc {
     const found = groups === 'absent' ? [] : groups.flatMap((group) => rolesOfGroups.get(group) ?? []);
     if (found.length > 0) return [...new Set(found)].sort();
     if (defaultRole !== undefined) return [defaultRole];
+    return [];
+  };
+  const withoutRole = (person: string): SignInRefusal => {
     const names = [...rolesOfGroups.keys()].map((group) => `"${group}"`).join(', ');
     const text = `Your account is in no group that may sign in here. These groups may: ${names}. Ask the administrator of ${name} to add you to one of them, then sign in again.`;
-    throw new SignInRefusal(403, 'No role', text, 'no group with a role');
+    return new SignInRefusal(403, 'No role', text, `the person ${person} is in no group with a role`);
+  };
+  const ofIssuer = { kind: 'system' as const, id: 'oidc', name };
+
+  const finish = async (transaction: Transaction, search: string, request: SignInRequest): Promise<FinishedSignIn> => {
+    const callback = new URL(redirectUri);
+    callback.search = search;
+    if (callback.searchParams.get('state') !== transaction.state) {
+      throw refused('This is the answer to another sign-in than the last one of this browser. Sign in again.');
+    }
+    const until = new Date(transaction.endsAt + marginMs);
+    if (!(await store.useOnce(`state/${hashSecret(transaction.state)}`, until))) {
+      throw refused('This sign-in was used before. Sign in again.');
+    }
+    const confirmed = await issuer.finish(callback, transaction);
+    const { iss, sub } = confirmed.claims;
+    const roles = rolesFor(await groupsOf(confirmed));
+    if (roles.length === 0) {
+      await people.loseRoles({ issuer: iss, subject: sub }, { ...request, principal: ofIssuer });
+      throw withoutRole(idOfPerson({ issuer: iss, subject: sub }));
+    }
+    const identity = identityOf(confirmed.claims, roles);
+    const { sid } = confirmed.claims;
+    const { person, session } = await people.signIn(
+      { identity, sid: typeof sid === 'string' ? sid : undefined, idToken: confirmed.idToken },
+      request,
+    );
+    if (session === undefined) {
+      const text = 'Your account is disabled in this service. Ask an administrator of the service.';
+      throw new SignInRefusal(403, 'Account disabled', text, `the person ${person.id} is disabled`);
+    }
+    return { person, session, to: transaction.to, former: transaction.former };
   };
 
   return {
@@ -130,46 +165,33 @@ export function createOidc(options: OidcOptions): Oidc {
     },
     async finish(search, sealed, request) {
       const transaction = open(sealed);
-      const callback = new URL(redirectUri);
-      callback.search = search;
-      if (callback.searchParams.get('state') !== transaction.state) {
-        throw refused('This is the answer to another sign-in than the last one of this browser. Sign in again.');
-      }
-      const until = new Date(transaction.endsAt + marginMs);
-      if (!(await store.useOnce(`state/${hashSecret(transaction.state)}`, until))) {
-        throw refused('This sign-in was used before. Sign in again.');
-      }
-      const confirmed = await issuer.finish(callback, transaction);
-      const roles = rolesFor(await groupsOf(confirmed));
-      const identity = identityOf(confirmed.claims, roles);
-      const { sid } = confirmed.claims;
-      const { person, session } = await people.signIn(
-        { identity, sid: typeof sid === 'string' ? sid : undefined, idToken: confirmed.idToken },
-        request,
-      );
-      if (session === undefined) {
-        const text = 'Your account is disabled in this service. Ask an administrator of the service.';
-        throw new SignInRefusal(403, 'Account disabled', text, 'the person is disabled');
-      }
-      return { person, session, to: transaction.to, former: transaction.former };
+      return await counted(() => finish(transaction, search, request));
     },
-    async signOut(token, request) {
-      const { jti, ...named } = await issuer.verifyLogout(token);
-      const use = `jti/${hashSecret(jti)}`;
-      if (await store.isUsed(use)) {
-        throw new SignInRefusal(
-          400,
-          'Not signed out',
-          'The logout token was used before.',
-          'a logout token was repeated',
-        );
-      }
-      const principal = { kind: 'system' as const, id: 'oidc', name };
-      await people.signOutAtIssuer(named, { ...request, principal });
-      // Afterwards: the issuer can repeat what has failed.
-      await store.useOnce(use, new Date(clock.now().getTime() + marginMs));
-    },
+    signOut: (token, request) =>
+      counted(async () => {
+        const { jti, ...named } = await issuer.verifyLogout(token);
+        const use = `jti/${hashSecret(jti)}`;
+        if (await store.isUsed(use)) {
+          throw new SignInRefusal(
+            400,
+            'Not signed out',
+            'The logout token was used before.',
+            'a logout token was repeated',
+          );
+        }
+        await people.signOutAtIssuer(named, { ...request, principal: ofIssuer });
+        // Afterwards: the issuer can repeat what has failed.
+        await store.useOnce(use, new Date(clock.now().getTime() + marginMs));
+      }),
   };
+}
+
+/** Whoever sends what is refused has to wait after some of it, but not because the issuer is away. */
+async function counted<Result>(work: () => Promise<Result>): Promise<Result> {
+  return await work().catch((error: unknown) => {
+    if (error instanceof SignInRefusal && error.status !== 503) error.isCounted = true;
+    throw error;
+  });
 }
 
 function refused(text: string): SignInRefusal {
@@ -189,7 +211,7 @@ function identityOf(claims: Confirmed['claims'], roles: readonly Role[]): Identi
   if (subject.length > 255) throw refused('The id of your account is longer than 255 characters.');
   const email = textOf(claims, 'email', 254);
   const name = textOf(claims, 'name', longestName) ?? textOf(claims, 'preferred_username', longestName) ?? email;
-  return { issuer, subject, name: (name ?? subject).slice(0, longestName), email, roles };
+  return { issuer, subject, name: name ?? textOf(claims, 'sub', longestName) ?? 'Person', email, roles };
 }
 
 /** Without control characters, which can change how a log or a page is read. */

@@ -9,6 +9,7 @@ import type { Clock } from '../../base/runtime/clock.ts';
 import { deriveUuid } from '../../base/runtime/derived-id.ts';
 import type { Random } from '../../base/runtime/random.ts';
 import { SecretUnreadableError, type Sealed, type SecretBox } from '../../base/secrets/secret-box.ts';
+import { noAuthority } from '../api-keys/no-authority.ts';
 import { unauthenticated } from '../api-keys/unauthenticated.ts';
 import { auditEntry, type AuditedKind, type Author } from '../audit/author.ts';
 import { createLookUps } from '../look-ups.ts';
@@ -23,6 +24,11 @@ export interface SignedInPerson extends Principal {
   readonly roles: readonly Role[];
   readonly sessionId: string;
   readonly sessionEndsAt: Date;
+}
+
+/** The request that changes a person. */
+interface PersonAuthor extends Author {
+  readonly principal: Author['principal'] & Pick<Principal, 'makers'>;
 }
 
 /** Who signs in: the request, before there is a principal. */
@@ -41,8 +47,8 @@ export interface People {
   list(): Listing<Person>;
   /** @throws {ProblemError} person-not-found */
   get(id: string): Promise<Person>;
-  /** Disables or enables a person. Disabling ends all sessions. @throws {ProblemError} person-not-found, precondition-failed */
-  change(id: string, change: PersonChange, precondition: Precondition<Person>, author: Author): Promise<Person>;
+  /** Disables or enables a person. Disabling ends all sessions. @throws {ProblemError} person-not-found, precondition-failed, no-authority */
+  change(id: string, change: PersonChange, precondition: Precondition<Person>, author: PersonAuthor): Promise<Person>;
   /** Ends all sessions of a person, in all processes within 5 seconds. @throws {ProblemError} person-not-found */
   signOut(id: string, author: Author): Promise<Person>;
   /**
@@ -54,9 +60,13 @@ export interface People {
     request: SignInRequest,
   ): Promise<{ readonly person: Person; readonly session: PersonSession | undefined }>;
   /** A person without a session, for work that goes on. @throws {ProblemError} unauthenticated if it is disabled */
-  principal(id: string): Promise<Principal>;
+  principal(id: string, scope: Scope): Promise<Principal>;
   /** The person of a session, at most 5 seconds old. @throws {ProblemError} unauthenticated if the session has ended */
   identify(sessionId: string): Promise<SignedInPerson>;
+  /** The same as it is in the database now. */
+  read(sessionId: string): Promise<SignedInPerson>;
+  /** Takes all roles from a person, if it is known, whom the issuer names no group of any more. Its sessions end. */
+  loseRoles(identity: Pick<Identity, 'issuer' | 'subject'>, author: Author): Promise<void>;
   /** Ends one session. @returns its ID token, if it is kept; undefined if the session has ended before */
   endSession(id: string, author: Author): Promise<string | undefined>;
   /**
@@ -77,6 +87,8 @@ export interface SignedOut {
 export interface PeopleOptions {
   readonly store: PersonStore;
   readonly roles: Roles;
+  /** The configured one; undefined if there is none. */
+  readonly issuer: string | undefined;
   readonly secrets: SecretBox;
   readonly clock: Clock;
   readonly random: Random;
@@ -92,7 +104,7 @@ const longestIdToken = 16_384;
 const auditedPerson: AuditedKind<Person> = { type: 'person', show: personFields.show };
 export const auditedSession: AuditedKind<{ readonly id: string }> = { type: 'session', show: () => ({}) };
 
-export function createPeople({ store, roles, secrets, clock, random }: PeopleOptions): People {
+export function createPeople({ store, roles, issuer, secrets, clock, random }: PeopleOptions): People {
   const people = createLookUps((id) => store.find(id), clock);
   const sessions = createLookUps((id) => store.findSession(id), clock);
   /** Number of changes in this process that end sessions. What was read before has to be read again. */
@@ -128,7 +140,7 @@ export function createPeople({ store, roles, secrets, clock, random }: PeopleOpt
 
   /** Stores what the issuer says now. @returns the person, also one that is disabled, who is not changed */
   const meet = async (identity: Identity, request: SignInRequest): Promise<Person> => {
-    const id = deriveUuid('person', identity.issuer, identity.subject);
+    const id = idOfPerson(identity);
     return await editQueue.contend(id, async () => {
       const present = await store.find(id);
       if (present?.disabled === true) return present;
@@ -162,13 +174,17 @@ export function createPeople({ store, roles, secrets, clock, random }: PeopleOpt
       // A change may have happened since the reads.
       if (before !== changes) continue;
       const isOver = person === undefined || person.disabled || person.epoch !== session.epoch;
-      if (isOver || session.endsAt <= clock.now()) throw ended();
+      if (isOver || !isOfIssuer(person) || session.endsAt <= clock.now()) throw ended();
       return {
         person: { ...principalOf(person), sessionId, sessionEndsAt: session.endsAt },
         until: Math.min(ofSession.until, ofPerson.until),
       };
     }
   };
+
+  /** Sessions of an issuer that the operator has removed end. */
+  const isOfIssuer = ({ issuer: of }: Person): boolean =>
+    issuer !== undefined && new URL(of).href === new URL(issuer).href;
 
   const openIdToken = (sessionId: string, sealed: Sealed): string | undefined => {
     try {
@@ -182,13 +198,19 @@ export function createPeople({ store, roles, secrets, clock, random }: PeopleOpt
   return {
     list: () => store.list(),
     get,
-    change: (id, change, precondition, author) =>
-      edit(
+    async change(id, change, precondition, author) {
+      const { id: changer, makers = [] } = author.principal;
+      // Keys go on working when the person who made them is disabled.
+      if (changer === id || makers.includes(id)) {
+        throw noAuthority('Nobody can disable or enable the own person, nor can a key that the person made.');
+      }
+      return await edit(
         id,
         author,
         ({ disabled, epoch }) => (change.disabled === true && !disabled ? { ...change, epoch: epoch + 1 } : change),
         precondition,
-      ),
+      );
+    },
     signOut: (id, author) => edit(id, author, ({ epoch }) => ({ epoch: epoch + 1 })),
     async signIn({ identity, sid, idToken }, request) {
       const person = await meet(identity, request);
@@ -210,10 +232,18 @@ export function createPeople({ store, roles, secrets, clock, random }: PeopleOpt
       await store.beginSession(session, auditEntry(author, auditedSession, { at: startedAt, after: { id } }));
       return { person, session };
     },
-    async principal(id) {
+    async principal(id, scope) {
       const person = await people.get(id).found;
       if (person === undefined || person.disabled) throw unauthenticated('The person is disabled.');
-      return principalOf(person);
+      const principal = principalOf(person);
+      if (!principal.scopes.has(scope)) throw unauthenticated(`The person no longer has the scope ${scope}.`);
+      return principal;
+    },
+    async read(sessionId) {
+      const session = await store.findSession(sessionId);
+      sessions.forget(sessionId);
+      people.forget(session?.personId ?? '');
+      return (await current(sessionId)).person;
     },
     async identify(sessionId) {
       return (await current(sessionId)).person;
@@ -225,8 +255,13 @@ export function createPeople({ store, roles, secrets, clock, random }: PeopleOpt
       sessions.forget(id);
       return session?.idToken === undefined ? undefined : openIdToken(id, session.idToken);
     },
+    async loseRoles(identity, author) {
+      const id = idOfPerson(identity);
+      if ((await store.find(id)) === undefined) return;
+      await edit(id, author, ({ epoch, roles: held }) => (held.length === 0 ? {} : { roles: [], epoch: epoch + 1 }));
+    },
     async signOutAtIssuer({ issuer, subject, sid }, author) {
-      const ids = subject === undefined ? await store.findBySid(sid ?? '') : [deriveUuid('person', issuer, subject)];
+      const ids = subject === undefined ? await store.findBySid(sid ?? '') : [idOfPerson({ issuer, subject })];
       for (const id of ids) {
         const person = await store.find(id);
         if (person?.issuer === issuer) await edit(id, author, ({ epoch }) => ({ epoch: epoch + 1 }));
@@ -238,7 +273,10 @@ export function createPeople({ store, roles, secrets, clock, random }: PeopleOpt
       /** Again when what is known of the session is too old. */
       const check = async (): Promise<void> => {
         const { until } = await current(sessionId).catch((error: unknown) => {
-          if (!isStopped && error instanceof ProblemError && error.status === 401) onEnd(error);
+          if (!isStopped && error instanceof ProblemError && error.status === 401) {
+            isStopped = true;
+            onEnd(error);
+          }
           return { until: clock.monotonic() + retryMs };
         });
         if (!isStopped) timer = setTimeout(() => void check(), Math.max(1, until - clock.monotonic())).unref();
@@ -250,6 +288,11 @@ export function createPeople({ store, roles, secrets, clock, random }: PeopleOpt
       };
     },
   };
+}
+
+/** It follows from what identifies a person. */
+export function idOfPerson({ issuer, subject }: Pick<Identity, 'issuer' | 'subject'>): string {
+  return deriveUuid('person', issuer, subject);
 }
 
 /** What the sealed ID token of a session belongs to. */

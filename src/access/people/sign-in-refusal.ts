@@ -6,6 +6,11 @@ export class SignInRefusal extends Error {
   readonly title: string;
   /** For the log: what the library or the network said, without what it said it about. */
   readonly reason: string | undefined;
+  /**
+   * Whether it counts against the address that sent the request, as a refused API key does. Not what any other page can
+   * let a browser send.
+   */
+  isCounted = false;
 
   constructor(status: SignInRefusal['status'], title: string, text: string, reason?: string) {
     super(text);

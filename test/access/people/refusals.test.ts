@@ -56,6 +56,27 @@ describe('the roles of a person', () => {
     expect(body.data).toEqual([]);
   });
 
+  it('are gone from the sessions that there are when a sign-in shows that there are none any more', async () => {
+    setup.issuer.account = { sub: 'moved', name: 'Moved', groups: ['admins'] };
+    const { browser } = await setup.signIn();
+    const { body: me } = await browser.call('GET', '/api/v1/whoami');
+    setup.issuer.account = { sub: 'moved', name: 'Moved', groups: [] };
+    expect((await setup.signIn()).visited.status).toBe(403);
+    expect((await browser.call('GET', '/api/v1/whoami')).status).toBe(401);
+    const { body } = await setup.service.call('GET', `/api/v1/people/${String(me.id)}`);
+    expect(body.roles).toEqual([]);
+  });
+
+  it('count no longer where the operator has removed the issuer', async () => {
+    const { browser } = await setup.signIn();
+    const cookie = `prompt-gateway-session=${browser.cookies.get(setup.service.url)?.get('prompt-gateway-session')}`;
+    const without = { OIDC_ISSUER: '', OIDC_CLIENT_ID: '', OIDC_CLIENT_SECRET: '', OIDC_ROLES: '', OIDC_NAME: '' };
+    const other = await setup.startAnother(without);
+    const headers = { 'sec-fetch-site': 'same-origin', cookie };
+    expect((await other.call('GET', '/api/v1/whoami', { key: null, headers })).status).toBe(401);
+    expect((await browser.call('GET', '/api/v1/whoami')).status).toBe(200);
+  });
+
   it('are not those of no groups if the issuer left the groups out', async () => {
     for (const more of [{ hasgroups: true }, { _claim_names: { groups: 'src1' } }]) {
       setup.issuer.account = { sub: 'many', name: 'Many', ...more };
@@ -88,6 +109,22 @@ describe('the roles of a person', () => {
 });
 
 describe('the answer of the issuer', () => {
+  it('that no browser began is not counted against its address, and the others are', async () => {
+    const limited = await setup.startAnother({ REFUSED_KEYS_LIMIT: '2/60s' });
+    const callback = `${limited.url}/oidc/callback?code=x&state=y`;
+    for (let sent = 0; sent < 4; sent += 1) expect((await fetch(callback)).status).toBe(400);
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 3; sent += 1) {
+      const begun = await fetch(`${limited.url}/oidc/sign-in`, { redirect: 'manual' });
+      const state = new URL(begun.headers.get('location') ?? 'http://limited').searchParams.get('state');
+      const cookie = begun.headers.get('set-cookie')?.split(';')[0] ?? '';
+      statuses.push(
+        (await fetch(`${limited.url}/oidc/callback?error=x&state=${state}`, { headers: { cookie } })).status,
+      );
+    }
+    expect(statuses).toEqual([502, 502, 429]);
+  });
+
   it('counts only in the browser that began the sign-in', async () => {
     const eve = setup.browser();
     const callback = await untilCallback(eve);

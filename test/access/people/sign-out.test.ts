@@ -118,6 +118,8 @@ describe('a logout token', () => {
       'a nonce, as an ID token has': await sign(claimsOf({ nonce: 'x' })),
       'neither subject nor session': await sign(claimsOf({ sub: undefined })),
     };
+    // So that the keys can be read again.
+    clock.advance(6_000);
     for (const [name, token] of Object.entries(forged)) {
       const answer = await send(token);
       expect([name, answer.status]).toEqual([name, 400]);
@@ -135,6 +137,35 @@ describe('a logout token', () => {
       await send(await setup.issuer.sign(claimsOf(), { kid: `unknown-${sent}` }, privateKey), limitless.url);
     }
     expect(reads() - before).toBe(1);
+  });
+
+  it('can be sent again if the keys of the issuer could not be read', async () => {
+    const other = await setup.startAnother();
+    const { browser } = await setup.signIn();
+    setup.issuer.tamper = (path) => (path === '/jwks' ? Promise.resolve({ status: 500 }) : undefined);
+    const token = await setup.issuer.sign(claimsOf());
+    const first = await send(token, other.url);
+    expect([first.status, await first.json()]).toEqual([
+      503,
+      expect.objectContaining({ error: 'temporarily_unavailable' }),
+    ]);
+    setup.issuer.tamper = undefined;
+    clock.advance(6_000);
+    expect((await send(token, other.url)).status).toBe(200);
+    clock.advance(6_000);
+    expect(await statusOf(browser)).toBe(401);
+  });
+
+  it('that a page lets a browser send is not counted against the address of its user', async () => {
+    const limited = await setup.startAnother({ REFUSED_KEYS_LIMIT: '2/60s' });
+    const url = `${limited.url}/oidc/back-channel-logout`;
+    const body = new URLSearchParams({ logout_token: 'x' });
+    for (const headers of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }, {}]) {
+      for (let sent = 0; sent < 3; sent += 1) {
+        const { status } = await fetch(url, { method: 'POST', headers: headers as Record<string, string>, body });
+        expect(status).toBe('origin' in headers || 'sec-fetch-site' in headers || sent < 2 ? 400 : 429);
+      }
+    }
   });
 
   it('that is too large, or no form, is refused', async () => {

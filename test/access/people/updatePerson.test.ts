@@ -63,3 +63,25 @@ describe('412', () => {
     expect([late.status, late.body.type]).toEqual([412, problem('precondition-failed')]);
   });
 });
+
+describe('403', () => {
+  it('is the answer to the person, and to each key that it led to', async () => {
+    setup.issuer.account = { sub: 'chief', name: 'Chief', groups: ['admins'] };
+    const { browser } = await setup.signIn();
+    const { body: me } = await browser.call('GET', '/api/v1/whoami');
+    const path = `/api/v1/people/${String(me.id)}`;
+    const request = { name: 'way back', scopes: ['people:manage', 'keys:manage'] };
+    const { body: own } = await browser.call('POST', '/api/v1/api-keys', { body: request });
+    const { body: further } = await setup.service.call('POST', '/api/v1/api-keys', {
+      body: request,
+      key: String(own.key),
+    });
+    const refused = await browser.call('PATCH', path, { body: { disabled: true } });
+    expect([refused.status, refused.body.type]).toEqual([403, problem('no-authority')]);
+    expect((await setup.service.call('PATCH', path, { body: { disabled: true } })).status).toBe(200);
+    for (const key of [String(own.key), String(further.key)]) {
+      const { status, body } = await setup.service.call('PATCH', path, { body: { disabled: false }, key });
+      expect([status, body.type]).toEqual([403, problem('no-authority')]);
+    }
+  });
+});

@@ -112,6 +112,34 @@ describe('what a person makes', () => {
     expect((await setup.service.call('POST', '/api/v1/prompts', again)).status).toBe(201);
   });
 
+  it('is no key once the person is disabled, also where that is not known yet', async () => {
+    const { browser: leaving, id: leaver } = await signInAs('hurried', 'ops');
+    const other = await setup.startAnother();
+    const cookie = `prompt-gateway-session=${leaving.cookies.get(setup.service.url)?.get('prompt-gateway-session')}`;
+    const there = { key: null, headers: { 'sec-fetch-site': 'same-origin', cookie } };
+    expect((await other.call('GET', '/api/v1/whoami', there)).status).toBe(200);
+    await setup.service.call('PATCH', `/api/v1/people/${leaver}`, { body: { disabled: true } });
+    const made = await other.call('POST', '/api/v1/api-keys', {
+      ...there,
+      body: { name: 'late', scopes: ['orders:read'] },
+    });
+    expect(made.status).toBe(401);
+    const { body } = await setup.service.call('GET', `/api/v1/api-keys?author_id=${leaver}`);
+    expect(body.data).toEqual([]);
+  });
+
+  it('keeps its limits when the person can no longer give such rights', async () => {
+    const { browser: strong } = await signInAs('demoted', 'admins');
+    const limits = { prompts: [String((await strong.call('GET', `/api/v1/prompts/${slug}`)).body.id)] };
+    const all = { name: 'narrow', scopes: ['prompts:write', 'people:manage'], limits };
+    const { body: made } = await strong.call('POST', '/api/v1/api-keys', { body: all });
+    const { browser: weak } = await signInAs('demoted', 'ops');
+    const path = `/api/v1/api-keys/${String(made.id)}`;
+    const { status, body } = await weak.call('PUT', path, { body: { limits: null } });
+    expect([status, body.type]).toEqual([403, problem('no-authority')]);
+    expect((await weak.call('POST', `${path}/revoke`)).status).toBe(200);
+  });
+
   it('is refused with words for people', async () => {
     const { browser: reader } = await signInAs('reader', 'readers');
     const { body } = await reader.call('POST', '/api/v1/prompts', { body: prompt });

@@ -21110,7 +21110,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
-            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:read-only" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:no-authority" | "urn:prompt-gateway:problem:read-only" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 403
@@ -30742,7 +30742,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            /** @description The caller does not have the scope `people:manage`, or is limited to some locations, or the process only reads. */
+            /** @description The caller does not have the scope `people:manage`, or is limited to some locations, is this person or a key that it made, or the process only reads. */
             403: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];

@@ -53,7 +53,7 @@ export function createEvaluationFeature(
     remove: createRemoval(shared),
     onChange: metrics.setEvaluationsActive,
     async findPrincipal({ type, id }): Promise<Principal> {
-      if (type === 'person') return await people.principal(id);
+      if (type === 'person') return await people.principal(id, 'prompts:invoke');
       const { principal, expiresAt } = await authentication.findKey(id);
       if (expiresAt <= clock.now().getTime()) throw unauthenticated('The API key has expired.');
       return principal;
