@@ -277,6 +277,9 @@ describe('the methods', () => {
     expect((await gateway.evaluations.cancel(id)).id).toBe(id);
     expect((await gateway.evaluations.list(slug)).data).toEqual([await gateway.evaluations.get(id)]);
     expect(await gateway.evaluations.exportResults(id)).toMatch(/^$|"outcome"/);
+    expect(await gateway.evaluations.getCalibration(id)).toEqual({ judges: [] });
+    expect((await gateway.evaluations.listJudgedAnswers(id)).data).toEqual([]);
+    await expect(gateway.evaluations.setMark(id, '0.a.0', { pass: true })).rejects.toMatchObject({ status: 404 });
     expect(await gateway.datasets.delete('of-tests')).toEqual({ ok: true });
   });
 
@@ -299,6 +302,7 @@ describe('the methods', () => {
     const gate = { dataset: { name: 'of-gate', version }, checks, rule: { all_pass: true as const } };
     await gateway.gates.set(slug, 'staging', gate);
     expect((await gateway.gates.get(slug, 'staging')).dataset).toEqual({ name: 'of-gate', version });
+    expect((await gateway.gates.list(slug)).data.map(({ label }) => label)).toEqual(['staging']);
     expect((await gateway.gates.createEvaluation(slug, 'staging', { version: 2 })).gate?.label).toBe('staging');
     expect((await gateway.gates.getVersion(slug, 'staging', 2)).comparisons).toHaveLength(1);
     expect(await gateway.gates.delete(slug, 'staging', anyMatch)).toEqual({ ok: true });

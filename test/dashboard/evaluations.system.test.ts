@@ -159,7 +159,7 @@ describe('an evaluation', () => {
     await addGate(service, prompt, { dataset: { name: 'judged', version: 1 }, checks, rule: { not_worse_by: 0.5 } });
     await page.goto(`/dashboard/prompts/${prompt}/history`);
     await page.getByRole('button', { name: 'Move production' }).click();
-    await page.getByRole('dialog').getByLabel('Version').selectOption('2');
+    await page.getByRole('dialog').getByLabel('Version', { exact: true }).selectOption('2');
     await page.getByText(/Its judge agreed with people by 0\.\d+ \(J, from 60 marks\)/).waitFor();
     await takeScreenshots(page, 'gate-judged');
     await page.goto(`/dashboard${path}`);

@@ -234,7 +234,7 @@ describe('labels', () => {
     const apiKey = await service.createKey('prompts:read', 'prompts:write');
     const page = await openSignedIn(browser, service, `/prompts/${id}/history`, { apiKey });
     await page.getByText('production → v2').waitFor();
-    await page.getByText('It needs the scope prompts:release.').waitFor();
+    await page.getByText('You need the scope prompts:release.').waitFor();
     await page.getByRole('button', { name: 'Restore version 1' }).waitFor();
     for (const name of [/^Move/, /^New label/, /^Set a label/]) {
       expect(await page.getByRole('button', { name }).count()).toBe(0);

@@ -112,7 +112,7 @@ describe('a database whose disk is full', () => {
     void proxy.lose({ of: 'space', commands, times: Infinity });
     await expectOnlyIndependentOnesToWork(send, cookie, 'storage-full');
     // A new key is unknown without its record.
-    for (const path of ['/api/v1/providers', '/api/v1/event-types', '/metrics', '/api/v1/whoami']) {
+    for (const path of ['/api/v1/providers', '/api/v1/event-types', '/api/v1/roles', '/metrics', '/api/v1/whoami']) {
       const { status, body } = await service.call('GET', path, { key });
       expect([path, status, body.type]).toEqual([path, 503, 'urn:prompt-gateway:problem:storage-full']);
     }
@@ -135,21 +135,21 @@ describe('a database that has stopped', () => {
   it('refuses keys that were verified more than five seconds ago', async () => {
     const key = await service.createKey('prompts:read', 'integrations:manage', 'metrics:read');
     const statuses = async (): Promise<number[]> => {
-      const paths = ['/api/v1/providers', '/api/v1/event-types', '/metrics'];
+      const paths = ['/api/v1/providers', '/api/v1/event-types', '/api/v1/roles', '/metrics'];
       const answers = await Promise.all(paths.map((path) => service.call('GET', path, { key })));
       return answers.map(({ status }) => status);
     };
     clock.hold();
-    expect(await statuses()).toEqual([200, 200, 200]);
+    expect(await statuses()).toEqual([200, 200, 200, 200]);
     await proxy.stop();
-    expect(await statuses()).toEqual([200, 200, 200]);
+    expect(await statuses()).toEqual([200, 200, 200, 200]);
     // A stored key needs its record.
     expect((await service.call('GET', '/api/v1/whoami', { key })).status).toBe(503);
     clock.advance(5_000);
     clock.release();
-    expect(await statuses()).toEqual([503, 503, 503]);
+    expect(await statuses()).toEqual([503, 503, 503, 503]);
     await proxy.restart();
-    expect(await statuses()).toEqual([200, 200, 200]);
+    expect(await statuses()).toEqual([200, 200, 200, 200]);
   });
 
   it('does not delay the answer of a paid call, and does not repeat the call', async () => {

@@ -6,7 +6,14 @@ import { callEveryOperation, environmentOfEveryOperation, sendTimed } from '../s
 
 /** The operations that need the bucket: running a test or an evaluation, reading its results, and reading and writing cases. */
 const suffering: readonly OperationId[] = [
-  ...(['createTestRun', 'getTestRunResults', 'createEvaluation', 'exportEvaluationResults'] as const),
+  ...([
+    'createTestRun',
+    'getTestRunResults',
+    'createEvaluation',
+    'exportEvaluationResults',
+    'listJudgedAnswers',
+    'setMark',
+  ] as const),
   ...(['setDataset', 'addDatasetCases', 'listDatasetCases', 'exportDatasetCases'] as const),
   // Which look for judges in the cases.
   ...(['setGate', 'createGateEvaluation'] as const),

@@ -79,10 +79,11 @@ const withChosenId: readonly OperationId[] = ['closeFiscalDay'];
 const unrepeatable: readonly OperationId[] = ['createApiKey'];
 /** A repetition finds what the first request stored, and changes nothing. */
 const comparing: readonly OperationId[] = ['importPrompts', 'addDatasetCases'];
-/** Erases what has no ETag, or ends what also ends by itself. */
+/** Erases or replaces what has no ETag, or ends what also ends by itself. */
 const withoutTag: readonly OperationId[] = [
   'deleteInvocationContent',
   'cancelEvaluation',
+  'setMark',
   'signOutPerson',
   'revokePersonKeys',
 ];

@@ -44,6 +44,7 @@ const unrecorded: Partial<Record<OperationId, string>> = {
   cancelEvaluation: 'only for one that has not ended: cancelEvaluation.test.ts',
   renderPrompt: 'it changes nothing',
   createInvocationFeedback: 'feedback is itself a record',
+  setMark: 'a mark is itself a record',
   createOrder: 'orders are themselves records, and keep when they were placed and ended',
   completeOrder: 'as createOrder',
   cancelOrder: 'as createOrder',

@@ -4,6 +4,7 @@ import { startObjectStorage } from '../../../support/object-storage.ts';
 import { startTestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { create, saying } from '../../prompts-harness.ts';
+import { answersOf, answersPath, createJudge, mark } from '../judges/judges-harness.ts';
 import {
   createDataset,
   createEvaluation,
@@ -45,6 +46,21 @@ describe('while the bucket is away', () => {
     await bucket.restart();
     const { body: page } = await service.call('GET', `/api/v1/prompts/${prompt}/evaluations`);
     expect(page.data).toHaveLength(1);
+  });
+
+  it('answers are not shown to be marked, and no mark is stored', async () => {
+    const { id: prompt } = await create(service, { ...saying('Hi'), selected_provider: 'echo' });
+    const dataset = { name: await createDataset(service, 'marked', ['{"id":"one"}']) };
+    const judge = await createJudge(service, '{"pass": true}');
+    const judged = [{ type: 'llm-rubric', value: 'greets', judge }];
+    const body = { candidate: {}, dataset, checks: judged, rule: { all_pass: true } };
+    const id = await startEvaluation(service, prompt, body);
+    await ended(service, id);
+    const [answer] = await answersOf(service, id);
+    await bucket.stop();
+    const answers = [await service.call('GET', answersPath(id)), await mark(service, id, String(answer.id), true)];
+    for (const one of answers) expect([one.status, problemOf(one)]).toEqual([503, 'storage-unavailable']);
+    await bucket.restart();
   });
 
   it('a gate is not set, and starts no evaluation', async () => {
