@@ -23,7 +23,9 @@ export function createExportAnswers(): (
   context: RequestContext,
 ) => Promise<ExportAnswer> {
   const reading = createFairQueue({ places: 1 });
-  return async (lines, { principal, signal }) => {
+  return async (lines, context) => {
+    const { principal } = context;
+    const signal = context.endWithSession();
     const parts = lines[Symbol.asyncIterator]();
     const read = async (): Promise<IteratorResult<Uint8Array>> => {
       const leave = await reading.enter({ key: principal.family, signal });

@@ -83,6 +83,8 @@ export interface RequestContext {
    * @throws {ProblemError} too-much-in-progress, overloaded; what the source throws before its first event
    */
   streamEvents<Event>(source: EventSource<Event>): Promise<StartedStream<Event>>;
+  /** The signal, which is aborted from now on also when the session ends: for answers that take long. */
+  endWithSession(): AbortSignal;
 }
 
 type Declared<Headers> = { [Name in keyof Headers as string extends Name ? never : Name]: Headers[Name] };

@@ -125,14 +125,19 @@ export class LazyRequestContext implements RequestContext {
     this.#options.headers[name.toLowerCase()] = value;
   }
 
-  async streamEvents<Event>(source: EventSource<Event>): Promise<StartedStream<Event>> {
-    const { streams, principal, cancelOnHangUp, requestId, response, watch } = this.#options;
+  endWithSession(): AbortSignal {
+    const { principal, response, watch } = this.#options;
     const { signal } = this;
-    // An answer that was accepted with a session does not outlast it.
     const stop = watch(principal, (problem) => this.#controller?.abort(problem));
     // Of a response that is closed already, nothing would say so again.
     if (response.closed || response.destroyed) stop?.();
     else if (stop !== undefined) response.once('close', stop);
+    return signal;
+  }
+
+  async streamEvents<Event>(source: EventSource<Event>): Promise<StartedStream<Event>> {
+    const { streams, principal, cancelOnHangUp, requestId } = this.#options;
+    const signal = this.endWithSession();
     return await streams.start(source, {
       family: principal.family,
       signal,

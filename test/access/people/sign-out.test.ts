@@ -182,6 +182,26 @@ describe('a logout token', () => {
   });
 });
 
+describe('an export', () => {
+  it('ends within 5 seconds after the session of its person', async () => {
+    const line = (id: number): string => JSON.stringify({ id: `${id}`, expected: 'x'.repeat(250_000) });
+    const body = Array.from({ length: 60 }, (_, index) => line(index)).join('\n');
+    const headers = { 'Content-Type': 'application/x-ndjson' };
+    expect((await setup.service.call('PUT', '/api/v1/datasets/large', { headers, body })).status).toBe(201);
+    const { browser } = await setup.signIn();
+    const { body: me } = await browser.call('GET', '/api/v1/whoami');
+    const cookie = `prompt-gateway-session=${browser.cookies.get(setup.service.url)?.get('prompt-gateway-session')}`;
+    const answer = await fetch(`${setup.service.url}/api/v1/datasets/large/versions/1/export`, {
+      headers: { 'sec-fetch-site': 'same-origin', cookie },
+    });
+    expect(answer.status).toBe(200);
+    await setup.service.call('POST', `/api/v1/people/${String(me.id)}/sign-out`);
+    // The service looks again when what it knows of the session is 5 seconds old.
+    await new Promise((resolve) => setTimeout(resolve, 5_500));
+    await expect(answer.arrayBuffer()).rejects.toThrow();
+  });
+});
+
 describe('a stream of the page', () => {
   it('ends within 5 seconds after the session of its person, in every process', async () => {
     const mock = await startMockProvider();
