@@ -1,6 +1,7 @@
 /** The answers of an evaluation that a judge has judged, as who marks them sees them: without what it said, and of whom. */
 import { hash } from 'node:crypto';
 import { ProblemError } from '../../../base/errors/problem-error.ts';
+import type { Turns } from '../../../base/runtime/turns.ts';
 import { renderValue } from '../checks/render-value.ts';
 import { valueText } from '../checks/check-type.ts';
 import type { Case } from '../datasets/dataset.ts';
@@ -45,6 +46,14 @@ interface LineSide {
 
 type Archive = Pick<EvaluationResults, 'read'>;
 
+/** Where answers are, and the cases that they are to. */
+export interface AnswerSources {
+  readonly results: Archive;
+  readonly datasets: Pick<Datasets, 'part'>;
+  /** A case can have a quarter of a megabyte, and its rubric, too. */
+  readonly turns: Turns;
+}
+
 export function answerId({ line, side, check }: AnswerPlace): string {
   return `${line}.${side}.${check}`;
 }
@@ -54,9 +63,14 @@ export function placeOf(id: string): AnswerPlace {
   return { line: Number(line), side: side === 'a' ? 'a' : 'b', check: Number(check) };
 }
 
-/** How many places there are in each line: one for each side and each check with a judge. */
-export function placesInLine({ checks = [], baseline }: Evaluation): readonly Omit<AnswerPlace, 'line'>[] {
-  const judged = checks.flatMap((check, index) => (isJudged(check) ? [index] : []));
+/**
+ * The places in each line: one for each side and each check with a judge. There are none in evaluations of earlier releases,
+ * which do not say what their judges called.
+ */
+export function placesInLine({ checks = [], judges, baseline }: Evaluation): readonly Omit<AnswerPlace, 'line'>[] {
+  const judged = checks.flatMap((check, index) =>
+    isJudged(check) && judgingOf(judges, check) !== undefined ? [index] : [],
+  );
   const sides = baseline === undefined ? (['a'] as const) : (['a', 'b'] as const);
   return sides.flatMap((side) => judged.map((check) => ({ side, check })));
 }
@@ -70,7 +84,7 @@ export async function* judgedAnswers(
   evaluation: Evaluation,
   entries: readonly Entry[],
   from: number,
-  { results, datasets, signal }: { results: Archive; datasets: Pick<Datasets, 'part'>; signal: AbortSignal },
+  { results, datasets, turns, signal }: AnswerSources & { readonly signal: AbortSignal },
 ): AsyncGenerator<readonly [place: AnswerPlace, answer: ShownAnswer | undefined]> {
   const places = placesInLine(evaluation);
   const cases = casesInOrder(evaluation, from, datasets, signal);
@@ -84,6 +98,7 @@ export async function* judgedAnswers(
         // Of one that was erased there is nothing to show.
         const found = one === undefined || one.erased === true ? [] : answersIn(evaluation, line, lines[line - first]);
         for (const place of places) {
+          await turns();
           const answer = found.find(({ place: { side, check } }) => side === place.side && check === place.check);
           const shown = answer &&
             one && { ...answer, case: one, rubric: valueText(renderValue(answer.check.value, one)) };

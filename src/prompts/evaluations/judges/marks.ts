@@ -1,14 +1,14 @@
 import type { components } from '../../../../generated/types.ts';
+import { createFairQueue } from '../../../base/limits/fair-queue.ts';
 import { authorOf, type Principal } from '../../../base/limits/principal.ts';
 import { totalOf, withLookUp, type Listing } from '../../../base/lists/listing.ts';
 import type { Clock } from '../../../base/runtime/clock.ts';
+import { createTurns } from '../../../base/runtime/turns.ts';
 import type { ProviderRegistry } from '../../../models/provider.ts';
 import { selectModel } from '../../generation/select-targets.ts';
 import type { Prompts } from '../../prompts.ts';
 import type { Check } from '../checks/check-answer.ts';
-import type { Datasets } from '../datasets/datasets.ts';
 import type { Evaluations } from '../runs/evaluations.ts';
-import type { EvaluationResults } from '../runs/result-archive.ts';
 import { calibrationOf, type Calibration } from './calibration.ts';
 import { isJudged, judgeKey, judgingOf, type Judging } from './judge-key.ts';
 import {
@@ -18,6 +18,7 @@ import {
   judgedAnswers,
   placeOf,
   placesInLine,
+  type AnswerSources,
   type ShownAnswer,
 } from './judged-answers.ts';
 import type { Mark, MarkStore } from './mark-store.ts';
@@ -44,7 +45,7 @@ export interface Marks {
     id: string,
     answer: string,
     pass: boolean,
-    by: Pick<Principal, 'kind' | 'id' | 'name'>,
+    by: Pick<Principal, 'kind' | 'id' | 'name' | 'family'>,
     signal: AbortSignal,
   ): Promise<Mark>;
   /** How well the judges of an evaluation agree with all marks of them. @throws {ProblemError} evaluation-not-found */
@@ -53,25 +54,19 @@ export interface Marks {
   ofChecks(checks: readonly Check[]): Promise<readonly CalibratedJudge[]>;
 }
 
-export interface MarksDependencies {
+export interface MarksDependencies extends Omit<AnswerSources, 'turns'> {
   readonly store: MarkStore;
   readonly evaluations: Pick<Evaluations, 'get' | 'entries'>;
-  readonly results: Pick<EvaluationResults, 'read'>;
-  readonly datasets: Pick<Datasets, 'part'>;
   readonly prompts: Pick<Prompts, 'resolve'>;
   readonly providers: Pick<ProviderRegistry, 'get'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
-export function createMarks({
-  store,
-  evaluations,
-  results,
-  datasets,
-  prompts,
-  providers,
-  clock,
-}: MarksDependencies): Marks {
+export function createMarks(dependencies: MarksDependencies): Marks {
+  const { store, evaluations, results, prompts, providers, clock } = dependencies;
+  const sources = { ...dependencies, turns: createTurns() };
+  // Each mark reads an object of a megabyte or more.
+  const reading = createFairQueue({ places: 1 });
   const calibrated = async (
     checks: readonly Check[],
     judges: readonly Judging[] | undefined,
@@ -96,7 +91,7 @@ export function createMarks({
           if (places === 0) return;
           const from = Math.floor(skipped / places);
           let at = from * places;
-          for await (const [, answer] of judgedAnswers(evaluation, entries, from, { results, datasets, signal })) {
+          for await (const [, answer] of judgedAnswers(evaluation, entries, from, { ...sources, signal })) {
             if (at >= skipped + most) return;
             if (at >= skipped) yield [{ at, id: '' }, answer];
             at += 1;
@@ -112,7 +107,8 @@ export function createMarks({
     },
     async set(id, answer, pass, by, signal) {
       const { evaluation, entries } = await evaluations.entries(id);
-      const judged = await findJudgedAnswer(evaluation, entries, placeOf(answer), results, signal);
+      const leave = await reading.enter({ key: by.family, signal });
+      const judged = await findJudgedAnswer(evaluation, entries, placeOf(answer), results, signal).finally(leave);
       if (judged === undefined) throw answerNotFound();
       const said = { judgeKey: judged.judgeKey, judgePasses: judged.judgePasses };
       const mark = { id: markId(id, answer), ...said, pass, author: authorOf(by), markedAt: clock.now() };

@@ -20,7 +20,7 @@ type Answer = Schemas['JudgedAnswerPage']['data'][number];
 
 const route = getRouteApi('/prompts/$promptId/evaluations/$evaluationId/marks');
 /** Answers that are read together. */
-const atOnce = 20;
+const atOnce = 50;
 
 /** Marks answers one by one, without knowing what the judge said, by a key for each. */
 export function MarksScreen(): ReactNode {
