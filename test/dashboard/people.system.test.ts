@@ -47,6 +47,13 @@ async function openAs(account: keyof typeof accounts, target: string, options: O
 const statusOfGrace = async (): Promise<number> => (await grace.call('GET', '/api/v1/whoami')).status;
 
 describe('people', () => {
+  it('cannot disable themselves', async () => {
+    const page = await openAs('ada', '/people');
+    await page.getByRole('link', { name: 'Ada Lovelace' }).click();
+    await page.getByRole('button', { name: 'Sign out everywhere' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Disable' }).count()).toBe(0);
+  });
+
   it('are listed, with their roles', async () => {
     const page = await openAs('ada', '/people');
     await page.getByRole('heading', { level: 1, name: 'People' }).waitFor();

@@ -149,7 +149,7 @@ export function createApiKeys({ store, allScopes, readPerson, clock, random, onC
     target.id !== changer.id &&
     stored?.ancestors.includes(target.id) !== true &&
     (isAdministrator(changer, stored) ||
-      // Of a person's keys, not those from a time with more rights: without their limits, they would be such a right.
+      // People cannot change a key with scopes that they have lost: lifting its limits would give them back.
       (isMadeBy(changer, target) &&
         (changer.kind !== 'person' || target.scopes.every((scope) => changer.scopes.has(scope)))));
 
@@ -247,7 +247,7 @@ export function createApiKeys({ store, allScopes, readPerson, clock, random, onC
       return { key, record };
     },
     async describe(acting) {
-      const stored = await readActing(acting);
+      const stored = acting.kind === 'person' ? undefined : await readActing(acting);
       return { expiresAt: stored?.expiresAt, isAdministrator: isAdministrator(acting, stored) };
     },
     async get(id) {

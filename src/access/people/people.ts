@@ -59,19 +59,22 @@ export interface People {
     confirmed: ConfirmedSignIn,
     request: SignInRequest,
   ): Promise<{ readonly person: Person; readonly session: PersonSession | undefined }>;
-  /** A person without a session, for work that goes on. @throws {ProblemError} unauthenticated if it is disabled */
+  /**
+   * A person without a session, for work that goes on.
+   * @throws {ProblemError} unauthenticated if the person is disabled or lacks the scope
+   */
   principal(id: string, scope: Scope): Promise<Principal>;
   /** The person of a session, at most 5 seconds old. @throws {ProblemError} unauthenticated if the session has ended */
   identify(sessionId: string): Promise<SignedInPerson>;
   /** The same as it is in the database now. */
   read(sessionId: string): Promise<SignedInPerson>;
-  /** Takes all roles from a person, if it is known, whom the issuer names no group of any more. Its sessions end. */
+  /** Takes all roles from a person whose groups have none any more, and ends the sessions. Nothing happens if the person is unknown. */
   loseRoles(identity: Pick<Identity, 'issuer' | 'subject'>, author: Author): Promise<void>;
   /** Ends one session. @returns its ID token, if it is kept; undefined if the session has ended before */
   endSession(id: string, author: Author): Promise<string | undefined>;
   /**
    * Signs out whom the issuer has signed out.
-   * @param named a person by its subject, or the session at the issuer; who has never signed in here is nobody
+   * @param named a person by its subject, or the session at the issuer; nothing happens if the person has never signed in here
    */
   signOutAtIssuer(named: SignedOut, author: Author): Promise<void>;
   /** Calls back when a session has ended, at most 5 seconds later. @returns stops this */
@@ -202,7 +205,7 @@ export function createPeople({ store, roles, issuer, secrets, clock, random }: P
       const { id: changer, makers = [] } = author.principal;
       // Keys go on working when the person who made them is disabled.
       if (changer === id || makers.includes(id)) {
-        throw noAuthority('Nobody can disable or enable the own person, nor can a key that the person made.');
+        throw noAuthority('You cannot disable or enable yourself, and neither can an API key that you made.');
       }
       return await edit(
         id,
@@ -240,9 +243,9 @@ export function createPeople({ store, roles, issuer, secrets, clock, random }: P
       return principal;
     },
     async read(sessionId) {
-      const session = await store.findSession(sessionId);
       sessions.forget(sessionId);
-      people.forget(session?.personId ?? '');
+      const session = await sessions.get(sessionId).found;
+      if (session !== undefined) people.forget(session.personId);
       return (await current(sessionId)).person;
     },
     async identify(sessionId) {

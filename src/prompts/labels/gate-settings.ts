@@ -18,7 +18,10 @@ export interface FoundGate {
   readonly gate: Gate;
 }
 
-/** The same for a gate. */
+/**
+ * Checks whether a gate is as the caller expects before it is set or removed.
+ * @throws {ProblemError} precondition-required, precondition-failed
+ */
 export type GatePrecondition = (present: FoundGate | undefined) => void;
 
 /** What a new gate refers to. @throws {ProblemError} if something of it does not exist, or does not fit together */

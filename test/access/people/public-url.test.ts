@@ -32,9 +32,9 @@ describe('PUBLIC_URL', () => {
   });
 });
 
-describe('the ID token of a session', () => {
+describe('the service', () => {
   const setup = setUpPeople();
-  it('is sealed in the database, and no code, state or secret is there', async () => {
+  it('seals the ID token of a session in the database, where no code, state or secret is', async () => {
     const { browser } = await setup.signIn();
     const database = await openDatabaseOf(setup.service);
     const names = ['people', 'person_sessions', 'oidc_uses', 'audit_log'];
@@ -45,7 +45,7 @@ describe('the ID token of a session', () => {
     expect((await browser.call('GET', '/api/v1/whoami')).status).toBe(200);
   });
 
-  it('is needed by no process that only reads, which signs nobody in', async () => {
+  it('needs no ID token where it only reads, and signs nobody in there', async () => {
     const { browser } = await setup.signIn();
     const reading = await setup.startAnother({ READ_ONLY: 'on' });
     const cookie = `prompt-gateway-session=${browser.cookies.get(setup.service.url)?.get('prompt-gateway-session')}`;
@@ -56,7 +56,7 @@ describe('the ID token of a session', () => {
     expect((await callWith(setup.service, cookie)).status).toBe(200);
   });
 
-  it('has nothing to do with the way back through a proxy that adds a path', async () => {
+  it('lets the issuer send people back through a proxy that adds a path', async () => {
     const { origin } = new URL(setup.service.url);
     const below = await setup.startAnother({ BASE_PATH: '/gateway', PUBLIC_URL: `${origin}/gateway` });
     const answer = await fetch(`${below.url}/oidc/sign-in`, { redirect: 'manual' });
@@ -64,7 +64,7 @@ describe('the ID token of a session', () => {
     expect(searchParams.get('redirect_uri')).toBe(`${origin}/gateway/oidc/callback`);
   });
 
-  it('comes only by GET', async () => {
+  it('takes a sign-in only by GET', async () => {
     for (const path of ['/oidc/sign-in', '/oidc/callback']) {
       expect((await fetch(setup.service.url + path, { method: 'POST' })).status).toBe(405);
     }

@@ -1,9 +1,30 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import type { Schemas } from 'prompt-gateway-client';
 import { gateway } from '../app/gateway.ts';
 import { useScope } from '../app/session-context.ts';
 
-/** People and keys that filters offer, of each. Others are found by their id. */
-const offered = 500;
+/** People and keys that are known by name, of each. Others are shown, and found, by their id. */
+const known = 500;
+
+/** The API keys by name; none for a caller that may not read them. */
+export function useKeyNames(): UseQueryResult<Schemas['ApiKey'][], unknown> {
+  return useQuery({
+    queryKey: ['api-keys', 'names'],
+    queryFn: ({ signal }) => gateway.apiKeys.list({ limit: 100 }, { signal }).toArray({ limit: known }),
+    staleTime: 60_000,
+    enabled: useScope('keys:manage'),
+  });
+}
+
+/** The people by name; none for a caller that may not read them. */
+export function usePeopleNames(): UseQueryResult<Schemas['Person'][], unknown> {
+  return useQuery({
+    queryKey: ['people', 'names'],
+    queryFn: ({ signal }) => gateway.people.list({ limit: 100 }, { signal }).toArray({ limit: known }),
+    staleTime: 60_000,
+    enabled: useScope('people:manage'),
+  });
+}
 
 /**
  * Who can be filtered for: people, then API keys, as far as the caller may see them. A person is told from others of the
@@ -13,18 +34,8 @@ const offered = 500;
 export function useAuthors(): { value: string; label: string }[] | undefined {
   const canReadPeople = useScope('people:manage');
   const canReadKeys = useScope('keys:manage');
-  const people = useQuery({
-    queryKey: ['people', 'names'],
-    queryFn: ({ signal }) => gateway.people.list({ limit: 100 }, { signal }).toArray({ limit: offered }),
-    staleTime: 60_000,
-    enabled: canReadPeople,
-  });
-  const keys = useQuery({
-    queryKey: ['api-keys', 'names'],
-    queryFn: ({ signal }) => gateway.apiKeys.list({ limit: 100 }, { signal }).toArray({ limit: offered }),
-    staleTime: 60_000,
-    enabled: canReadKeys,
-  });
+  const people = usePeopleNames();
+  const keys = useKeyNames();
   if (!canReadPeople && !canReadKeys) return undefined;
   return [
     ...(people.data ?? []).map(({ id, name, email }) => ({

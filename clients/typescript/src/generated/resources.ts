@@ -319,7 +319,7 @@ export interface LabelsResource {
    * `variable-required` or `answer-weakened`. These do not need `accept_warnings`. Texts, models and parameters are not
    * compared.
    *
-   * The move is added to the history of the label, with its time, the API key and these differences. It changes neither
+   * The move is added to the history of the label, with its time, the author and these differences. It changes neither
    * `updated_at` nor the version of the prompt, and an `If-Match` with an earlier `ETag` of the prompt still matches. So
    * a release disturbs nobody who edits the prompt.
    *
@@ -844,16 +844,17 @@ export interface InvocationsResource {
 }
 
 /**
- * The audit log has a record of each change of a prompt, label, price, integration, location, category, product, person or
- * API key, of each reading of the content of an invocation, and of each time that someone signs in or out: who did it, when, and what was different afterwards.
+ * The audit log has a record of each change of a prompt, label, gate, price, budget, data set, evaluation, integration,
+ * location, category, product, person or API key, of each reading of the content of an invocation, and of each time that someone signs in or out: who did it, when, and what was different afterwards.
  */
 export interface AuditLogResource {
   /**
    * List the audit log.
    *
-   * Lists who changed what, the newest first: a record for each request that changed a prompt, label, price, budget,
-   * integration, location, category, product or API key, that read or erased the content of an invocation, or that signed
-   * in or out. An import, and the revocation of a key with its descendants, can have several. A change is in the list as
+   * Lists who changed what, the newest first: a record for each request that changed a prompt, label, gate, price, budget,
+   * data set, evaluation, integration, location, category, product, person or API key, that read or erased the content of
+   * an invocation, or that signed in or out. An import, and the revocation of a key with its descendants or of the keys of
+   * a person, can have several. A change is in the list as
    * soon as it is answered. See [See who changed what](/docs#/see-who-changed-what). `since` and `until` filter by `created_at`.
    */
   list(query?: Query<'listAuditLog'>, options?: CallOptions<'listAuditLog'>): ListCall<Schemas['AuditLogPage']>;
@@ -1908,9 +1909,9 @@ export interface ApiKeysResource {
   /**
    * Get the caller of this request.
    *
-   * Returns the API key that sent the request: its id, name and scopes, when it expires, and whether it is an
-   * administrator key. A page that a person is signed in to gets the person. `limits` are all that hold for it, also those of the keys that led to it. It also returns the version of the service. Any valid key can do this; no scope is required. A
-   * page that is signed in with a session gets the key of the session.
+   * Returns who sent the request, the API key or the person, with name and scopes, and when the key or the session ends.
+   * `limits` are all that hold, also those of the keys that led to a key. It also returns the version of the service. No
+   * scope is required. A page with a session gets the person or the key of the session.
    */
   getCurrent(options?: CallOptions<'getCurrentApiKey'>): Call<Schemas['CurrentApiKey']>;
 
@@ -1964,7 +1965,8 @@ export interface ApiKeysResource {
    * cannot be changed: create another key, and revoke this one.
    *
    * **Who can change.** A key can change its descendants. An administrator key can change every key, except itself and
-   * the keys that led to it. So no key can lift the limits that it has. Any other change gets `no-authority`.
+   * the keys that led to it. So no key can lift the limits that it has. People can change the keys that they made, if they
+   * have all scopes of the key. Any other change gets `no-authority`.
    *
    * Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
    *
@@ -1983,8 +1985,8 @@ export interface ApiKeysResource {
    * unless you send `descendants=revoke`. `active_descendants` is their number. With `descendants=revoke`, all of them
    * are revoked when you get the answer. If the request fails, repeat it.
    *
-   * **Who can revoke.** A key can revoke itself and its descendants. An administrator key can revoke every key. Any
-   * other revocation gets `no-authority`. Administrator keys are the key that the first start printed, the key that the
+   * **Who can revoke.** A key can revoke itself and its descendants. An administrator key can revoke every key. People can
+   * revoke the keys that they made, and those that these led to. Any other revocation gets `no-authority`. Administrator keys are the key that the first start printed, the key that the
    * operator configured, and each key that has every scope and does not expire. A key with limits, its own or those of a
    * key that led to it, is not an administrator key. Keys without `created_by` are not descendants of any key.
    *
@@ -2053,7 +2055,7 @@ export interface SessionsResource {
 }
 
 /**
- * Those who sign in with their own account, by OpenID Connect. A person has the roles of its groups, as of its last
+ * Those who sign in with their own account, by OpenID Connect. A person has the roles of their groups, as of the last
  * sign-in. A role is a named set of scopes. People are not created here: they sign in.
  */
 export interface PeopleResource {
@@ -2095,7 +2097,7 @@ export interface PeopleResource {
   /**
    * Disable or enable a person.
    *
-   * Disables a person, or enables one again. A person who is disabled cannot sign in, and all its sessions end: in this
+   * Disables a person, or enables one again. A person who is disabled cannot sign in, and all their sessions end: in this
    * process at once, in all others within 5 seconds. API keys that the person made go on working, because services
    * depend on them. Name, e-mail address and roles come from the issuer; they cannot be changed here.
    *
@@ -2169,8 +2171,8 @@ export interface Resources {
    */
   readonly invocations: InvocationsResource;
   /**
-   * The audit log has a record of each change of a prompt, label, price, integration, location, category, product, person or
-   * API key, of each reading of the content of an invocation, and of each time that someone signs in or out: who did it, when, and what was different afterwards.
+   * The audit log has a record of each change of a prompt, label, gate, price, budget, data set, evaluation, integration,
+   * location, category, product, person or API key, of each reading of the content of an invocation, and of each time that someone signs in or out: who did it, when, and what was different afterwards.
    */
   readonly auditLog: AuditLogResource;
   /**
@@ -2275,7 +2277,7 @@ export interface Resources {
    */
   readonly sessions: SessionsResource;
   /**
-   * Those who sign in with their own account, by OpenID Connect. A person has the roles of its groups, as of its last
+   * Those who sign in with their own account, by OpenID Connect. A person has the roles of their groups, as of the last
    * sign-in. A role is a named set of scopes. People are not created here: they sign in.
    */
   readonly people: PeopleResource;

@@ -256,7 +256,7 @@ export interface paths<Other = string & {}> {
          *     `variable-required` or `answer-weakened`. These do not need `accept_warnings`. Texts, models and parameters are not
          *     compared.
          *
-         *     The move is added to the history of the label, with its time, the API key and these differences. It changes neither
+         *     The move is added to the history of the label, with its time, the author and these differences. It changes neither
          *     `updated_at` nor the version of the prompt, and an `If-Match` with an earlier `ETag` of the prompt still matches. So
          *     a release disturbs nobody who edits the prompt.
          *
@@ -991,9 +991,10 @@ export interface paths<Other = string & {}> {
         };
         /**
          * List the audit log
-         * @description Lists who changed what, the newest first: a record for each request that changed a prompt, label, price, budget,
-         *     integration, location, category, product or API key, that read or erased the content of an invocation, or that signed
-         *     in or out. An import, and the revocation of a key with its descendants, can have several. A change is in the list as
+         * @description Lists who changed what, the newest first: a record for each request that changed a prompt, label, gate, price, budget,
+         *     data set, evaluation, integration, location, category, product, person or API key, that read or erased the content of
+         *     an invocation, or that signed in or out. An import, and the revocation of a key with its descendants or of the keys of
+         *     a person, can have several. A change is in the list as
          *     soon as it is answered. See [See who changed what](/docs#/see-who-changed-what). `since` and `until` filter by `created_at`.
          */
         get: operations<Other>["listAuditLog"];
@@ -2263,9 +2264,9 @@ export interface paths<Other = string & {}> {
         };
         /**
          * Get the caller of this request
-         * @description Returns the API key that sent the request: its id, name and scopes, when it expires, and whether it is an
-         *     administrator key. A page that a person is signed in to gets the person. `limits` are all that hold for it, also those of the keys that led to it. It also returns the version of the service. Any valid key can do this; no scope is required. A
-         *     page that is signed in with a session gets the key of the session.
+         * @description Returns who sent the request, the API key or the person, with name and scopes, and when the key or the session ends.
+         *     `limits` are all that hold, also those of the keys that led to a key. It also returns the version of the service. No
+         *     scope is required. A page with a session gets the person or the key of the session.
          */
         get: operations<Other>["getCurrentApiKey"];
         put?: never;
@@ -2370,7 +2371,8 @@ export interface paths<Other = string & {}> {
          *     cannot be changed: create another key, and revoke this one.
          *
          *     **Who can change.** A key can change its descendants. An administrator key can change every key, except itself and
-         *     the keys that led to it. So no key can lift the limits that it has. Any other change gets `no-authority`.
+         *     the keys that led to it. So no key can lift the limits that it has. People can change the keys that they made, if they
+         *     have all scopes of the key. Any other change gets `no-authority`.
          *
          *     Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
          */
@@ -2400,8 +2402,8 @@ export interface paths<Other = string & {}> {
          *     unless you send `descendants=revoke`. `active_descendants` is their number. With `descendants=revoke`, all of them
          *     are revoked when you get the answer. If the request fails, repeat it.
          *
-         *     **Who can revoke.** A key can revoke itself and its descendants. An administrator key can revoke every key. Any
-         *     other revocation gets `no-authority`. Administrator keys are the key that the first start printed, the key that the
+         *     **Who can revoke.** A key can revoke itself and its descendants. An administrator key can revoke every key. People can
+         *     revoke the keys that they made, and those that these led to. Any other revocation gets `no-authority`. Administrator keys are the key that the first start printed, the key that the
          *     operator configured, and each key that has every scope and does not expire. A key with limits, its own or those of a
          *     key that led to it, is not an administrator key. Keys without `created_by` are not descendants of any key.
          */
@@ -2473,7 +2475,7 @@ export interface paths<Other = string & {}> {
         head?: never;
         /**
          * Disable or enable a person
-         * @description Disables a person, or enables one again. A person who is disabled cannot sign in, and all its sessions end: in this
+         * @description Disables a person, or enables one again. A person who is disabled cannot sign in, and all their sessions end: in this
          *     process at once, in all others within 5 seconds. API keys that the person made go on working, because services
          *     depend on them. Name, e-mail address and roles come from the issuer; they cannot be changed here.
          */
@@ -3773,7 +3775,7 @@ export interface components<Other = string & {}> {
          */
         Author: {
             /**
-             * @description A person, an API key (`administrator` is the id of the key that the operator configured), or the system: the identity provider that signs people out.
+             * @description A person, an API key (`administrator` is the id of the key that the operator configured), or the system: the identity provider, which signs people out and takes their roles.
              * @example key
              */
             type: ("key" | "person" | "system") | components<Other>["schemas"]["OtherValue"];
@@ -4539,7 +4541,8 @@ export interface components<Other = string & {}> {
              * @description Why it is `canceled`.
              *
              *     - `requested`: somebody canceled it.
-             *     - `key-revoked`: the API key that started it is revoked or has expired, or the person who did is disabled.
+             *     - `key-revoked`: the API key that started it is revoked or has expired, or the person who did is
+             *       disabled or has no role with `prompts:invoke` any more.
              *     - `budget-exceeded`: a budget did not allow a call.
              *     - `internal-error`: the service failed.
              * @example requested
@@ -13373,12 +13376,12 @@ export interface components<Other = string & {}> {
              */
             day?: string;
             /**
-             * @description Id of the API key.
+             * @description Id of the API key or the person.
              * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
              */
             key_id?: string;
             /**
-             * @description Name of the API key at that time.
+             * @description Name of the API key or the person at that time.
              * @example Helpdesk backend
              */
             key_name?: string;
@@ -30085,7 +30088,7 @@ export interface operations<Other = string & {}> {
         };
         requestBody?: never;
         responses: {
-            /** @description The API key of the request. */
+            /** @description The caller of the request. */
             200: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];

@@ -1,4 +1,4 @@
-/** The answers of an evaluation that a judge has judged, as who marks them sees them: without what it said, and of whom. */
+/** The answers that a judge has judged, as people mark them: without its judgement, and without the version that answered. */
 import { hash } from 'node:crypto';
 import { ProblemError } from '../../../base/errors/problem-error.ts';
 import type { Turns } from '../../../base/runtime/turns.ts';
@@ -76,7 +76,8 @@ export function placesInLine({ checks = [], judges, baseline }: Evaluation): rea
 }
 
 /**
- * All places in the order of the results, which was drawn when the evaluation began, with the answers that are there.
+ * What is at each place, in the order of the results, which was drawn when the evaluation began; undefined where no answer
+ * is kept.
  * @param from the first line
  * @throws {ProblemError} storage-unavailable
  */
@@ -85,7 +86,7 @@ export async function* judgedAnswers(
   entries: readonly Entry[],
   from: number,
   { results, datasets, turns, signal }: AnswerSources & { readonly signal: AbortSignal },
-): AsyncGenerator<readonly [place: AnswerPlace, answer: ShownAnswer | undefined]> {
+): AsyncGenerator<ShownAnswer | undefined> {
   const places = placesInLine(evaluation);
   const cases = casesInOrder(evaluation, from, datasets, signal);
   let first = 0;
@@ -102,7 +103,7 @@ export async function* judgedAnswers(
           const answer = found.find(({ place: { side, check } }) => side === place.side && check === place.check);
           const shown = answer &&
             one && { ...answer, case: one, rubric: valueText(renderValue(answer.check.value, one)) };
-          yield [{ line, ...place }, shown];
+          yield shown;
         }
       }
     }

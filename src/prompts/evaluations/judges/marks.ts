@@ -91,7 +91,7 @@ export function createMarks(dependencies: MarksDependencies): Marks {
           if (places === 0) return;
           const from = Math.floor(skipped / places);
           let at = from * places;
-          for await (const [, answer] of judgedAnswers(evaluation, entries, from, { ...sources, signal })) {
+          for await (const answer of judgedAnswers(evaluation, entries, from, { ...sources, signal })) {
             if (at >= skipped + most) return;
             if (at >= skipped) yield [{ at, id: '' }, answer];
             at += 1;

@@ -29,8 +29,9 @@ export function PersonActions({ person: { id, name, disabled } }: { person: Sche
       notify(texts[action].done(name));
     },
   });
-  // Somebody who is disabled has no session.
-  const actions: readonly Action[] = disabled ? ['enable'] : ['signOut', 'disable'];
+  const isOwn = id === current.id;
+  // Somebody who is disabled has no session, and nobody can disable the own person.
+  const actions: readonly Action[] = disabled ? ['enable'] : isOwn ? ['signOut'] : ['signOut', 'disable'];
   return (
     <>
       {actions.map((action) => (
@@ -53,7 +54,7 @@ export function PersonActions({ person: { id, name, disabled } }: { person: Sche
           text={
             <Stack gap="xs">
               <Text>{texts[action].text}</Text>
-              {id === current.id && <Text fw={500}>{texts.disable.own}</Text>}
+              {isOwn && <Text fw={500}>{texts.signOut.own}</Text>}
             </Stack>
           }
           confirm={texts[action].action}

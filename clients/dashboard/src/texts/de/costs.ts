@@ -71,6 +71,7 @@ export const costs: Texts['costs'] = {
     changeOf: (name) => `${name} ändern`,
     ofAll: 'Alle Anfragen',
     ofKey: 'API-Schlüssel',
+    ofPerson: 'Person',
     ofPrompt: 'Prompt',
     ofTag: 'Tag',
     periods: { day: 'Jeden Tag', week: 'Jede Woche', month: 'Jeden Monat', once: 'Einmalig' },

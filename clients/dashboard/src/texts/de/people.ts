@@ -42,7 +42,6 @@ export const people: typeof english = {
     title: (name) => `${name} sperren?`,
     text: 'Die Person kann sich nicht mehr anmelden, und alle ihre Sitzungen enden innerhalb von 5 Sekunden. API-Schlüssel, die sie erstellt hat, bleiben gültig; widerrufen Sie sie unten, falls sie das nicht sollen.',
     done: (name) => `${name} ist gesperrt.`,
-    own: 'Das sind Sie. Sie werden sofort abgemeldet.',
   },
   enable: {
     action: 'Entsperren',
@@ -51,6 +50,7 @@ export const people: typeof english = {
     done: (name) => `${name} kann sich wieder anmelden.`,
   },
   signOut: {
+    own: 'Das sind Sie. Sie werden sofort abgemeldet.',
     action: 'Überall abmelden',
     title: (name) => `${name} überall abmelden?`,
     text: 'Alle Sitzungen der Person enden innerhalb von 5 Sekunden. Die Person kann sich wieder anmelden.',

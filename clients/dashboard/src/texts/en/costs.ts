@@ -63,6 +63,7 @@ export const costs = {
     changeOf: (name: string) => `Change ${name}`,
     ofAll: 'All calls',
     ofKey: 'API key',
+    ofPerson: 'Person',
     ofPrompt: 'Prompt',
     ofTag: 'Tag',
     periods: { day: 'Each day', week: 'Each week', month: 'Each month', once: 'Once' },

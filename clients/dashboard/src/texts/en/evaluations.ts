@@ -55,7 +55,9 @@ export const evaluations = {
     loading: 'Answers are loading',
     progress: (marked: string, passed: string, failed: string) =>
       `${marked} marked: ${passed} passed, ${failed} failed`,
-    progressLabel: 'Marks, of 50',
+    progressLabel: (needed: number) => `Marks of the judge, of ${needed}`,
+    known: (marks: string, needed: number) =>
+      `The judge has ${marks} of ${needed} marks, with those of other evaluations.`,
     rubric: 'What it has to be',
     answer: 'Answer',
     answerAt: (pointer: string) => `Answer, of which ${pointer} was judged`,

@@ -40,7 +40,6 @@ export const people = {
     title: (name: string) => `Disable ${name}?`,
     text: 'The person can no longer sign in, and all their sessions end within 5 seconds. API keys that the person made stay valid; revoke them below if they must not.',
     done: (name: string) => `${name} is disabled.`,
-    own: 'This is you. You are signed out at once.',
   },
   enable: {
     action: 'Enable',
@@ -49,6 +48,7 @@ export const people = {
     done: (name: string) => `${name} can sign in again.`,
   },
   signOut: {
+    own: 'This is you. You are signed out at once.',
     action: 'Sign out everywhere',
     title: (name: string) => `Sign ${name} out everywhere?`,
     text: 'All sessions of the person end within 5 seconds. The person can sign in again.',

@@ -14,7 +14,8 @@ import { useMemo, type ReactNode } from 'react';
 import { budgetInput, budgetLimitInput, budgetName } from '../../../generated/limits.ts';
 import { useTexts } from '../../../shared/texts.tsx';
 import { scopeKinds, splitScope, type BudgetFields, type ScopeKind } from './budget-fields.ts';
-import { useKeyNames, usePromptNames } from './queries.ts';
+import { useKeyNames, usePeopleNames } from '../../../shared/use-authors.ts';
+import { usePromptNames } from './queries.ts';
 
 /** Choices that are shown at once; more appear when something is typed. */
 const shownChoices = 60;
@@ -108,6 +109,7 @@ function ScopeInputs({ form }: { form: Form }): ReactNode {
   const { form: texts } = useTexts().costs.budgets;
   const [kind, value] = splitScope(form.values.scope);
   const keys = useKeyNames();
+  const people = usePeopleNames();
   const prompts = usePromptNames();
   const { error } = form.getInputProps('scope');
   const set = (of: ScopeKind, chosen: string): void => {
@@ -119,6 +121,7 @@ function ScopeInputs({ form }: { form: Form }): ReactNode {
         .filter(({ status }) => status === 'active')
         .map(({ id, name }) => ({ value: id, label: name })),
       { value: 'administrator', label: 'administrator' },
+      ...(people.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
     ],
     prompt: (prompts.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
   };

@@ -14,7 +14,7 @@ export function readBudgets(options: { signal?: AbortSignal } = {}): Promise<Sch
   return gateway.budgets.list({ limit: 100 }, options).toArray({ limit: mostBudgets });
 }
 
-/** Prompts and keys that are known by name. Others are shown by their id. */
+/** Prompts that are known by name. Others are shown by their id. */
 const known = 500;
 
 /** The prompts by name; none for a key that may not read them. */
@@ -24,15 +24,5 @@ export function usePromptNames(): UseQueryResult<Schemas['Prompt'][], unknown> {
     queryFn: ({ signal }) => gateway.prompts.list({ limit: 100 }, { signal }).toArray({ limit: known }),
     staleTime: 60_000,
     enabled: useScope('prompts:read'),
-  });
-}
-
-/** The API keys by name; none for a key that may not read them. */
-export function useKeyNames(): UseQueryResult<Schemas['ApiKey'][], unknown> {
-  return useQuery({
-    queryKey: ['api-keys', 'names'],
-    queryFn: ({ signal }) => gateway.apiKeys.list({ limit: 100 }, { signal }).toArray({ limit: known }),
-    staleTime: 60_000,
-    enabled: useScope('keys:manage'),
   });
 }

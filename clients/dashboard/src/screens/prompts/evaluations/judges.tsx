@@ -1,9 +1,7 @@
 import { Alert, Group, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconUserCheck } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
-import { gateway } from '../../../app/gateway.ts';
 import { useScope } from '../../../app/session-context.ts';
 import { FactTable } from '../../../shared/fact-table.tsx';
 import { LinkButton } from '../../../shared/links.tsx';
@@ -12,12 +10,9 @@ import { Section } from '../../../shared/section.tsx';
 import { StatusBadge } from '../../../shared/status-badge.tsx';
 import { useFormat, useOwnTexts } from '../../../shared/texts.tsx';
 import { evaluations } from '../../../texts/evaluations.ts';
-import { evaluationKeys, isActive, type Evaluation } from './queries.ts';
+import { isActive, neededOfJudges as needed, useCalibration, type Evaluation } from './queries.ts';
 
 type Calibration = Schemas['JudgeCalibration'];
-
-/** What a gate asks of a judge. The contract has the same numbers. */
-const needed = { marks: 50, j: 0.5 };
 
 /** The judges of an evaluation, and how well they agree with people. */
 export function Judges({ evaluation }: { evaluation: Evaluation }): ReactNode {
@@ -25,11 +20,7 @@ export function Judges({ evaluation }: { evaluation: Evaluation }): ReactNode {
   const canMark = useScope('datasets:write');
   const canRead = useScope('datasets:read');
   const { id, prompt_id: promptId, judges = [] } = evaluation;
-  const { data, error, refetch } = useQuery({
-    queryKey: evaluationKeys.calibration(id),
-    queryFn: ({ signal }) => gateway.evaluations.getCalibration(id, { signal }),
-    enabled: judges.length > 0,
-  });
+  const { data, error, refetch } = useCalibration(id, judges.length > 0);
   if (judges.length === 0) return null;
   const own = judges.filter(({ same_family: isOwn }) => isOwn);
   return (

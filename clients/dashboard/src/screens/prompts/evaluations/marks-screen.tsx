@@ -14,7 +14,7 @@ import { StatusBadge } from '../../../shared/status-badge.tsx';
 import { useFormat, useOwnTexts } from '../../../shared/texts.tsx';
 import { evaluations } from '../../../texts/evaluations.ts';
 import classes from './evaluations.module.css';
-import { evaluationKeys } from './queries.ts';
+import { evaluationKeys, neededOfJudges, useCalibration } from './queries.ts';
 
 type Answer = Schemas['JudgedAnswerPage']['data'][number];
 
@@ -102,7 +102,7 @@ function Marking({ id }: { id: string }): ReactNode {
       mark={markOf(answer)}
       counts={countsOf(answers, markOf)}
       onMarked={(pass) => {
-        setMarks({ ...marks, [answer.id]: pass });
+        setMarks((before) => ({ ...before, [answer.id]: pass }));
         choose(after(shown));
       }}
       onSkip={() => {
@@ -162,18 +162,27 @@ function OneAnswer({
   useHotkeys([
     ['p', set(true)],
     ['f', set(false)],
-    ['s', onSkip],
-    ['b', () => onBack?.()],
+    ['s', () => (save.isPending ? undefined : onSkip())],
+    ['b', () => (save.isPending ? undefined : onBack?.())],
   ]);
   const { rubric, output, at, variables, messages, expected } = answer;
   const marked = counts.passed + counts.failed;
+  /** Of the judge that has fewest, with those of other evaluations. */
+  const { judges = [] } = useCalibration(id).data ?? {};
+  const known = judges.length === 0 ? 0 : Math.min(...judges.map(({ marks }) => marks));
   return (
     <Stack gap="md">
       <Stack gap={4}>
         <Text size="sm" role="status">
           {texts.progress(format.number(marked), format.number(counts.passed), format.number(counts.failed))}
         </Text>
-        <Progress value={Math.min(100, (100 * marked) / 50)} aria-label={texts.progressLabel} />
+        <Progress
+          value={Math.min(100, (100 * known) / neededOfJudges.marks)}
+          aria-label={texts.progressLabel(neededOfJudges.marks)}
+        />
+        <Text size="sm" c="dimmed">
+          {texts.known(format.number(known), neededOfJudges.marks)}
+        </Text>
       </Stack>
       <Paper withBorder p="lg" component="article" aria-label={texts.answer}>
         <Stack gap="md">
@@ -220,11 +229,17 @@ function OneAnswer({
         >
           {texts.fail}
         </Button>
-        <Button variant="default" rightSection={<Kbd size="xs">S</Kbd>} onClick={onSkip}>
+        <Button variant="default" rightSection={<Kbd size="xs">S</Kbd>} onClick={onSkip} disabled={save.isPending}>
           {texts.skip}
         </Button>
         {onBack !== undefined && (
-          <Button variant="subtle" color="gray" rightSection={<Kbd size="xs">B</Kbd>} onClick={onBack}>
+          <Button
+            variant="subtle"
+            color="gray"
+            rightSection={<Kbd size="xs">B</Kbd>}
+            onClick={onBack}
+            disabled={save.isPending}
+          >
             {texts.previous}
           </Button>
         )}

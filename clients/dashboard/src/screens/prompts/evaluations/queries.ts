@@ -46,3 +46,15 @@ export function useEvaluation(id: string | undefined): UseQueryResult<Evaluation
       query.state.data !== undefined && isActive(query.state.data) && whileActive.refetchInterval(query),
   });
 }
+
+/** What a gate asks of a judge. The contract has the same numbers. */
+export const neededOfJudges = { marks: 50, j: 0.5 };
+
+/** How well the judges of an evaluation agree with people. */
+export function useCalibration(id: string, isEnabled = true): UseQueryResult<Schemas['EvaluationCalibration']> {
+  return useQuery({
+    queryKey: evaluationKeys.calibration(id),
+    queryFn: ({ signal }) => gateway.evaluations.getCalibration(id, { signal }),
+    enabled: isEnabled,
+  });
+}
