@@ -39,7 +39,7 @@ export function oidcPages({ oidc, sessions, publicUrl, refusedKeys, isReadOnly, 
     }
     return await handle(request).catch((error: unknown) => {
       if (error instanceof SignInRefusal) {
-        const { status, reason } = error;
+        const { status, message, reason = message } = error;
         log.warn({ request_id: request.requestId, operation, status, reason }, 'a sign-in or sign-out was refused');
         if (error.isCounted) refusedKeys?.count(request);
       }
