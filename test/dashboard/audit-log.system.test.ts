@@ -58,6 +58,10 @@ describe('the audit log', () => {
     await row('Budget set').getByText('$5.00 → $7.50').waitFor();
     await row('Price set').getByText('echo/our-own').waitFor();
     await row('Signed in').getByText('administrator').waitFor();
+    await page
+      .getByRole('combobox', { name: 'Who' })
+      .getByRole('option', { name: 'The service' })
+      .waitFor({ state: 'attached' });
     await expectAccessible(page);
     await takeScreenshots(page, 'audit-log');
     await row('Price set').getByRole('link', { name: 'echo/our-own' }).click();

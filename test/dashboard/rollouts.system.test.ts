@@ -104,12 +104,15 @@ describe('a rollout', () => {
     await dialogOf(page)
       .getByText(/Rolled back: version 2\. \d+ of \d+ failed, beside 0 of \d+/)
       .waitFor();
+    await dialogOf(page).getByRole('cell', { name: 'The service' }).waitFor();
+    await panel.getByText(/Started by administrator/).waitFor();
     const german = await openSignedIn(browser, service, `/prompts/${id}/history`, { locale: 'de-AT', width: 390 });
     await german
       .getByRole('region', { name: 'Canary von production: Version 2' })
       .getByText('Zurückgenommen', { exact: true })
       .waitFor();
     await german.getByText(/weil Version 2 öfter fehlschlug/).waitFor();
+    await german.getByText('Der Dienst', { exact: true }).first().waitFor();
     expect(await german.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     await expectAccessible(german);
     await press(german.getByRole('button', { name: 'Weitere Aktionen für production' }));

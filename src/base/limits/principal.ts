@@ -32,6 +32,9 @@ export interface Maker extends Pick<Principal, 'id' | 'name'> {
   readonly kind: AuthorRef['type'];
 }
 
+/** For what the service does without a request. */
+export const theService: Maker = { kind: 'system', id: 'service', name: 'Service' };
+
 export function authorOf({ kind, id, name }: Maker): AuthorRef {
   return { type: kind, id, name };
 }

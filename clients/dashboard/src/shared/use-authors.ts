@@ -2,6 +2,7 @@ import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { Schemas } from 'prompt-gateway-client';
 import { gateway } from '../app/gateway.ts';
 import { useScope } from '../app/session-context.ts';
+import { useTexts } from './texts.tsx';
 
 /** People and keys that are known by name, of each. Others are shown, and found, by their id. */
 const known = 500;
@@ -24,6 +25,12 @@ export function usePeopleNames(): UseQueryResult<Schemas['Person'][], unknown> {
     staleTime: 60_000,
     enabled: useScope('people:manage'),
   });
+}
+
+/** What a page calls an author. The service itself has a name in each language. */
+export function useAuthorName(): (author: Schemas['Author']) => string {
+  const { theService } = useTexts().shared;
+  return ({ type, id, name }) => (type === 'system' && id === 'service' ? theService : name);
 }
 
 /**

@@ -3775,12 +3775,12 @@ export interface components<Other = string & {}> {
          */
         Author: {
             /**
-             * @description A person, an API key (`administrator` is the id of the key that the operator configured), or the system: the identity provider, which signs people out and takes their roles.
+             * @description A person, an API key (`administrator` is the id of the key that the operator configured), or the system: the service itself, which ends canaries, or the identity provider, which signs people out and takes their roles.
              * @example key
              */
             type: ("key" | "person" | "system") | components<Other>["schemas"]["OtherValue"];
             /**
-             * @description Id of the person or the API key; `oidc` for the identity provider.
+             * @description Id of the person or the API key; `service` for the service itself, `oidc` for the identity provider.
              * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
              */
             id: string;
@@ -12488,7 +12488,7 @@ export interface components<Other = string & {}> {
             id: string;
             created_at: components<Other>["schemas"]["Timestamp"];
             /**
-             * @description The `operationId` of the request.
+             * @description The `operationId` of the request. The end of a canary by the service has the request that started it.
              * @example setLabel
              */
             operation: string;

@@ -32,7 +32,7 @@ const rollout = object({
   endsAt: moment,
   /** Invocations of the version that promote it at the end; undefined if nothing does. */
   minRequests: optional(integer),
-  /** Who started it, by which request. What the service does by itself is recorded under them. */
+  /** Who started it, by which request. The record of an end by the service has that request, too. */
   author,
   requestId: text,
   /** How the gate of the label let the version in. */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Author } from '../../../access/audit/author.ts';
 import { ProblemError } from '../../../base/errors/problem-error.ts';
-import { authorOf } from '../../../base/limits/principal.ts';
+import { authorOf, theService } from '../../../base/limits/principal.ts';
 import type { Clock } from '../../../base/runtime/clock.ts';
 import type { Random } from '../../../base/runtime/random.ts';
 import type { LabelMoveStore } from '../../labels/label-store.ts';
@@ -130,7 +130,6 @@ export function createRollouts(dependencies: RolloutsDependencies): Rollouts {
   const lookAt = async (prompt: Prompt, name: string, rollout: Rollout): Promise<void> => {
     const isWorse = (await counting.failures(rollout)).evidence >= enoughEvidence;
     if (!isWorse && clock.now() < rollout.endsAt) return;
-    const author = authorFor(rollout);
     let isOurs = false;
     const change = async (found: Prompt, label: Label): Promise<Partial<Label> | undefined> => {
       isOurs = false;
@@ -147,7 +146,7 @@ export function createRollouts(dependencies: RolloutsDependencies): Rollouts {
         return await ending(found, label, await endAs('time'));
       });
     };
-    const { promptId, label } = await labels.revise(prompt.id, name, () => undefined, author, change);
+    const { promptId, label } = await labels.revise(prompt.id, name, () => undefined, endedByService(rollout), change);
     const { ended, version } = label.rollout ?? {};
     if (!isOurs || ended === undefined) return;
     const fields = { prompt_id: promptId, label: name, rollout_id: rollout.id, version, reason: ended.reason };
@@ -247,9 +246,9 @@ export function createRollouts(dependencies: RolloutsDependencies): Rollouts {
   };
 }
 
-/** What the service does by itself is recorded under the request that started the rollout. */
-function authorFor({ author: { type: kind, id, name }, requestId }: Rollout): Author {
-  return { operationId: 'setRollout', requestId, traceparent: undefined, principal: { kind, id, name }, caller: {} };
+/** The service ends a rollout by itself. The record has the request that started it. */
+function endedByService({ requestId }: Rollout): Author {
+  return { operationId: 'setRollout', requestId, traceparent: undefined, principal: theService, caller: {} };
 }
 
 function notFound(slugOrId: string, name: string): ProblemError {

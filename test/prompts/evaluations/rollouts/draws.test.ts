@@ -233,4 +233,23 @@ describe('the end', () => {
     const label = await service.call('GET', labelPath(id, production));
     expect([label.body.version, label.body.sequence]).toEqual([version, 3]);
   });
+
+  it('is of the system in history and audit log, and the rollout still names who started it', async () => {
+    const { id } = await createReleased(service);
+    const { body: started } = await setRollout(service, id);
+    clock.advance(3_600_001);
+    await until(async () => (await getRollout(service, id)).body.ended !== undefined);
+    const theService = { type: 'system', id: 'service', name: 'Service' };
+    const { body: history } = await service.call('GET', `${labelPath(id, production)}/history?limit=2`);
+    expect(history.data).toMatchObject([
+      { author: theService, rollout: { author: started.author, ended: { reason: 'time' } } },
+      { author: started.author },
+    ]);
+    expect(started.author.type).toBe('key');
+    const auditOf = async (query: string) =>
+      (await service.call('GET', `/api/v1/audit-log?resource_id=${id}&operation=setRollout${query}`)).body.data;
+    const [ended, start] = await auditOf('');
+    expect([ended.author, start.author, ended.request_id]).toEqual([theService, started.author, start.request_id]);
+    expect(await auditOf('&author_id=service')).toEqual([ended]);
+  });
 });

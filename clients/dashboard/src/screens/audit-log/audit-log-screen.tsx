@@ -11,7 +11,7 @@ import { TextLink } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
 import { Time } from '../../shared/time.tsx';
 import { useOwnTexts, useTexts } from '../../shared/texts.tsx';
-import { useAuthors } from '../../shared/use-authors.ts';
+import { useAuthorName, useAuthors } from '../../shared/use-authors.ts';
 import { useList } from '../../shared/use-list.ts';
 import { auditLog } from '../../texts/audit-log.ts';
 import { ChangeList } from './change-list.tsx';
@@ -29,6 +29,7 @@ export function AuditLogScreen(): ReactNode {
   const search = route.useSearch();
   const filters = useFilters(search);
   const authors = useAuthors();
+  const service = { value: 'service', label: shared.theService };
   const list = useList({
     queryKey: ['audit-log', search],
     load: (position, options) => gateway.auditLog.list({ ...search, ...position }, options),
@@ -48,7 +49,7 @@ export function AuditLogScreen(): ReactNode {
           { name: 'resource_id', label: texts.resourceId },
           authors === undefined
             ? { name: 'author_id', label: texts.authorId }
-            : { name: 'author_id', label: texts.author, options: authors },
+            : { name: 'author_id', label: texts.author, options: [...authors, service] },
           { name: 'request_id', label: shared.requestId },
           { name: 'since', label: shared.filters.from, isTime: true },
           { name: 'until', label: shared.filters.until, isTime: true },
@@ -75,6 +76,7 @@ export function AuditLogScreen(): ReactNode {
 function useColumns(): Column<AuditRecord>[] {
   const texts = useOwnTexts(auditLog);
   const operations: Record<string, string> = texts.operations;
+  const nameOf = useAuthorName();
   return [
     {
       key: 'operation',
@@ -108,7 +110,7 @@ function useColumns(): Column<AuditRecord>[] {
       cell: ({ author, session_id, address }) => (
         <div>
           <TextLink to="/audit-log" search={{ author_id: author.id }} size="sm" display="block">
-            {author.name}
+            {nameOf(author)}
           </TextLink>
           <Text size="xs" c="dimmed">
             {session_id === undefined ? address : texts.byHand(address)}

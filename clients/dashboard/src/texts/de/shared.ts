@@ -14,6 +14,7 @@ export const shared: Texts['shared'] = {
   show: 'Alles anzeigen',
   hide: 'Weniger anzeigen',
   breadcrumbs: 'Pfad der Seite',
+  theService: 'Der Dienst',
   problem: {
     unknown: 'Etwas ist schiefgegangen',
     connection: 'Der Dienst ist nicht erreichbar',

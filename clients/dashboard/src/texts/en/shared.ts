@@ -12,6 +12,8 @@ export const shared = {
   show: 'Show all',
   hide: 'Show less',
   breadcrumbs: 'Breadcrumbs',
+  /** As the author of a change. */
+  theService: 'The service',
   problem: {
     unknown: 'Something went wrong',
     connection: 'The service cannot be reached',

@@ -5,6 +5,7 @@ import { DataTable, type Column } from '../../../shared/data-table.tsx';
 import { EmptyState } from '../../../shared/empty-state.tsx';
 import { Time } from '../../../shared/time.tsx';
 import { useFormat, useOwnTexts, useTexts } from '../../../shared/texts.tsx';
+import { useAuthorName } from '../../../shared/use-authors.ts';
 import { rollouts } from '../../../texts/rollouts.ts';
 import { RemarkList } from '../content/content-warnings.tsx';
 import { useLabelMoves, type LabelMove } from '../prompt-queries.ts';
@@ -36,6 +37,7 @@ function LabelMoves({ promptId, name }: { promptId: string; name: string }): Rea
   const { moves: texts } = labels;
   const ownTexts = useOwnTexts(rollouts);
   const format = useFormat();
+  const nameOf = useAuthorName();
   const columns: Column<LabelMove>[] = [
     {
       key: 'version',
@@ -56,7 +58,7 @@ function LabelMoves({ promptId, name }: { promptId: string; name: string }): Rea
       align: 'end',
       cell: ({ moved_at }) => <Time value={moved_at} />,
     },
-    { key: 'by', header: texts.columns.by, width: '16%', cell: ({ author }) => author.name },
+    { key: 'by', header: texts.columns.by, width: '16%', cell: ({ author }) => nameOf(author) },
     {
       key: 'gate',
       header: texts.columns.gate,

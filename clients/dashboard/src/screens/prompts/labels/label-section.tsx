@@ -15,6 +15,7 @@ import { DataTable, type Column } from '../../../shared/data-table.tsx';
 import { EmptyState } from '../../../shared/empty-state.tsx';
 import { Time } from '../../../shared/time.tsx';
 import { useFormat, useOwnTexts, useTexts } from '../../../shared/texts.tsx';
+import { useAuthorName } from '../../../shared/use-authors.ts';
 import { gates as gateWords } from '../../../texts/gates.ts';
 import { rollouts } from '../../../texts/rollouts.ts';
 import { useLabels } from '../prompt-queries.ts';
@@ -56,6 +57,7 @@ export function LabelSection({
   const orphans = gates.filter(({ label }) => labels?.some(({ name }) => name === label) === false);
   const format = useFormat();
 
+  const nameOf = useAuthorName();
   const columns: Column<Label>[] = [
     {
       key: 'name',
@@ -91,7 +93,7 @@ export function LabelSection({
       align: 'end',
       cell: ({ moved_at }) => <Time value={moved_at} />,
     },
-    { key: 'by', header: texts.columns.by, width: '24%', cell: ({ author }) => author.name },
+    { key: 'by', header: texts.columns.by, width: '24%', cell: ({ author }) => nameOf(author) },
     {
       key: 'actions',
       header: shared.table.actions,
