@@ -39,6 +39,25 @@ describe('signing in with an account', () => {
     await link.waitFor();
   });
 
+  it('ends the session that the browser had, also from a link on a page of another site', async () => {
+    const page = await openSignedIn('/prompts');
+    const sessionOf = async () =>
+      (await page.context().cookies()).find(({ name }) => name === 'prompt-gateway-session')?.value ?? '';
+    const before = await sessionOf();
+    // The same machine by its other name, which is another site for browsers.
+    const link = `${setup.service.url}/oidc/sign-in?to=%2Fdashboard%2Fproviders`;
+    const site = 'http://localhost:9';
+    const body = `<!doctype html><link rel="icon" href="data:,"><a href="${link}">Sign in to the gateway</a>`;
+    await page.route(`${site}/`, (route) => route.fulfill({ contentType: 'text/html', body }));
+    browser.tolerate(/request to another origin: http:\/\/localhost:9\//);
+    await page.goto(`${site}/`);
+    await page.getByRole('link', { name: 'Sign in to the gateway' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Providers' }).waitFor();
+    expect(await sessionOf()).not.toBe(before);
+    const headers = { 'sec-fetch-site': 'same-origin', cookie: `prompt-gateway-session=${before}` };
+    expect((await setup.service.call('GET', '/api/v1/whoami', { key: null, headers })).status).toBe(401);
+  });
+
   it('says which groups may, and leads back', async () => {
     browser.tolerate(/status of 403/);
     setup.issuer.account = { sub: 'eve', name: 'Eve', groups: ['guests'] };

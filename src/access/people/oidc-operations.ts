@@ -71,6 +71,12 @@ export function oidcPages({ oidc, sessions, publicUrl, refusedKeys, isReadOnly, 
   const pages: OidcPages['pages'] = {
     '/oidc/sign-in': answering('beginSignIn', async (request) => {
       const to = new URLSearchParams(request.search).get('to') ?? undefined;
+      // Another site's link sends no cookie of a session, and the sign-in has to end that session. Our own page sends it.
+      if (request.headers['sec-fetch-site'] === 'cross-site') {
+        const again = `${publicUrl}/oidc/sign-in${to === undefined ? '' : `?to=${encodeURIComponent(to)}`}`;
+        const page = { title: 'Sign in', text: 'The sign-in begins.', links: [{ text: 'Continue', href: again }] };
+        return { status: 200, page, headers: { refresh: `0;url=${again}` } };
+      }
       const { location, sealed } = await oidc.begin(to, sessions.opened(request));
       return goTo(location, [cookie(sealed, transactionMs / 1_000)]);
     }),

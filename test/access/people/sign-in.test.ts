@@ -94,6 +94,21 @@ describe('a sign-in', () => {
     }
   });
 
+  it('that begins on a page of another site goes on from a page of its own, which has the cookie', async () => {
+    const headers = { 'sec-fetch-site': 'cross-site' };
+    const begin = (query: string): Promise<Response> =>
+      fetch(`${setup.service.url}/oidc/sign-in${query}`, { redirect: 'manual', headers });
+    const answer = await begin('?to=%2Fdashboard%2Fprompts%3Fq%3D%22');
+    const again = `${setup.service.url}/oidc/sign-in?to=%2Fdashboard%2Fprompts%3Fq%3D%22`;
+    expect([answer.status, answer.headers.get('refresh'), answer.headers.getSetCookie()]).toEqual([
+      200,
+      `0;url=${again}`,
+      [],
+    ]);
+    expect(await answer.text()).toContain(`href="${again}"`);
+    expect((await begin('')).headers.get('refresh')).toBe(`0;url=${setup.service.url}/oidc/sign-in`);
+  });
+
   it('returns to the page that was asked for', async () => {
     const { visited } = await signIn(undefined, '?to=%2Fdashboard%2Fprompts%3Fq%3Da');
     expect(visited.url).toBe(`${setup.service.url}/dashboard/prompts?q=a#signed-in`);
