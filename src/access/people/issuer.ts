@@ -149,6 +149,11 @@ export function createIssuer(options: IssuerOptions): Issuer {
   const requireSameTime = (): void => {
     if (ahead !== undefined && Math.abs(ahead) > toleranceSeconds * 1_000) throw clockOff(name, ahead);
   };
+  /** The library does not look. A proxy in front of the issuer can have a right clock, and `Date` is the proxy's then. */
+  const requireIssued = (issuedAt: number): void => {
+    const since = clock.now().getTime() - issuedAt * 1_000;
+    if (since < -toleranceSeconds * 1_000) throw clockOff(name, since);
+  };
 
   return {
     async check() {
@@ -224,6 +229,7 @@ export function createIssuer(options: IssuerOptions): Issuer {
       const claims = tokens.claims();
       const { id_token: idToken, access_token: accessToken } = tokens;
       if (claims === undefined || idToken === undefined) throw badAnswer(name, 'no ID token');
+      requireIssued(claims.iat);
       const { azp = clientId } = claims;
       if (azp !== clientId) throw badAnswer(name, 'the ID token is for another client (azp)');
       return {

@@ -285,6 +285,18 @@ describe('the clock', () => {
     },
   );
 
+  it.each([
+    [120, 502],
+    [50, 303],
+  ])('of an issuer that dates an ID token %d seconds ahead: %d', async (seconds, status) => {
+    changeIdToken((claims) => ({ ...claims, iat: Math.floor(Date.now() / 1_000) + seconds }));
+    const { visited } = await setup.signIn();
+    expect(visited.status).toBe(status);
+    if (status === 502) {
+      expect(visited.text).toMatch(/is (119|120) seconds behind the clock of Example Corp\. At most 60 seconds/);
+    }
+  });
+
   it('may differ by less than 60 seconds', async () => {
     clock.advance(50_000);
     try {
