@@ -7216,6 +7216,7 @@ export const operationTable = {
       "200": "application/json",
       "400": "application/problem+json",
       "401": "application/problem+json",
+      "403": "application/problem+json",
       "406": "application/problem+json",
       "429": "application/problem+json",
       "500": "application/problem+json",
@@ -7225,6 +7226,7 @@ export const operationTable = {
     "problems": [
       "invalid-request",
       "unauthenticated",
+      "read-only",
       "not-acceptable",
       "rate-limited",
       "too-much-in-progress",

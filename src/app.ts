@@ -231,7 +231,7 @@ export function createApp(dependencies: AppDependencies): App {
   const publicUrl = config.publicUrl === undefined ? undefined : new URL(config.publicUrl);
   const { byKey: asksForKey, oidc: oidcSettings } = config.signIn;
   const peopleFeature = createPeopleFeature(basis, {
-    ...{ secrets, allScopes, isReadOnly },
+    ...{ secrets, allScopes },
     ...{ settings: oidcSettings, fetch: dependencies.issuerFetch },
   });
   const { people, issuer } = peopleFeature;

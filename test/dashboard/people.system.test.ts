@@ -104,6 +104,19 @@ describe('people', () => {
     expect(await statusOfGrace()).toBe(200);
   });
 
+  it('are in the audit log when they were refused, with the reason', async () => {
+    setup.issuer.account = { sub: 'mallory', name: 'Mallory', groups: ['guests'] };
+    expect((await setup.signIn()).visited.status).toBe(403);
+    const page = await openSignedIn(browser, setup.service, '/audit-log');
+    const row = page.getByRole('row').filter({ hasText: 'Mallory' });
+    await row.getByText('Sign-in refused').waitFor();
+    await row.getByText('in no group with a role').waitFor();
+    await row.getByText('Example Corp').waitFor();
+    // There is no page of somebody who has never signed in.
+    expect(await row.getByRole('link', { name: 'Mallory' }).count()).toBe(0);
+    await takeScreenshots(page, 'audit-log-refused');
+  });
+
   it('have keys, each of which is revoked on their page', async () => {
     const page = await openSignedIn(browser, setup.service, `/people/${graceId}`);
     await page.getByRole('button', { name: 'Revoke Budget report' }).click();

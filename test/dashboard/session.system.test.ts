@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { expectAccessible, useBrowser } from '../support/browser.ts';
+import { startAnother } from '../support/per-operation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { openSignedIn, signIn } from './support/sign-in.ts';
 
@@ -70,6 +71,20 @@ describe('signing out', () => {
     await page.reload();
     await heading(page, 'Sign in').waitFor();
     expect(await page.context().cookies()).toEqual([]);
+  });
+
+  it('says where it is not possible, and the session goes on', async () => {
+    browser.tolerate(/status of 403/);
+    const copy = await startAnother(service, { READ_ONLY: 'on' });
+    const page = await openSignedIn(browser, copy, '/api-keys');
+    await page.getByRole('button', { name: 'Account: administrator' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('alert').filter({ hasText: 'This process was started with READ_ONLY=on.' }).waitFor();
+    await expectAccessible(page);
+    await page.reload();
+    await heading(page, 'API keys').waitFor();
+    await page.close();
+    await copy.close();
   });
 
   it('hides what other tabs show', async () => {

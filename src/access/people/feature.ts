@@ -6,7 +6,7 @@ import { createOidc, type OidcOptions } from './oidc.ts';
 import { oidcPages, type OidcPagesOptions } from './oidc-operations.ts';
 import { createPeople } from './people.ts';
 import { peopleOperations } from './people-operations.ts';
-import { createPersonStore, type PersonStore } from './person-store.ts';
+import { createPersonStore } from './person-store.ts';
 import { createRoles } from './roles.ts';
 
 /** The operator's identity provider, and what it may say. */
@@ -21,7 +21,6 @@ export interface OidcSettings
 export interface PeopleFeatureOptions {
   readonly secrets: SecretBox;
   readonly allScopes: readonly Scope[];
-  readonly isReadOnly: boolean;
   /** Undefined without an identity provider. */
   readonly settings: OidcSettings | undefined;
   /** Reaches the issuer. */
@@ -29,9 +28,8 @@ export interface PeopleFeatureOptions {
 }
 
 export function createPeopleFeature(basis: Basis, options: PeopleFeatureOptions) {
-  const { secrets, allScopes, isReadOnly, settings, fetch } = options;
-  const full = createPersonStore(basis.database);
-  const store: PersonStore = isReadOnly ? { ...full, endSession: () => Promise.resolve() } : full;
+  const { secrets, allScopes, settings, fetch } = options;
+  const store = createPersonStore(basis.database);
   const roles = createRoles(allScopes);
   const people = createPeople({ ...basis, store, roles, secrets, issuer: settings?.issuer });
   const issuer = settings && createIssuer({ ...settings, fetch, clock: basis.clock });

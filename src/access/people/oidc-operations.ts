@@ -86,7 +86,7 @@ export function oidcPages({ oidc, sessions, publicUrl, refusedKeys, isReadOnly, 
       const { person, session, to, former } = await oidc.finish(request.search, cookieOf(request, cookieName), author);
       if (former !== undefined) {
         const principal = { kind: 'person' as const, id: person.id, name: person.name, sessionId: session.id };
-        await sessions.end(former, { ...author, principal });
+        await sessions.end(former, { ...author, operationId: 'deleteSession', principal });
       }
       // The page cannot see the cookie, so the address tells it.
       return goTo(`${publicUrl}${to}#signed-in`, [sessions.cookieOf(session, request), cookie('', 0)]);

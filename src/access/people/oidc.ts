@@ -2,6 +2,7 @@ import type { Role } from './roles.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { SecretUnreadableError, type Sealed, type SecretBox } from '../../base/secrets/secret-box.ts';
 import { hashSecret } from '../api-keys/api-keys.ts';
+import type { Author } from '../audit/author.ts';
 import { readGroups, type Claims, type Groups } from './groups.ts';
 import type { Checks, Confirmed, Issuer } from './issuer.ts';
 import { idOfPerson, type People, type SignInRequest } from './people.ts';
@@ -63,7 +64,7 @@ export interface OidcOptions {
   readonly rolesOfGroups: ReadonlyMap<string, Role>;
   /** The role of those who are in none of these groups; undefined: they are refused. */
   readonly defaultRole: Role | undefined;
-  readonly people: Pick<People, 'signIn' | 'signOutAtIssuer' | 'loseRoles'>;
+  readonly people: Pick<People, 'signIn' | 'signOutAtIssuer' | 'loseRoles' | 'recordRefusal'>;
   readonly store: Pick<PersonStore, 'useOnce' | 'isUsed'>;
   readonly secrets: SecretBox;
   readonly clock: Clock;
@@ -112,6 +113,7 @@ export function createOidc(options: OidcOptions): Oidc {
         'Too many groups',
         `${name} does not name your groups, because there are too many. Ask the operator to use app roles for this service (OIDC_ROLES_CLAIM=roles).`,
         'the issuer left out the groups: use app roles',
+        'too-many-groups',
       );
     }
     const found = groups === 'absent' ? [] : groups.flatMap((group) => rolesOfGroups.get(group) ?? []);
@@ -122,9 +124,40 @@ export function createOidc(options: OidcOptions): Oidc {
   const withoutRole = (person: string): SignInRefusal => {
     const names = [...rolesOfGroups.keys()].map((group) => `"${group}"`).join(', ');
     const text = `Your account is in no group that may sign in here. These groups may: ${names}. Ask the administrator of ${name} to add you to one of them, then sign in again.`;
-    return new SignInRefusal(403, 'No role', text, `the person ${person} is in no group with a role`);
+    return new SignInRefusal(403, 'No role', text, `the person ${person} is in no group with a role`, 'no-role');
   };
   const ofIssuer = { kind: 'system' as const, id: 'oidc', name };
+  const refusing = (request: SignInRequest): Author => ({
+    ...request,
+    operationId: 'refuseSignIn',
+    principal: ofIssuer,
+  });
+
+  /** Signs in whom the issuer has confirmed. */
+  const admit = async (
+    confirmed: Confirmed,
+    request: SignInRequest,
+  ): Promise<Omit<FinishedSignIn, 'to' | 'former'>> => {
+    const { iss, sub, sid } = confirmed.claims;
+    const roles = rolesFor(await groupsOf(confirmed));
+    if (roles.length === 0) {
+      await people.loseRoles({ issuer: iss, subject: sub }, refusing(request));
+      throw withoutRole(idOfPerson({ issuer: iss, subject: sub }));
+    }
+    const { person, session } = await people.signIn(
+      {
+        identity: identityOf(confirmed.claims, roles),
+        sid: typeof sid === 'string' ? sid : undefined,
+        idToken: confirmed.idToken,
+      },
+      request,
+    );
+    if (session === undefined) {
+      const text = 'Your account is disabled in this service. Ask an administrator of the service.';
+      throw new SignInRefusal(403, 'Account disabled', text, `the person ${person.id} is disabled`, 'disabled');
+    }
+    return { person, session };
+  };
 
   const finish = async (transaction: Transaction, search: string, request: SignInRequest): Promise<FinishedSignIn> => {
     const callback = new URL(redirectUri);
@@ -137,23 +170,13 @@ export function createOidc(options: OidcOptions): Oidc {
       throw refused('This sign-in was used before. Sign in again.');
     }
     const confirmed = await issuer.finish(callback, transaction);
-    const { iss, sub } = confirmed.claims;
-    const roles = rolesFor(await groupsOf(confirmed));
-    if (roles.length === 0) {
-      await people.loseRoles({ issuer: iss, subject: sub }, { ...request, principal: ofIssuer });
-      throw withoutRole(idOfPerson({ issuer: iss, subject: sub }));
-    }
-    const identity = identityOf(confirmed.claims, roles);
-    const { sid } = confirmed.claims;
-    const { person, session } = await people.signIn(
-      { identity, sid: typeof sid === 'string' ? sid : undefined, idToken: confirmed.idToken },
-      request,
-    );
-    if (session === undefined) {
-      const text = 'Your account is disabled in this service. Ask an administrator of the service.';
-      throw new SignInRefusal(403, 'Account disabled', text, `the person ${person.id} is disabled`);
-    }
-    return { person, session, to: transaction.to, former: transaction.former };
+    const admitted = await admit(confirmed, request).catch(async (error: unknown) => {
+      if (error instanceof SignInRefusal && error.recordedAs !== undefined) {
+        await people.recordRefusal(identityOf(confirmed.claims, []), error.recordedAs, refusing(request));
+      }
+      throw error;
+    });
+    return { ...admitted, to: transaction.to, former: transaction.former };
   };
 
   return {

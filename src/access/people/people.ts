@@ -16,6 +16,7 @@ import { createLookUps } from '../look-ups.ts';
 import { personFields, type Identity, type Person, type PersonChange, type PersonSession } from './person.ts';
 import type { PersonStore } from './person-store.ts';
 import type { Role, Roles } from './roles.ts';
+import type { SignInRefusal } from './sign-in-refusal.ts';
 
 /** A person who sends a request. */
 export interface SignedInPerson extends Principal {
@@ -70,6 +71,12 @@ export interface People {
   read(sessionId: string): Promise<SignedInPerson>;
   /** Takes all roles from a person whose groups have none any more, and ends the sessions. Nothing happens if the person is unknown. */
   loseRoles(identity: Pick<Identity, 'issuer' | 'subject'>, author: Author): Promise<void>;
+  /**
+   * Records that somebody whom the issuer has confirmed was not signed in. Whoever has an account there can repeat that, so
+   * the log gets one record an hour for each person and reason, and at most 100 for those who have never signed in.
+   * @param author of the record if the person is not known
+   */
+  recordRefusal(identity: Identity, reason: Refusal['refused'], author: Author): Promise<void>;
   /** Ends one session. @returns its ID token, if it is kept; undefined if the session has ended before */
   endSession(id: string, author: Author): Promise<string | undefined>;
   /**
@@ -97,13 +104,26 @@ export interface PeopleOptions {
   readonly random: Random;
 }
 
+const hourMs = 3_600_000;
 /** The absolute end of a person's session after the sign-in, in milliseconds. */
-const sessionMs = 12 * 3_600_000;
+const sessionMs = 12 * hourMs;
 /** When a session is asked for again after the database did not answer, in milliseconds. */
 const retryMs = 1_000;
 /** The longest ID token that is kept for the sign-out at the issuer, in characters. */
 const longestIdToken = 16_384;
 
+/** How many people who have never signed in are told apart in an hour, when they are refused. */
+const strangers = 100;
+
+/** A sign-in that was refused. */
+interface Refusal extends Pick<Person, 'id' | 'name' | 'subject'> {
+  readonly refused: NonNullable<SignInRefusal['recordedAs']>;
+}
+
+const auditedRefusal: AuditedKind<Refusal> = {
+  type: 'person',
+  show: ({ refused, subject }) => ({ refused, subject }),
+};
 const auditedPerson: AuditedKind<Person> = { type: 'person', show: personFields.show };
 export const auditedSession: AuditedKind<{ readonly id: string }> = { type: 'session', show: () => ({}) };
 
@@ -262,6 +282,18 @@ export function createPeople({ store, roles, issuer, secrets, clock, random }: P
       const id = idOfPerson(identity);
       if ((await store.find(id)) === undefined) return;
       await edit(id, author, ({ epoch, roles: held }) => (held.length === 0 ? {} : { roles: [], epoch: epoch + 1 }));
+    },
+    async recordRefusal(identity, refused, author) {
+      const id = idOfPerson(identity);
+      const person = await store.find(id);
+      const at = clock.now();
+      const hour = Math.floor(at.getTime() / hourMs);
+      const who = person === undefined ? Number.parseInt(id.slice(0, 8), 16) % strangers : `${id}/${refused}`;
+      if (!(await store.useOnce(`refusal/${hour}/${who}`, new Date((hour + 2) * hourMs)))) return;
+      const { name, subject } = person ?? identity;
+      const principal = person === undefined ? author.principal : { kind: 'person' as const, id, name };
+      const after = { id, name, subject, refused };
+      await store.recordRefusal(auditEntry({ ...author, principal }, auditedRefusal, { at, after }));
     },
     async signOutAtIssuer({ issuer, subject, sid }, author) {
       const ids = subject === undefined ? await store.findBySid(sid ?? '') : [idOfPerson({ issuer, subject })];

@@ -1,7 +1,14 @@
 import type { Collection } from 'mongodb';
 import type { Sealed } from '../../base/secrets/secret-box.ts';
 import type { Listing } from '../../base/lists/listing.ts';
-import { auditIndex, firstAudit, removeAudited, type AuditEntry, type Audited } from '../../storage/db/audit.ts';
+import {
+  auditIndex,
+  firstAudit,
+  record,
+  removeAudited,
+  type AuditEntry,
+  type Audited,
+} from '../../storage/db/audit.ts';
 import { expiryIndex, type CollectionIndexes } from '../../storage/db/indexes.ts';
 import type { PagedDatabase } from '../../storage/db/pages.ts';
 import { createResourceStore, type ResourceDocument, type ResourceStore } from '../../storage/db/resource-store.ts';
@@ -18,6 +25,8 @@ export interface PersonStore extends Pick<ResourceStore<typeof personFields.tabl
   findBySid(sid: string): Promise<readonly string[]>;
   /** Ends a session. Nothing happens if it has ended. */
   endSession(id: string, entry: AuditEntry): Promise<void>;
+  /** Records a sign-in that was refused. */
+  recordRefusal(entry: AuditEntry): Promise<void>;
   /** Uses something that can be used once. @returns false if it was used before */
   useOnce(id: string, until: Date): Promise<boolean>;
   isUsed(id: string): Promise<boolean>;
@@ -89,6 +98,7 @@ export function createPersonStore(database: PagedDatabase): PersonStore {
       const found = await read(() => sessions.findOne({ _id: id }, { projection: { revision: 1 } }));
       if (found !== null) await removeAudited(database.db, sessions, { id, revision: found.revision }, entry);
     },
+    recordRefusal: (entry) => record(database.db, [entry]),
     async useOnce(id, until) {
       return (await insertOnce(uses, { _id: id, expires_at: until })).outcome === 'done';
     },

@@ -11,13 +11,22 @@ export class SignInRefusal extends Error {
    * let a browser send.
    */
   isCounted = false;
+  /** Of somebody whom the issuer has confirmed, for the audit log. */
+  readonly recordedAs: 'disabled' | 'no-role' | 'too-many-groups' | undefined;
 
-  constructor(status: SignInRefusal['status'], title: string, text: string, reason?: string) {
+  constructor(
+    status: SignInRefusal['status'],
+    title: string,
+    text: string,
+    reason?: string,
+    recordedAs?: SignInRefusal['recordedAs'],
+  ) {
     super(text);
     this.name = 'SignInRefusal';
     this.status = status;
     this.title = title;
     this.reason = reason;
+    this.recordedAs = recordedAs;
   }
 }
 

@@ -30,5 +30,5 @@ export function createSessionFeature(basis: Basis, options: SessionFeatureOption
 /** Sessions are in their cookies, so a process that changes nothing can begin them. It cannot use up a link. */
 function withoutWrites(store: SessionStore): SessionStore {
   const nothing = (): Promise<void> => Promise.resolve();
-  return { ...store, recordStart: nothing, end: nothing, useLink: () => Promise.resolve(undefined) };
+  return { ...store, recordStart: nothing, useLink: () => Promise.resolve(undefined) };
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createMovableClock } from '../../support/clock.ts';
-import { problem, startAnother } from '../../support/per-operation.ts';
+import { problem, problemIn, startAnother } from '../../support/per-operation.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { callWith, cookieFor, path, samePage } from './sessions-harness.ts';
 
@@ -55,6 +55,17 @@ describe('200', () => {
     const headers = { ...samePage, cookie };
     expect((await service.call('DELETE', path, { headers })).status).toBe(200);
     expect((await callWith(service, cookie)).status).toBe(200);
+  });
+});
+
+describe('403', () => {
+  it('is the answer of a process that changes nothing, and the session continues there, too', async () => {
+    const copy = await startAnother(service, { READ_ONLY: 'on' }, { clock });
+    const cookie = await cookieFor(service, await service.createKey('orders:read'));
+    const { status, headers, body } = await callWith(copy, cookie, 'DELETE', path);
+    expect([status, headers['set-cookie'], problemIn(body)]).toEqual([403, undefined, problem('read-only')]);
+    for (const process of [copy, service]) expect((await callWith(process, cookie)).status).toBe(200);
+    await copy.close();
   });
 });
 

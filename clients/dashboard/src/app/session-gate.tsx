@@ -1,8 +1,9 @@
 import { Button, Center, Group, Loader, Modal, Paper, Stack, Text, Title } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { AuthenticationError } from 'prompt-gateway-client';
-import { useEffect, useEffectEvent, useMemo, useState, type ReactNode } from 'react';
-import { ProblemAlert } from '../shared/problem-alert.tsx';
+import { useCallback, useEffect, useEffectEvent, useMemo, useState, type ReactNode } from 'react';
+import { describeError, ProblemAlert } from '../shared/problem-alert.tsx';
 import { useTexts } from '../shared/texts.tsx';
 import { basePath, gateway } from './gateway.ts';
 import { Product } from './product.tsx';
@@ -15,7 +16,8 @@ import { SignInForm } from './sign-in-form.tsx';
 export function SessionGate({ opened, children }: { opened: OpenedSession; children: ReactNode }): ReactNode {
   const { session: texts } = useTexts();
   const [key, setKey] = useState(opened.status === 'signed-in' ? opened.key : undefined);
-  const session = useMemo(() => (key === undefined ? undefined : { key, signOut }), [key]);
+  const signOut = useSignOut();
+  const session = useMemo(() => (key === undefined ? undefined : { key, signOut }), [key, signOut]);
   const queryClient = useQueryClient();
 
   useEffect(
@@ -78,6 +80,7 @@ function LostSession({
   onSignedIn: (key: CurrentKey) => void;
 }): ReactNode {
   const { session: texts } = useTexts();
+  const signOut = useSignOut();
   const queryClient = useQueryClient();
   const [isLost, setIsLost] = useState(false);
   // A page with a form reads nothing while someone types. Without anyone there, this must not keep the session alive.
@@ -153,13 +156,23 @@ function onRefusedCall(queryClient: QueryClient, refused: () => void): () => voi
 
 type MutationSubscribe = ReturnType<QueryClient['getMutationCache']>['subscribe'];
 
-/** Nothing that was read stays in the memory of the page. */
-function signOut(): void {
-  void deleteSession()
-    .catch(() => undefined)
-    .then((next) => {
+/** Ends the session, or says why it goes on. Nothing that was read stays in the memory of the page. */
+function useSignOut(): () => void {
+  const { shared } = useTexts();
+  return useCallback(() => {
+    const leave = (next?: string): void => {
       location.assign(next ?? `${basePath}/`);
+    };
+    deleteSession().then(leave, (error: unknown) => {
+      if (error instanceof AuthenticationError) {
+        leave();
+        return;
+      }
+      const { title, detail } = describeError(error, shared);
+      const closeButtonProps = { 'aria-label': shared.close };
+      notifications.show({ title, message: detail, color: 'red', role: 'alert', autoClose: false, closeButtonProps });
     });
+  }, [shared]);
 }
 
 function reload(): void {

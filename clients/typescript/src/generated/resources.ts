@@ -2048,8 +2048,8 @@ export interface SessionsResource {
    *
    * Ends the session of the request, and removes its cookie from the browser. All processes refuse the cookie within 5
    * seconds, and every copy of it. For a person, the answer can say where to sign out at the identity provider
-   * (`continue_at`). A request with an API key ends no session; its answer only removes the cookie. So does
-   * a process with `READ_ONLY`.
+   * (`continue_at`). A request with an API key ends no session; its answer only removes the cookie. A process with
+   * `READ_ONLY` can end none.
    */
   delete(options?: CallOptions<'deleteSession'>): Call<Schemas['SessionEnd']>;
 }

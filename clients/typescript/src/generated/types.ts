@@ -2310,8 +2310,8 @@ export interface paths<Other = string & {}> {
          * Sign out
          * @description Ends the session of the request, and removes its cookie from the browser. All processes refuse the cookie within 5
          *     seconds, and every copy of it. For a person, the answer can say where to sign out at the identity provider
-         *     (`continue_at`). A request with an API key ends no session; its answer only removes the cookie. So does
-         *     a process with `READ_ONLY`.
+         *     (`continue_at`). A request with an API key ends no session; its answer only removes the cookie. A process with
+         *     `READ_ONLY` can end none.
          */
         delete: operations<Other>["deleteSession"];
         options?: never;
@@ -12488,7 +12488,7 @@ export interface components<Other = string & {}> {
             id: string;
             created_at: components<Other>["schemas"]["Timestamp"];
             /**
-             * @description The `operationId` of the request. The end of a canary by the service has the request that started it.
+             * @description The `operationId` of the request; that of the start for a canary that the service ended. Of the sign-in with an account, `finishSignIn`, `refuseSignIn`, and `deleteSession` for the session that it replaced; of the sign-out by the identity provider, `backChannelLogout`.
              * @example setLabel
              */
             operation: string;
@@ -20839,6 +20839,31 @@ export interface components<Other = string & {}> {
              * @constant
              */
             status: 503;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * DeleteSession403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:read-only",
+         *       "title": "Read-only",
+         *       "status": 403,
+         *       "detail": "This process was started with READ_ONLY=on. It changes nothing and calls no provider.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        DeleteSession403Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:read-only
+             */
+            type: "urn:prompt-gateway:problem:read-only" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
          * ListApiKeys403Problem
@@ -30208,6 +30233,20 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
+            /** @description This process changes nothing, so the session goes on. */
+            403: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["DeleteSession403Problem"];
+                };
+            };
             406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];

@@ -18,7 +18,7 @@ type Record_ = Schemas['AuditRecord'];
 /** The value of a member, as people say it: amounts with their currency, names in place of ids. Others are shown as JSON. */
 export function ChangedValue({ record, name, value }: { record: Record_; name: string; value: unknown }): ReactNode {
   const format = useFormat();
-  const { perMillion } = useOwnTexts(auditLog);
+  const { perMillion, refusals } = useOwnTexts(auditLog);
   const roleNames = useRoleNames();
   if (record.cut?.includes(name) === true) return <Json value={value} text={(value as { start: string }).start} />;
   switch (`${record.resource_type}.${name}`) {
@@ -30,6 +30,8 @@ export function ChangedValue({ record, name, value }: { record: Record_; name: s
       return <LimitList limits={value as Schemas['ApiKeyLimits']} />;
     case 'person.roles':
       return roleNames(value as string[]);
+    case 'person.refused':
+      return (refusals as Readonly<Record<string, string>>)[String(value)] ?? String(value);
     case 'integration.location_ids':
     case 'product.location_id':
     case 'category.location_id':

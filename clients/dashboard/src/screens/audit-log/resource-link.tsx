@@ -5,12 +5,15 @@ import { TextLink } from '../../shared/links.tsx';
 
 /** The name of what was changed, or its id without one, as a link to it. What is deleted, and what has no page, is no link. */
 export function ResourceLink({ record }: { record: Schemas['AuditRecord'] }): ReactNode {
-  const { resource_type: type, resource_id: id, operation } = record;
+  const { resource_type: type, resource_id: id, operation, author } = record;
   const name = record.resource_name ?? id;
   const common = { size: 'sm', display: 'block' } as const;
   if (operation.startsWith('delete') && type !== 'invocation' && !['deleteLabel', 'deleteGate'].includes(operation)) {
     return <Plain id={id} name={name} />;
   }
+  // Of somebody who has never signed in.
+  if (operation === 'refuseSignIn' && author.type === 'system' && record.before === undefined)
+    return <Plain id={id} name={name} />;
   switch (type) {
     case 'prompt':
       return (

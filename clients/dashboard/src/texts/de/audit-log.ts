@@ -50,6 +50,8 @@ export const auditLog: typeof english = {
     createSession: 'Angemeldet',
     deleteSession: 'Abgemeldet',
     finishSignIn: 'Mit Konto angemeldet',
+    refuseSignIn: 'Anmeldung abgelehnt',
+    backChannelLogout: 'Vom Identitätsanbieter abgemeldet',
     updatePerson: 'Person geändert',
     revokePersonKeys: 'API-Schlüssel einer Person widerrufen',
     signOutPerson: 'Person überall abgemeldet',
@@ -80,6 +82,11 @@ export const auditLog: typeof english = {
     deleted: (label, from) => `„${label}“ bezeichnet nicht mehr Version ${from}`,
   },
   perMillion: (input, output) => `${input} Eingabe, ${output} Ausgabe, je Million Tokens`,
+  refusals: {
+    disabled: 'das Konto ist deaktiviert',
+    'no-role': 'in keiner Gruppe mit einer Rolle',
+    'too-many-groups': 'zu viele Gruppen',
+  },
   members: {
     name: 'Name',
     slug: 'Slug',
@@ -111,6 +118,8 @@ export const auditLog: typeof english = {
     email: 'E-Mail',
     roles: 'Rollen',
     disabled: 'Gesperrt',
+    refused: 'Abgelehnt',
+    subject: 'Subject',
   },
   empty: {
     title: 'Noch keine Änderungen',

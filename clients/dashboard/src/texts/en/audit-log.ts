@@ -48,6 +48,8 @@ export const auditLog = {
     createSession: 'Signed in',
     deleteSession: 'Signed out',
     finishSignIn: 'Signed in with an account',
+    refuseSignIn: 'Sign-in refused',
+    backChannelLogout: 'Signed out by the identity provider',
     updatePerson: 'Person changed',
     revokePersonKeys: 'API key of a person revoked',
     signOutPerson: 'Person signed out everywhere',
@@ -78,6 +80,12 @@ export const auditLog = {
     deleted: (label: string, from: string) => `“${label}” no longer names version ${from}`,
   },
   perMillion: (input: string, output: string) => `${input} in, ${output} out, per million tokens`,
+  /** Why nobody was signed in. */
+  refusals: {
+    disabled: 'the account is disabled',
+    'no-role': 'in no group with a role',
+    'too-many-groups': 'too many groups',
+  },
   members: {
     name: 'Name',
     slug: 'Slug',
@@ -109,6 +117,8 @@ export const auditLog = {
     email: 'E-mail',
     roles: 'Roles',
     disabled: 'Disabled',
+    refused: 'Refused',
+    subject: 'Subject',
   },
   empty: {
     title: 'No changes yet',
