@@ -455,6 +455,7 @@ export function createApp(dependencies: AppDependencies): App {
         invocations: invocationFeature,
         receivers: webhooks,
         storage: { check: checkStorage, failure: () => blobs.failure() },
+        issuer: issuer && oidcSettings && { name: oidcSettings.name, failure: issuer.failure },
       }),
     ),
     ...serviceOperations({

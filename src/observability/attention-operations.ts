@@ -7,10 +7,10 @@ import {
   leastOf,
   type Attention,
   type FailedRollout,
+  type FailingDependency,
   type FailingIntegration,
   type FailingPrompt,
   type FailingProvider,
-  type FailingStorage,
   type RefusingBudget,
 } from './attention.ts';
 
@@ -21,6 +21,7 @@ const kinds = [
   ['provider', 'prompts:read'],
   ['budget', 'budgets:read'],
   ['storage', 'metrics:read'],
+  ['identity-provider', 'metrics:read'],
   ['prompt', 'invocations:read'],
   ['rollout', 'prompts:read'],
   ['integration', 'integrations:read'],
@@ -36,7 +37,9 @@ export function attentionOperations(attention: Attention): Pick<OperationHandler
       const readers: Readonly<Record<(typeof kinds)[number][0], () => Promise<Item[]>>> = {
         provider: async () => (await attention.providers(seesCalls)).map(showProvider),
         budget: async () => (await attention.budgets(seesCalls)).map(showBudget),
-        storage: async () => (await attention.storage()).map(showStorage),
+        storage: async () => (await attention.storage()).map((one) => showDependency('storage', one)),
+        'identity-provider': () =>
+          Promise.resolve(attention.issuer().map((one) => showDependency('identity-provider', one))),
         prompt: async () => (await attention.prompts()).map(showPrompt),
         rollout: async () => (await attention.rollouts()).map(showRollout),
         integration: async () => (await attention.integrations()).map(showIntegration),
@@ -62,8 +65,8 @@ function showBudget(budget: RefusingBudget): Item {
   return showItem('budget', 'refusing', budget);
 }
 
-function showStorage({ detail, ...storage }: FailingStorage): Item {
-  return { ...showItem('storage', 'failing', { ...storage, invocations: undefined }), detail };
+function showDependency(kind: 'storage' | 'identity-provider', { detail, ...dependency }: FailingDependency): Item {
+  return { ...showItem(kind, 'failing', { ...dependency, invocations: undefined }), detail };
 }
 
 function showPrompt({ version, of, causedBy, last: { problem, attempts }, ...prompt }: FailingPrompt): Item {

@@ -1,5 +1,6 @@
 /**
- * What fails now. Nothing is kept for it: providers, budgets, the invocation log, lanes and the storage know it already, and
+ * What fails now. Nothing is kept for it: providers, budgets, the invocation log, lanes, the storage and
+ * the identity provider know it already, and
  * each number is the total of a list that a reader can open.
  */
 import type { Budgets } from '../accounting/budgets/budgets.ts';
@@ -58,7 +59,8 @@ export interface FailingIntegration extends Item {
   readonly lastFailure: Condition['lastFailure'];
 }
 
-export interface FailingStorage extends Item {
+/** The object storage, or the identity provider. */
+export interface FailingDependency extends Item {
   readonly detail: string;
 }
 
@@ -67,7 +69,9 @@ export interface Attention {
   providers(seesCalls: boolean): Promise<FailingProvider[]>;
   budgets(seesCalls: boolean): Promise<RefusingBudget[]>;
   /** The object storage, if it does not work. */
-  storage(): Promise<FailingStorage[]>;
+  storage(): Promise<FailingDependency[]>;
+  /** The identity provider, if nobody can sign in, as far as this process has seen. */
+  issuer(): FailingDependency[];
   prompts(): Promise<FailingPrompt[]>;
   rollouts(): Promise<FailedRollout[]>;
   integrations(): Promise<FailingIntegration[]>;
@@ -93,6 +97,10 @@ export interface AttentionDependencies {
     check(): Promise<void>;
     failure(): StorageFailure | undefined;
   };
+  /** Undefined without an identity provider. */
+  readonly issuer:
+    | { readonly name: string; failure(): { readonly since: Date; readonly detail: string } | undefined }
+    | undefined;
   readonly clock: Pick<Clock, 'now'>;
 }
 
@@ -106,7 +114,7 @@ const worthShare = 0.1;
 const hourMs = 3_600_000;
 
 export function createAttention(dependencies: AttentionDependencies): Attention {
-  const { providers, statistics, budgets, invocations, integrations, receivers, rollouts, storage, clock } =
+  const { providers, statistics, budgets, invocations, integrations, receivers, rollouts, storage, issuer, clock } =
     dependencies;
   /** Up to now, so that the list has what was counted. */
   const counted = async (isSeen: boolean, filter: InvocationFilter, parameters: Found): Promise<Counted> => {
@@ -153,6 +161,10 @@ export function createAttention(dependencies: AttentionDependencies): Attention 
       await storage.check().catch(() => undefined);
       const failure = storage.failure();
       return failure === undefined ? [] : [{ id: 'storage', name: 'Object storage', ...failure }];
+    },
+    issuer() {
+      const failure = issuer?.failure();
+      return issuer === undefined || failure === undefined ? [] : [{ id: 'oidc', name: issuer.name, ...failure }];
     },
     async prompts() {
       const { total } = await statistics.ofService('hour');

@@ -58,6 +58,24 @@ describe('signing in with an account', () => {
     expect((await setup.service.call('GET', '/api/v1/whoami', { key: null, headers })).status).toBe(401);
   });
 
+  it('is in what needs attention while it is not possible', async () => {
+    const page = await openSignedIn('/overview');
+    const attention = page.getByRole('region', { name: 'Needs attention' });
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    const late = setup.browser();
+    const { url } = await late.open(`${setup.service.url}/oidc/sign-in`, /\/oidc\/callback/);
+    await setup.issuer.setUp(false);
+    expect((await late.open(url)).status).toBe(503);
+    await page.reload();
+    await attention.getByText('Sign-in fails').waitFor();
+    await attention.getByText(/Nobody can sign in with an account\. .* ECONNREFUSED/).waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'overview-issuer-away');
+    await setup.issuer.setUp(true);
+    clock.advance(5_001);
+    await attention.waitFor({ state: 'detached' });
+  });
+
   it('says which groups may, and leads back', async () => {
     browser.tolerate(/status of 403/);
     setup.issuer.account = { sub: 'eve', name: 'Eve', groups: ['guests'] };

@@ -81,7 +81,7 @@ describe('200', () => {
     const slug = await harness.createPrompt();
     await harness.invoke(slug);
     expect(await attention()).toEqual({
-      kinds: ['provider', 'budget', 'storage', 'prompt', 'rollout', 'integration'],
+      kinds: ['provider', 'budget', 'storage', 'identity-provider', 'prompt', 'rollout', 'integration'],
       data: [],
     });
   });
@@ -172,7 +172,7 @@ describe('200', () => {
     const { bucket, service } = await startWithBucket();
     const found = async (): Promise<Attention> =>
       (await service.call('GET', path, { key: await service.createKey('metrics:read') })).body as Attention;
-    expect(await found()).toEqual({ kinds: ['storage'], data: [] });
+    expect(await found()).toEqual({ kinds: ['storage', 'identity-provider'], data: [] });
     await bucket.stop();
     const line = { kind: 'storage', id: 'storage', name: 'Object storage', state: 'failing' };
     const { data } = await found();
@@ -191,7 +191,7 @@ describe('200', () => {
     ['prompts:read', ['provider', 'rollout']],
     ['invocations:read', ['prompt']],
     ['integrations:read', ['integration']],
-    ['metrics:read', ['storage']],
+    ['metrics:read', ['storage', 'identity-provider']],
     ['orders:read', []],
   ] as const)('shows a key with the scope %s only what that reads', async (scope, kinds) => {
     const found = await attention(await harness.service.createKey(scope));

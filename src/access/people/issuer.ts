@@ -2,9 +2,8 @@ import type * as jose from 'jose';
 import type * as openidClient from 'openid-client';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { shareFor } from '../../base/runtime/share-for.ts';
-import { messageOf } from '../../base/runtime/system-error.ts';
 import type { Claims } from './groups.ts';
-import { clockOff, issuerAway, SignInRefusal } from './sign-in-refusal.ts';
+import { clockOff, issuerAway, reasonOf, SignInRefusal } from './sign-in-refusal.ts';
 
 export interface IssuerOptions {
   readonly issuer: string;
@@ -47,8 +46,16 @@ export interface Issuer {
    * @param backTo where the issuer sends the browser then
    */
   signOutUrl(idToken: string, backTo: string): Promise<string | undefined>;
+  /** What lets nobody sign in, by what this process has seen; undefined if nothing does. Asks the issuer again meanwhile. */
+  failure(): IssuerFailure | undefined;
   /** Verifies the logout token of OpenID Connect Back-Channel Logout 1.0, section 2.6, but not that it is used once. */
   verifyLogout(token: string): Promise<LogoutToken>;
+}
+
+/** Why nobody can sign in. */
+export interface IssuerFailure {
+  readonly since: Date;
+  readonly detail: string;
 }
 
 export interface LogoutToken {
@@ -84,6 +91,19 @@ export function createIssuer(options: IssuerOptions): Issuer {
   /** How far the clock of this service is ahead, by the `Date` of the last answer to a POST, in milliseconds. */
   let ahead: number | undefined;
 
+  let failure: (IssuerFailure & { readonly isOfSignIn: boolean }) | undefined;
+  /**
+   * Remembers what lets nobody sign in.
+   * @param isOfSignIn whether the issuer answers, but not as a sign-in needs it: only a sign-in shows that this is over
+   */
+  const fails = (reason: string, isOfSignIn = false): void => {
+    failure = { since: failure?.since ?? clock.now(), detail: `${name}: ${reason}`, isOfSignIn };
+  };
+  const away = (reason: string): SignInRefusal => {
+    fails(reason);
+    return issuerAway(name, reason);
+  };
+
   const fetch: openidClient.CustomFetch = async (url, { method, headers, body, signal }) => {
     const text = body instanceof URLSearchParams ? body.toString() : (body as string | null | undefined);
     const answer = await options.fetch(url, { method, headers, body: text ?? null, signal: signal ?? null });
@@ -115,14 +135,16 @@ export function createIssuer(options: IssuerOptions): Issuer {
         },
       )
       .catch((error: unknown) => {
-        throw issuerAway(name, reasonOf(error));
+        throw away(reasonOf(error));
       });
     const said = configuration.serverMetadata().issuer;
     // The library lets issuers of several tenants name another one. Then anybody could have an account there.
     if (new URL(said).href !== new URL(issuer).href) {
-      throw issuerAway(name, 'OIDC_ISSUER is not what the issuer calls itself');
+      throw away('OIDC_ISSUER is not what the issuer calls itself');
     }
-    return { library, configuration, keys: await createKeys(configuration), until: clock.monotonic() + metadataMs };
+    const keys = await createKeys(configuration);
+    if (failure?.isOfSignIn === false) failure = undefined;
+    return { library, configuration, keys, until: clock.monotonic() + metadataMs };
   });
   const read = async (): Promise<NonNullable<typeof known>> => {
     if (known === undefined || clock.monotonic() >= known.until) known = await discover();
@@ -133,14 +155,18 @@ export function createIssuer(options: IssuerOptions): Issuer {
   const createKeys = async (configuration: openidClient.Configuration): Promise<Keys> => {
     const library = await import('jose');
     const { jwks_uri: address = '' } = configuration.serverMetadata();
-    if (!URL.canParse(address)) throw issuerAway(name, 'the issuer does not say where its keys are');
+    if (!URL.canParse(address)) throw away('the issuer does not say where its keys are');
     let readAt = -Infinity;
     const get = library.createRemoteJWKSet(new URL(address), {
       timeoutDuration: timeoutSeconds * 1_000,
       async [library.customFetch](url, { headers, signal, ...rest }) {
         if (clock.monotonic() - readAt < pauseMs) throw new Error('the keys were read a moment ago');
         readAt = clock.monotonic();
-        return await fetch(url, { ...rest, headers: Object.fromEntries(headers), signal, body: null });
+        const sent = { ...rest, headers: Object.fromEntries(headers), signal, body: null };
+        return await fetch(url, sent).catch((error: unknown) => {
+          fails(reasonOf(error));
+          throw error;
+        });
       },
     });
     return { library, get };
@@ -158,6 +184,10 @@ export function createIssuer(options: IssuerOptions): Issuer {
   return {
     async check() {
       await read();
+    },
+    failure() {
+      if (failure?.isOfSignIn === false) void discover().catch(() => undefined);
+      return failure;
     },
     async begin(redirectUri) {
       const { library, configuration } = await read();
@@ -215,7 +245,9 @@ export function createIssuer(options: IssuerOptions): Issuer {
       const { library, configuration } = await read();
       const refuse = (error: unknown): never => {
         requireSameTime();
-        throw refusalOf(error, library, name);
+        const refusal = refusalOf(error, library, name);
+        if (refusal.status === 503 || isOfClient(error, library)) fails(reasonOf(refusal), isAnswered(error, library));
+        throw refusal;
       };
       const tokens = await library
         .authorizationCodeGrant(configuration, callback, {
@@ -226,6 +258,7 @@ export function createIssuer(options: IssuerOptions): Issuer {
         })
         .catch(refuse);
       requireSameTime();
+      failure = undefined;
       const claims = tokens.claims();
       const { id_token: idToken, access_token: accessToken } = tokens;
       if (claims === undefined || idToken === undefined) throw badAnswer(name, 'no ID token');
@@ -268,6 +301,19 @@ function refusalOf(error: unknown, library: Library, name: string): SignInRefusa
   return isAway ? issuerAway(name, reasonOf(error)) : badAnswer(name, reasonOf(error));
 }
 
+/** Whether the issuer does not know this service, or its secret, any more. */
+function isOfClient(error: unknown, library: Library): boolean {
+  return error instanceof library.ResponseBodyError && /^(invalid|unauthorized)_client$/.test(error.error);
+}
+
+/** Whether something answered, although not as an issuer that works does. */
+function isAnswered(error: unknown, library: Library): boolean {
+  return (
+    error instanceof library.ResponseBodyError ||
+    (error instanceof library.ClientError && error.code === 'OAUTH_RESPONSE_IS_NOT_CONFORM')
+  );
+}
+
 function badLogout(reason: string): SignInRefusal {
   return new SignInRefusal(400, 'Not signed out', 'The logout token is not valid.', reason);
 }
@@ -280,10 +326,4 @@ function badAnswer(name: string, reason: string): SignInRefusal {
 /** A code of the protocol; nothing longer, because an issuer can answer anything. */
 function wordOf(code: string): string {
   return /^[a-z_]{1,60}$/.test(code) ? code : 'another error';
-}
-
-/** Messages of the library and of the network. What they are about is in `cause`, which can contain tokens. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  return `${messageOf(error)}${cause}`.slice(0, 500);
 }

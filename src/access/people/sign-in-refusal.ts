@@ -52,7 +52,13 @@ export function clockOff(what: string, difference: number): SignInRefusal {
   );
 }
 
-/** Why there is no answer of the issuer, for the log. */
+/**
+ * Why there is no answer of the issuer, for the log: messages of the library and of the network. A `cause` that is no error
+ * can contain tokens.
+ */
 export function reasonOf(error: unknown): string {
-  return (error instanceof SignInRefusal ? error.reason : undefined) ?? messageOf(error);
+  if (error instanceof SignInRefusal) return error.reason ?? error.message;
+  const messages: string[] = [];
+  for (let of = error; of instanceof Error && messages.length < 5; of = of.cause) messages.push(of.message);
+  return (messages.length === 0 ? messageOf(error) : messages.join(': ')).slice(0, 500);
 }

@@ -868,11 +868,12 @@ export interface ServiceResource {
    * List what needs attention.
    *
    * Returns what fails now, the most serious first: providers that do not answer, budgets that refuse calls, the object
-   * storage if it does not work, versions of prompts of which at least a tenth of the invocations of the last hour failed, rollouts that were ended because of their failures (until the label moves), integrations that are disabled or whose
-   * receivers fail. It is read at once from what all processes have written, which can be some seconds old.
+   * storage if it does not work, the identity provider if nobody can sign in with an account, versions of prompts of which at least a tenth of the invocations of the last hour failed, rollouts that were ended because of their failures (until the label moves), integrations that are disabled or whose
+   * receivers fail. It is read at once from what all processes have written, which can be some seconds old; storage and identity provider
+   * are as the process that answers has seen them.
    *
    * Each kind needs the scope of its own list, and is left out without it: `prompts:read` for providers and rollouts, `budgets:read`,
-   * `metrics:read` for the storage, `invocations:read` for prompts, `integrations:read`. `kinds` says which were looked at. A key that is limited to some
+   * `metrics:read` for storage and identity provider, `invocations:read` for prompts, `integrations:read`. `kinds` says which were looked at. A key that is limited to some
    * prompts, models or locations gets 403.
    */
   getAttention(options?: CallOptions<'getAttention'>): Call<Schemas['Attention']>;

@@ -1016,11 +1016,12 @@ export interface paths<Other = string & {}> {
         /**
          * List what needs attention
          * @description Returns what fails now, the most serious first: providers that do not answer, budgets that refuse calls, the object
-         *     storage if it does not work, versions of prompts of which at least a tenth of the invocations of the last hour failed, rollouts that were ended because of their failures (until the label moves), integrations that are disabled or whose
-         *     receivers fail. It is read at once from what all processes have written, which can be some seconds old.
+         *     storage if it does not work, the identity provider if nobody can sign in with an account, versions of prompts of which at least a tenth of the invocations of the last hour failed, rollouts that were ended because of their failures (until the label moves), integrations that are disabled or whose
+         *     receivers fail. It is read at once from what all processes have written, which can be some seconds old; storage and identity provider
+         *     are as the process that answers has seen them.
          *
          *     Each kind needs the scope of its own list, and is left out without it: `prompts:read` for providers and rollouts, `budgets:read`,
-         *     `metrics:read` for the storage, `invocations:read` for prompts, `integrations:read`. `kinds` says which were looked at. A key that is limited to some
+         *     `metrics:read` for storage and identity provider, `invocations:read` for prompts, `integrations:read`. `kinds` says which were looked at. A key that is limited to some
          *     prompts, models or locations gets 403.
          */
         get: operations<Other>["getAttention"];
@@ -12614,7 +12615,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * AttentionInvocations
-         * @description Parameters of `GET /api/v1/invocations` that find the invocations. Absent for integrations and the storage, and for
+         * @description Parameters of `GET /api/v1/invocations` that find the invocations. Absent for integrations, the storage and the identity provider, and for
          *     providers and budgets without the scope `invocations:read`.
          * @example {
          *       "attempt_provider": "anthropic",
@@ -12648,19 +12649,19 @@ export interface components<Other = string & {}> {
              * @description What it is.
              * @example provider
              */
-            kind: ("provider" | "budget" | "storage" | "prompt" | "rollout" | "integration") | components<Other>["schemas"]["OtherValue"];
+            kind: ("provider" | "budget" | "storage" | "identity-provider" | "prompt" | "rollout" | "integration") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description Its id. The id of a budget is its name, that of a rollout the id of the prompt.
              * @example anthropic
              */
             id: string;
             /**
-             * @description Its name; the slug of a prompt, also of a rollout; `Object storage`.
+             * @description Its name; the slug of a prompt, also of a rollout; `Object storage`; what `OIDC_NAME` calls the identity provider.
              * @example Anthropic
              */
             name: string;
             /**
-             * @description `failing`: calls, invocations, deliveries or uses of the storage fail. `refusing`: the budget has no room for calls.
+             * @description `failing`: calls, invocations, deliveries, uses of the storage or sign-ins fail. `refusing`: the budget has no room for calls.
              *     `disabled`: nothing is sent to the integration any more. `rolled-back`: the rollout was ended.
              * @example failing
              */
@@ -12711,6 +12712,7 @@ export interface components<Other = string & {}> {
          *         "provider",
          *         "budget",
          *         "storage",
+         *         "identity-provider",
          *         "prompt",
          *         "rollout",
          *         "integration"
@@ -12748,7 +12750,7 @@ export interface components<Other = string & {}> {
          */
         Attention: {
             /** @description What the key may see. */
-            kinds: (("provider" | "budget" | "storage" | "prompt" | "rollout" | "integration") | components<Other>["schemas"]["OtherValue"])[];
+            kinds: (("provider" | "budget" | "storage" | "identity-provider" | "prompt" | "rollout" | "integration") | components<Other>["schemas"]["OtherValue"])[];
             /** @description At most 50 of each kind. */
             data: components<Other>["schemas"]["AttentionItem"][];
         };

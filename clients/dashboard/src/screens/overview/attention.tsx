@@ -63,9 +63,9 @@ function nameOf({ kind, name, version }: Item, texts: Words): string {
   return version === undefined ? name : `${name} · v${version}`;
 }
 
-/** What the number counts; without invocations the thing itself. The storage has no page. */
+/** What the number counts; without invocations the thing itself. Storage and identity provider have no page. */
 function targetOf({ kind, id, invocations }: Item): Pick<LinkProps, 'to' | 'params' | 'search'> | undefined {
-  if (kind === 'storage') return undefined;
+  if (kind === 'storage' || kind === 'identity-provider') return undefined;
   if (invocations !== undefined) return { to: '/invocations', search: invocations };
   if (kind === 'integration') return { to: '/integrations/$id', params: { id } };
   if (kind === 'rollout') return { to: '/prompts/$promptId/history', params: { promptId: id } };
@@ -83,6 +83,7 @@ function reasonOf(
   if (kind === 'budget') return [texts.refuses];
   if (kind === 'rollout') return [texts.rolledBack(label ?? '')];
   if (kind === 'storage') return [texts.withoutStorage, detail ?? []].flat();
+  if (kind === 'identity-provider') return [texts.withoutIssuer, detail ?? []].flat();
   if (state === 'disabled') return [texts.disabled[disabled_reason ?? ''] ?? texts.disabledOtherwise];
   if (kind === 'integration') {
     const status = error?.status_code;

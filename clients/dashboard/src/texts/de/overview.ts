@@ -55,6 +55,7 @@ export const overview: Texts['overview'] = {
       'provider-failing': 'Anbieter gestört',
       'budget-refusing': 'Budget lehnt ab',
       'storage-failing': 'Speicher gestört',
+      'identity-provider-failing': 'Anmeldung gestört',
       'prompt-failing': 'Prompt schlägt fehl',
       'rollout-rolled-back': 'Canary beendet',
       'integration-failing': 'Empfänger gestört',
@@ -64,6 +65,7 @@ export const overview: Texts['overview'] = {
     storage: 'Objektspeicher',
     rolledBack: (label: string) => `Im Rollout des Labels „${label}“ schlug sie öfter fehl.`,
     withoutStorage: 'Testläufe und Datensätze funktionieren nicht ohne ihn.',
+    withoutIssuer: 'Niemand kann sich mit einem Konto anmelden. Wer angemeldet ist, bleibt es.',
     disabled: {
       gone: 'Der Empfänger hat mit 410 (Gone) geantwortet.',
       failing: 'Fünf Tage lang ist jeder Versuch fehlgeschlagen.',

@@ -51,6 +51,7 @@ export const overview = {
       'provider-failing': 'Provider fails',
       'budget-refusing': 'Budget refuses calls',
       'storage-failing': 'Storage fails',
+      'identity-provider-failing': 'Sign-in fails',
       'prompt-failing': 'Prompt fails',
       'rollout-rolled-back': 'Canary ended',
       'integration-failing': 'Receiver fails',
@@ -60,6 +61,7 @@ export const overview = {
     storage: 'Object storage',
     rolledBack: (label: string) => `In the rollout of the label “${label}” it failed more often.`,
     withoutStorage: 'Test runs and data sets do not work without it.',
+    withoutIssuer: 'Nobody can sign in with an account. Who is signed in stays signed in.',
     disabled: {
       gone: 'The receiver answered 410 (Gone).',
       failing: 'Every attempt failed for five days.',
