@@ -336,14 +336,14 @@ const settings = {
   REQUEST_MEMORY_MB: {
     group: 'Limits',
     description:
-      'Estimated memory for large bodies, invocations, test runs and large answers in progress, in MiB. One API key, with the keys that it created, may use half of it. Above the limit, large requests wait up to 20 seconds and others are refused.',
+      'Estimated memory for large bodies, invocations, test runs and large answers in progress, in MiB. One person or API key, with the keys that it created, may use half of it. Above the limit, large requests wait up to 20 seconds and others are refused.',
     format: integer(16, 65_536),
     default: '192',
   },
   KEPT_ANSWERS_MB: {
     group: 'Limits',
     description:
-      'Space that one process may use per day for answers of Idempotency-Keys and results of test runs, in MiB. One API key, with the keys that it created, may use half of it. Requests above the limit are refused.',
+      'Space that one process may use per day for answers of Idempotency-Keys and results of test runs, in MiB. One person or API key, with the keys that it created, may use half of it. Requests above the limit are refused.',
     format: integer(16, 1_048_576),
     default: '2048',
   },

@@ -100,7 +100,7 @@ async function enter(queue: FairQueue, entrant: Entrant): Promise<() => void> {
     if (!(error instanceof CrowdedError)) throw error;
     if (error.crowd === 'all') throw overloaded('Too many lists are waiting.');
     throw new ProblemError('rate-limited', {
-      detail: 'Too many lists of this API key are waiting.',
+      detail: 'Too many lists of this caller are waiting.',
       headers: { 'Retry-After': retryAfter },
     });
   }

@@ -171,6 +171,31 @@ describe('people', () => {
     await page.getByText('Nothing matches').waitFor();
   });
 
+  it('have budgets, and are named by budgets and costs, also for somebody who may not read people', async () => {
+    const page = await openAs('ada', '/costs/budgets/new');
+    await page.getByRole('textbox', { name: 'Name' }).fill('grace');
+    await page.getByRole('combobox', { name: 'Calls that count' }).selectOption({ label: 'Of a person or an API key' });
+    await page.getByRole('combobox', { name: 'Person or API key' }).click();
+    await page.getByText('Keys that the person or the key created count, too.').waitFor();
+    await page.getByRole('option', { name: 'Grace Hopper (grace@example.com)' }).click();
+    await page.getByRole('textbox', { name: 'Limit', exact: true }).fill('5');
+    await expectAccessible(page);
+    await takeScreenshots(page, 'budget-of-person');
+    await page.getByRole('button', { name: 'Create budget' }).click();
+    const card = (of: Page) => of.getByRole('listitem', { name: 'grace' });
+    await card(page).getByText('Person').waitFor();
+    await card(page).getByRole('link', { name: 'Grace Hopper' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Grace Hopper' }).waitFor();
+    await page.goto('/dashboard/costs?by=key');
+    await page.getByRole('table', { name: 'By caller' }).getByRole('link', { name: 'Grace Hopper' }).waitFor();
+
+    const viewer = await openAs('eve', '/costs?by=key', { locale: 'de-AT' });
+    await viewer.getByRole('table', { name: 'Nach Aufrufer' }).getByRole('link', { name: 'Grace Hopper' }).waitFor();
+    await card(viewer).getByText('Person').waitFor();
+    await card(viewer).getByRole('link', { name: 'Grace Hopper' }).click();
+    await viewer.waitForURL(`**/invocations?author_id=${graceId}`);
+  });
+
   it('see their name and roles in the account menu, and no people without the scope', async () => {
     const page = await openAs('grace', '/overview');
     await page.getByRole('button', { name: 'Account: Grace Hopper' }).click();

@@ -12,7 +12,7 @@ type Schemas = components['schemas'];
 
 /** What a budget counts. Undefined members stand for everything; at most one is set. */
 export interface BudgetScope {
-  /** Calls of this API key, and of the keys that it led to. */
+  /** Calls of this person or API key, and of the keys that it led to. */
   readonly keyId?: string | undefined;
   readonly promptId?: string | undefined;
   /** `name=value`, bound to API keys. */

@@ -68,7 +68,7 @@ function aboveShare({ budget, limit }: PeriodTerms): ProblemError {
   return refused(
     budget,
     'call-above-share',
-    `The call alone could cost more than a quarter of the budget "${budget}", which is the most that one API key can hold of it at a time. Use a smaller max_output_tokens.`,
+    `The call alone could cost more than a quarter of the budget "${budget}", which is the most that one caller can hold of it at a time. Use a smaller max_output_tokens.`,
     limit / partsOfBudget,
   );
 }
@@ -77,7 +77,7 @@ function shareHeld({ budget, limit }: PeriodTerms, holds: number): ProblemError 
   return refused(
     budget,
     'share-in-use',
-    `The calls in progress of this API key could cost a quarter of the budget "${budget}", which is the most that one key can hold of it at a time. Try again when some have ended.`,
+    `The calls in progress of this caller could cost a quarter of the budget "${budget}", which is the most that one caller can hold of it at a time. Try again when some have ended.`,
     limit / partsOfBudget - holds,
   );
 }

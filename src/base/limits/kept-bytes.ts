@@ -54,7 +54,7 @@ export function createKeptBytes({ perKey, perProcess, monotonic }: KeptBytesOpti
       if (ofKey > 0) {
         throw new ProblemError('too-much-kept', {
           detail:
-            'The answers for Idempotency-Keys and the results of test runs of this API key have reached the daily limit.',
+            'The answers for Idempotency-Keys and the results of test runs of this caller have reached the daily limit.',
           headers: { 'Retry-After': String(Math.min(ofKey, 86_400)) },
         });
       }

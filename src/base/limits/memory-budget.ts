@@ -268,7 +268,7 @@ function once(work: () => void): () => void {
 
 function tooMuch(): ProblemError {
   return new ProblemError('too-much-in-progress', {
-    detail: 'The requests and test runs in progress for this API key use all the memory that it may have.',
+    detail: 'The requests and test runs in progress for this caller use all the memory that it may have.',
     headers: { 'Retry-After': '2' },
   });
 }

@@ -669,8 +669,8 @@ export interface EvaluationsResource {
    *
    * With `dry_run`, nothing happens: the answer says how many calls it would make, and what they can cost at most.
    *
-   * In the whole service, 10 evaluations run at the same time, and 2 of an API key (with the keys that it created). 20
-   * more of it wait. Evaluations are kept for 400 days, their results for 30. One that
+   * In the whole service, 10 evaluations run at the same time, and 2 of a person or an API key (with the
+   * keys that it created). 20 more of it wait. Evaluations are kept for 400 days, their results for 30. One that
    * let a version through a gate is kept as long as its prompt.
    *
    * @param slugOrId The prompt's slug, its id or one of its aliases.
@@ -1258,7 +1258,7 @@ export interface CostsResource {
   /**
    * Get costs.
    *
-   * Adds up what calls to providers cost, by day, API key, prompt, version, model or tag. The sums come from the records
+   * Adds up what calls to providers cost, by day, person or API key, prompt, version, model or tag. The sums come from the records
    * of the [invocation log](/docs#/invocation-log): each call in `attempts` of a record counts once, retries, fallbacks
    * and test runs included. They are kept for 400 days, longer than the records.
    *

@@ -714,8 +714,8 @@ export interface paths<Other = string & {}> {
          *
          *     With `dry_run`, nothing happens: the answer says how many calls it would make, and what they can cost at most.
          *
-         *     In the whole service, 10 evaluations run at the same time, and 2 of an API key (with the keys that it created). 20
-         *     more of it wait. Evaluations are kept for 400 days, their results for 30. One that
+         *     In the whole service, 10 evaluations run at the same time, and 2 of a person or an API key (with the
+         *     keys that it created). 20 more of it wait. Evaluations are kept for 400 days, their results for 30. One that
          *     let a version through a gate is kept as long as its prompt.
          */
         post: operations<Other>["createEvaluation"];
@@ -1356,7 +1356,7 @@ export interface paths<Other = string & {}> {
         };
         /**
          * Get costs
-         * @description Adds up what calls to providers cost, by day, API key, prompt, version, model or tag. The sums come from the records
+         * @description Adds up what calls to providers cost, by day, person or API key, prompt, version, model or tag. The sums come from the records
          *     of the [invocation log](/docs#/invocation-log): each call in `attempts` of a record counts once, retries, fallbacks
          *     and test runs included. They are kept for 400 days, longer than the records.
          *
@@ -3015,8 +3015,8 @@ export interface components<Other = string & {}> {
              *     With `budget-exceeded`:
              *
              *     - `budget-left`: the call could cost more than what is left of the budget.
-             *     - `call-above-share`: the call alone could cost more than one API key can hold of the budget at a time.
-             *     - `share-in-use`: it does not fit beside the calls in progress of its API key.
+             *     - `call-above-share`: the call alone could cost more than one caller can hold of the budget at a time.
+             *     - `share-in-use`: it does not fit beside the other calls in progress of its caller.
              *
              *     With `cost-unknown`:
              *
@@ -13268,7 +13268,7 @@ export interface components<Other = string & {}> {
          */
         BudgetScopeInput: {
             /**
-             * @description Only calls of this API key, and of the keys that it led to; `administrator` for the key that the operator configured.
+             * @description Only calls of this person or API key, and of the keys that it led to; `administrator` for the key that the operator configured.
              * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
              */
             key_id?: string;
@@ -17523,8 +17523,8 @@ export interface components<Other = string & {}> {
              *     With `budget-exceeded`:
              *
              *     - `budget-left`: the call could cost more than what is left of the budget.
-             *     - `call-above-share`: the call alone could cost more than one API key can hold of the budget at a time.
-             *     - `share-in-use`: it does not fit beside the calls in progress of its API key.
+             *     - `call-above-share`: the call alone could cost more than one caller can hold of the budget at a time.
+             *     - `share-in-use`: it does not fit beside the other calls in progress of its caller.
              *
              *     With `cost-unknown`:
              *
@@ -18613,7 +18613,7 @@ export interface components<Other = string & {}> {
          *       "type": "urn:prompt-gateway:problem:too-many-evaluations",
          *       "title": "Too many evaluations wait",
          *       "status": 429,
-         *       "detail": "20 evaluations of this API key wait.",
+         *       "detail": "20 evaluations of this caller wait.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket/evaluations",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
@@ -19166,7 +19166,7 @@ export interface components<Other = string & {}> {
          *       "type": "urn:prompt-gateway:problem:too-many-evaluations",
          *       "title": "Too many evaluations wait",
          *       "status": 429,
-         *       "detail": "20 evaluations of this API key wait.",
+         *       "detail": "20 evaluations of this caller wait.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket/evaluations",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }

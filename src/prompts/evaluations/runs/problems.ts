@@ -15,7 +15,7 @@ export function resultsDeleted(): ProblemError {
 
 export function tooManyWait(most: number): ProblemError {
   return new ProblemError('too-many-evaluations', {
-    detail: `${most} evaluations of this API key wait.`,
+    detail: `${most} evaluations of this caller wait.`,
     headers: { 'Retry-After': '60' },
   });
 }

@@ -14,7 +14,7 @@ import { useMemo, type ReactNode } from 'react';
 import { budgetInput, budgetLimitInput, budgetName } from '../../../generated/limits.ts';
 import { useTexts } from '../../../shared/texts.tsx';
 import { scopeKinds, splitScope, type BudgetFields, type ScopeKind } from './budget-fields.ts';
-import { useKeyNames, usePeopleNames } from '../../../shared/use-authors.ts';
+import { useAuthors, useCaller, useKeyNames } from '../../../shared/use-authors.ts';
 import { usePromptNames } from './queries.ts';
 
 /** Choices that are shown at once; more appear when something is typed. */
@@ -109,20 +109,15 @@ function ScopeInputs({ form }: { form: Form }): ReactNode {
   const { form: texts } = useTexts().costs.budgets;
   const [kind, value] = splitScope(form.values.scope);
   const keys = useKeyNames();
-  const people = usePeopleNames();
+  const callers = useAuthors(({ status }) => status === 'active');
+  const chosen = useCaller(kind === 'key' && value !== '' ? value : undefined);
   const prompts = usePromptNames();
   const { error } = form.getInputProps('scope');
-  const set = (of: ScopeKind, chosen: string): void => {
-    form.setFieldValue('scope', of === 'all' ? of : `${of} ${chosen}`);
+  const set = (of: ScopeKind, to: string): void => {
+    form.setFieldValue('scope', of === 'all' ? of : `${of} ${to}`);
   };
   const choices = {
-    key: [
-      ...(keys.data ?? [])
-        .filter(({ status }) => status === 'active')
-        .map(({ id, name }) => ({ value: id, label: name })),
-      { value: 'administrator', label: 'administrator' },
-      ...(people.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
-    ],
+    key: [...(callers ?? []), { value: 'administrator', label: 'administrator' }],
     prompt: (prompts.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
   };
   const tags = (keys.data ?? []).flatMap(({ limits }) =>
@@ -135,8 +130,8 @@ function ScopeInputs({ form }: { form: Form }): ReactNode {
         data={scopeKinds.map((of) => ({ value: of, label: texts.scopeKinds[of] }))}
         value={kind}
         onChange={(event) => {
-          const chosen = event.currentTarget.value;
-          set(scopeKinds.find((of) => of === chosen) ?? 'all', '');
+          const to = event.currentTarget.value;
+          set(scopeKinds.find((of) => of === to) ?? 'all', '');
         }}
       />
       {kind === 'tag' && (
@@ -150,8 +145,8 @@ function ScopeInputs({ form }: { form: Form }): ReactNode {
           required
           value={value}
           error={error as ReactNode}
-          onChange={(chosen) => {
-            set('tag', chosen);
+          onChange={(to) => {
+            set('tag', to);
           }}
         />
       )}
@@ -163,15 +158,15 @@ function ScopeInputs({ form }: { form: Form }): ReactNode {
           data={
             value === '' || choices[kind].some((choice) => choice.value === value)
               ? choices[kind]
-              : [{ value, label: value }, ...choices[kind]]
+              : [{ value, label: chosen?.name ?? value }, ...choices[kind]]
           }
           limit={shownChoices}
           searchable
           required
           value={value === '' ? null : value}
           error={error as ReactNode}
-          onChange={(chosen) => {
-            set(kind, chosen ?? '');
+          onChange={(to) => {
+            set(kind, to ?? '');
           }}
         />
       )}

@@ -3,45 +3,16 @@ import type { ReactNode } from 'react';
 import { useScope } from '../../../app/session-context.ts';
 import { TextLink } from '../../../shared/links.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
-import { useKeyNames, usePeopleNames } from '../../../shared/use-authors.ts';
+import { useCaller } from '../../../shared/use-authors.ts';
 import { usePromptNames } from './queries.ts';
 
-/** The calls that a budget counts, as a link to their key or prompt, or to the invocations with their tag. */
+/** The calls that a budget counts, as a link to their caller or prompt, or to the invocations with their tag. */
 export function BudgetScope({ scope }: { scope: Schemas['BudgetScope'] }): ReactNode {
   const { budgets: texts } = useTexts().costs;
-  const keys = useKeyNames().data;
-  const people = usePeopleNames().data;
   const prompts = usePromptNames().data;
   const canReadPrompts = useScope('prompts:read');
-  const { key_id: keyId, prompt_id: promptId, tag } = scope;
-  if (keyId !== undefined) {
-    const key = keys?.find(({ id }) => id === keyId);
-    const person = people?.find(({ id }) => id === keyId);
-    if (person !== undefined) {
-      return (
-        <>
-          {texts.ofPerson}{' '}
-          <TextLink to="/people/$id" params={{ id: keyId }} size="sm" underline="always">
-            {person.name}
-          </TextLink>
-        </>
-      );
-    }
-    return (
-      <>
-        {texts.ofKey}{' '}
-        {key === undefined ? (
-          <TextLink to="/invocations" search={{ author_id: keyId }} size="sm" underline="always">
-            {keyId}
-          </TextLink>
-        ) : (
-          <TextLink to="/api-keys/$id/edit" params={{ id: keyId }} size="sm" underline="always">
-            {key.name}
-          </TextLink>
-        )}
-      </>
-    );
-  }
+  const { key_id: callerId, prompt_id: promptId, tag } = scope;
+  if (callerId !== undefined) return <CallerScope id={callerId} />;
   if (promptId !== undefined) {
     const name = prompts?.find(({ id }) => id === promptId)?.name ?? promptId;
     return (
@@ -64,6 +35,33 @@ export function BudgetScope({ scope }: { scope: Schemas['BudgetScope'] }): React
       <TextLink to="/invocations" search={{ tag }} size="sm" underline="always">
         {tag}
       </TextLink>
+    </>
+  );
+}
+
+/** A person or an API key. */
+function CallerScope({ id }: { id: string }): ReactNode {
+  const { budgets: texts } = useTexts().costs;
+  const { type, name = id } = useCaller(id) ?? {};
+  const canSee = { person: useScope('people:manage'), key: useScope('keys:manage') && id !== 'administrator' };
+  const link = { size: 'sm', underline: 'always' } as const;
+  const words = type === 'person' ? texts.ofPerson : type === 'key' ? texts.ofKey : texts.ofCaller;
+  return (
+    <>
+      {words}{' '}
+      {type === 'person' && canSee.person ? (
+        <TextLink to="/people/$id" params={{ id }} {...link}>
+          {name}
+        </TextLink>
+      ) : type === 'key' && canSee.key ? (
+        <TextLink to="/api-keys/$id/edit" params={{ id }} {...link}>
+          {name}
+        </TextLink>
+      ) : (
+        <TextLink to="/invocations" search={{ author_id: id }} {...link}>
+          {name}
+        </TextLink>
+      )}
     </>
   );
 }
