@@ -15,7 +15,7 @@ const rooms = [
   ...homeAndRooms('webhooks', ['integrations']),
   ...homeAndRooms('orders', ['catalog']),
   ...['prices', 'invocations', 'budgets', 'costs', 'statistics'].map((room) => `^src/accounting/${room}/`),
-  ...homeAndRooms('prompts', ['generation', 'invoke', 'openai', 'templates', 'test-runs']),
+  ...homeAndRooms('prompts', ['generation', 'invoke', 'anthropic', 'openai', 'templates', 'test-runs']),
 ];
 
 function homeAndRooms(wing, names) {
@@ -74,16 +74,16 @@ export default {
     },
     {
       name: 'generation-is-below-its-callers',
-      comment: 'Invocations, test runs and the OpenAI-compatible endpoints get their answers in one way.',
+      comment: 'Invocations, test runs and the endpoints of other APIs get their answers in one way.',
       severity: 'error',
       from: { path: '^src/prompts/generation/' },
-      to: { path: '^src/prompts/(invoke|openai|test-runs)/' },
+      to: { path: '^src/prompts/(invoke|anthropic|openai|test-runs)/' },
     },
     {
       name: 'providers-are-called-in-one-place',
       comment: 'Only generation/ plans and makes calls, so that no caller has rules of its own for them.',
       severity: 'error',
-      from: { path: '^src/prompts/(invoke|openai|test-runs)/' },
+      from: { path: '^src/prompts/(invoke|anthropic|openai|test-runs)/' },
       to: { path: '^src/models/(call/(?!failures)|transport/|twin/)' },
     },
     ...rooms.map((room) => ({

@@ -14,6 +14,8 @@ export interface OperationRow {
     readonly in: 'path' | 'query' | 'header';
     readonly type: 'string' | 'integer' | 'number' | 'boolean';
     readonly required: boolean;
+    /** It is a list of names, separated by commas, and can have these. */
+    readonly names?: readonly string[];
   }[];
   readonly body: 'none' | 'optional' | 'required';
   /** The most bytes of a body; 0 if the operation takes none. */
@@ -4537,6 +4539,133 @@ export const operationTable = {
     "scope": null,
     "needsKey": true,
     "parameters": [
+      {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "X-Tags",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "bodyLimit": 20971520,
+    "responses": {
+      "200": "application/json",
+      "400": "application/json",
+      "401": "application/json",
+      "402": "application/json",
+      "403": "application/json",
+      "404": "application/json",
+      "406": "application/json",
+      "408": "application/json",
+      "409": "application/json",
+      "413": "application/json",
+      "415": "application/json",
+      "422": "application/json",
+      "429": "application/json",
+      "500": "application/json",
+      "502": "application/json",
+      "503": "application/json"
+    },
+    "otherMedia": [
+      "text/event-stream"
+    ],
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "conflicting-members",
+      "provider-failed",
+      "unauthenticated",
+      "budget-exceeded",
+      "cost-unknown",
+      "insufficient-scope",
+      "read-only",
+      "beyond-limits",
+      "model-not-found",
+      "prompt-not-found",
+      "version-not-found",
+      "not-acceptable",
+      "request-timeout",
+      "idempotency-key-in-use",
+      "content-too-large",
+      "unsupported-media-type",
+      "unknown-label",
+      "missing-variables",
+      "unknown-variables",
+      "unknown-provider",
+      "inconsistent-content",
+      "image-not-allowed",
+      "unsupported-by-provider",
+      "provider-not-configured",
+      "no-provider-selected",
+      "rendered-prompt-too-large",
+      "idempotency-key-reused",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "provider-rate-limited",
+      "internal-error",
+      "provider-timeout",
+      "provider-refused-credentials",
+      "provider-bad-answer",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "createMessage": {
+    "method": "POST",
+    "path": "/v1/messages",
+    "scope": null,
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "anthropic-version",
+        "in": "header",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "anthropic-beta",
+        "in": "header",
+        "type": "string",
+        "required": false,
+        "names": [
+          "claude-code-20250219",
+          "interleaved-thinking-2025-05-14",
+          "fine-grained-tool-streaming-2025-05-14",
+          "token-efficient-tools-2025-02-19",
+          "tool-examples-2025-10-29",
+          "effort-2025-11-24",
+          "adaptive-thinking-2026-01-28",
+          "thinking-display-updates-2026-08-18",
+          "thinking-token-count-2026-05-13",
+          "structured-outputs-2025-11-13",
+          "structured-outputs-2025-12-15",
+          "context-1m-2025-08-07",
+          "context-management-2025-06-27",
+          "model-context-window-exceeded-2025-08-26",
+          "output-128k-2025-02-19",
+          "output-300k-2026-03-24",
+          "prompt-caching-2024-07-31",
+          "extended-cache-ttl-2025-04-11",
+          "pdfs-2024-09-25",
+          "token-counting-2024-11-01"
+        ]
+      },
+      {
+        "name": "beta",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
       {
         "name": "Idempotency-Key",
         "in": "header",

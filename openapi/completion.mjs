@@ -66,7 +66,7 @@ const changes = ({ 'x-changes': stated }, method) => stated ?? method !== 'get';
 
 /** Operations that are one invocation, and the answers that come before there is one. */
 const invokes = ({ operationId }) =>
-  ['invokePrompt', 'createChatCompletion', 'createResponse', 'testProvider'].includes(operationId);
+  ['invokePrompt', 'createChatCompletion', 'createResponse', 'createMessage', 'testProvider'].includes(operationId);
 const beforeInvocation = ['304', '401', '406', '408', '413', '415', 'default'];
 
 /** Resources whose id is in paths; the parameter is `Path…Id`. */
@@ -221,6 +221,9 @@ export function completeContract() {
       const operations = Object.entries(item).filter(([, { responses }]) => responses !== undefined);
       for (const [method, operation] of operations) completeOperation(operation, { method, route, find });
     },
+    Parameter(parameter) {
+      if (parameter['x-names'] !== undefined) completeNames(parameter);
+    },
     Schema(schema) {
       if (schema['x-page-of'] !== undefined) completePage(schema);
       if (schema['x-event-types'] !== undefined) completeEventTypes(schema);
@@ -284,6 +287,12 @@ function problemExample({ type, summary, detail, instance, ...fields }) {
   if (instance === undefined) throw new Error(`the example of ${type} in a shared answer needs an instance`);
   const [urn, request_id] = [`urn:prompt-gateway:problem:${type}`, '01J9ZQ4C7N8VX2M5K3T6B1R0DW'];
   return { summary: summary ?? title, value: { type: urn, title, status, detail, instance, request_id, ...fields } };
+}
+
+/** `x-names` lists the names that a header field, a list separated by commas, can have. */
+function completeNames({ schema, 'x-names': names }) {
+  const one = `(?:${names.join('|')})`;
+  schema.pattern = `^ *${one}(?: *, *${one})* *$`;
 }
 
 /** `x-page-of` says what a page contains, such as `API keys`. `items` is the schema of one. */

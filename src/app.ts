@@ -521,7 +521,7 @@ export function createApp(dependencies: AppDependencies): App {
         on: / \/api\/v1\/(prompts|test-runs|datasets|evaluations|invocations|providers|prices|budgets|costs|event-types)/,
         isKept: true,
       },
-      { on: / \/v1\/(chat|responses|models)/, isKept: true },
+      { on: / \/v1\/(chat|responses|models|messages)/, isKept: true },
       { on: / \/api\/v1\/(whoami|session|api-keys|roles)/, isKept: true },
     ],
   };
@@ -579,6 +579,7 @@ export function createApp(dependencies: AppDependencies): App {
         },
         createChatCompletion: { idempotencyTermMs: () => paidTermMs(config.invoke.timeoutMs, undefined) },
         createResponse: { idempotencyTermMs: () => paidTermMs(config.invoke.timeoutMs, undefined) },
+        createMessage: { idempotencyTermMs: () => paidTermMs(config.invoke.timeoutMs, undefined) },
         testProvider: { idempotencyTermMs: () => paidTermMs(config.invoke.timeoutMs, undefined) },
         createOrder: { isSelfIdempotent: true },
         createIntegration: { answerBox: secrets },

@@ -1,6 +1,7 @@
 import { clientMethod, clientResource } from './client-names.ts';
 import type { ProblemEntry } from './contract.ts';
 import {
+  isOfOthers,
   listOperations,
   resolve,
   type OpenApiDocument,
@@ -57,7 +58,7 @@ export function renderClientFiles(
   problems: Record<string, ProblemEntry>,
 ): Record<string, string> {
   const operations = listOperations(document)
-    .filter(({ operation }) => operation['x-openai-compatible'] === undefined)
+    .filter(({ operation }) => !isOfOthers(operation))
     .flatMap((entry) => {
       const described = describe(document, entry);
       return described.stops ? [described, describeStream(described)] : [described];

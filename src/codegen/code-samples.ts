@@ -114,9 +114,11 @@ async function clientSample(
   requests: readonly ExampleRequest[],
   document: OpenApiDocument,
 ): Promise<string> {
-  const { operationId, tags: [tag = ''] = [], 'x-openai-compatible': ofSdk } = entry.operation;
+  const { operationId, tags: [tag = ''] = [] } = entry.operation;
+  const { 'x-openai-compatible': ofOpenai, 'x-anthropic-compatible': ofAnthropic } = entry.operation;
+  const ofSdk = ofOpenai ?? ofAnthropic;
   const own = `gateway.${clientResource(tag)}.${clientMethod(tag, operationId)}`;
-  const method = ofSdk === undefined ? own : `openai.${ofSdk}`;
+  const method = ofSdk === undefined ? own : `${ofOpenai === undefined ? 'anthropic' : 'openai'}.${ofSdk}`;
   const answer = answerName(entry, document);
   const calls = requests.map(({ comment, path, query, body }, index) => {
     const input = body ?? (Object.keys(query).length === 0 ? undefined : query);
@@ -135,10 +137,15 @@ async function clientSample(
           `import { PromptGateway } from 'prompt-gateway-client';`,
           `const gateway = new PromptGateway({ baseUrl: '${localAddress}', apiKey: ${needsKey(entry) ? key : 'null'} });`,
         ]
-      : [
-          `import OpenAI from 'openai';`,
-          `const openai = new OpenAI({ baseURL: '${localAddress}/v1', apiKey: ${key} });`,
-        ]),
+      : ofOpenai === undefined
+        ? [
+            `import Anthropic from '@anthropic-ai/sdk';`,
+            `const anthropic = new Anthropic({ baseURL: '${localAddress}', apiKey: ${key} });`,
+          ]
+        : [
+            `import OpenAI from 'openai';`,
+            `const openai = new OpenAI({ baseURL: '${localAddress}/v1', apiKey: ${key} });`,
+          ]),
     ...calls,
   ];
   return formatted('sample.ts', program.join('\n\n'));

@@ -13,16 +13,19 @@ const problemMedia = 'application/problem+json';
 
 /**
  * Adds the schemas to the bundled contract that follow from other parts, and so are not written in `openapi/`: a schema
- * for the problems of each answer, and the errors in the form of OpenAI's API. What operations and answers have in
+ * for the problems of each answer, and the errors in the form of APIs of others. What operations and answers have in
  * common, `openapi/completion.mjs` adds before.
  *
- * @param compatibleError the schema of errors in that form
+ * @param errorForms the schemas of errors of APIs of others, by name
  */
-export function completeContract(document: OpenApiDocument, compatibleError: Schema): OpenApiDocument {
+export function completeContract(
+  document: OpenApiDocument,
+  errorForms: Readonly<Record<string, Schema>>,
+): OpenApiDocument {
   const completed = structuredClone(document);
   addExamples(completed);
   separateTitledSchemas(completed);
-  addCompatibleErrors(completed, compatibleError);
+  addCompatibleErrors(completed, errorForms);
   addProblemSchemas(completed);
   return completed;
 }

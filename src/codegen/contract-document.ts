@@ -9,6 +9,8 @@ export interface Parameter {
   required?: boolean;
   description?: string;
   schema: Schema;
+  /** A header field is a list of names, separated by commas, and can have these. */
+  'x-names'?: string[];
   example?: unknown;
 }
 
@@ -48,6 +50,13 @@ export interface Operation {
   'x-line-limit'?: number;
   /** The method of OpenAI's SDKs for an operation of that API. Its errors have the form of that API too. */
   'x-openai-compatible'?: string;
+  /** The same for Anthropic's SDKs. */
+  'x-anthropic-compatible'?: string;
+}
+
+/** Whether an operation is one of an API of others, which has its own SDKs. */
+export function isOfOthers(operation: Operation): boolean {
+  return operation['x-openai-compatible'] !== undefined || operation['x-anthropic-compatible'] !== undefined;
 }
 
 export type PathItem = { parameters?: Parameter[] } & Partial<Record<Method, Operation>>;

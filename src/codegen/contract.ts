@@ -86,9 +86,12 @@ export async function readProblems(root: string): Promise<Record<string, Problem
   return (await readYaml(root, 'openapi/problems.yaml')) as Record<string, ProblemEntry>;
 }
 
-/** Reads `openapi/compatible-error.yaml`: the schema of errors in the form of OpenAI's API. */
-export async function readCompatibleError(root: string): Promise<Schema> {
-  return (await readYaml(root, 'openapi/compatible-error.yaml')) as Schema;
+/** Reads the schemas of errors in the form of APIs of others, by name. */
+export async function readErrorForms(root: string): Promise<Record<string, Schema>> {
+  return {
+    CompatibleError: (await readYaml(root, 'openapi/compatible-error.yaml')) as Schema,
+    AnthropicError: (await readYaml(root, 'openapi/anthropic-error.yaml')) as Schema,
+  };
 }
 
 async function readYaml(root: string, name: string): Promise<unknown> {

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { isBuiltForContract } from '../built-for.ts';
 import { renderClientFiles } from './client.ts';
 import { completeContract } from './complete-contract.ts';
-import { bundleContract, readCompatibleError, readProblems, type ProblemEntry } from './contract.ts';
+import { bundleContract, readErrorForms, readProblems, type ProblemEntry } from './contract.ts';
 import type { OpenApiDocument } from './contract-document.ts';
 import { renderEnvExample } from './env-example.ts';
 import { bundleEventContract, listEvents, withoutReferences } from './event-contract.ts';
@@ -38,7 +38,7 @@ function json(value: unknown): string {
 async function renderAll(): Promise<Map<string, string>> {
   const bundled = await bundleContract(root);
   const problems = await readProblems(root);
-  const document = addProblemReference(completeContract(bundled, await readCompatibleError(root)), problems);
+  const document = addProblemReference(completeContract(bundled, await readErrorForms(root)), problems);
   return new Map([
     ...(await renderApi(publishUnions(document), problems)),
     ...(await renderClient(document, problems)),

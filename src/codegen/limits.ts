@@ -1,6 +1,6 @@
 import { reservedHeaders } from '../webhooks/integrations/custom-headers.ts';
 import { longestTestSettings } from '../prompts/test-settings.ts';
-import { listOperations, type OpenApiDocument, type Schema } from './contract-document.ts';
+import { isOfOthers, listOperations, type OpenApiDocument, type Schema } from './contract-document.ts';
 import { isObject } from '../base/runtime/objects.ts';
 
 /**
@@ -36,7 +36,7 @@ export function renderLimits(document: OpenApiDocument): string {
   };
 
   for (const { operation, parameters } of listOperations(document)) {
-    if (operation['x-openai-compatible'] !== undefined) continue;
+    if (isOfOthers(operation)) continue;
     const bodies = Object.values(operation.requestBody?.content ?? {}).map(({ schema }) => schema);
     for (const schema of [...bodies, ...parameters.map((parameter) => parameter.schema)]) render(schema);
   }

@@ -1,5 +1,5 @@
 import type { ProblemEntry } from './contract.ts';
-import { listOperations, resolve, type OpenApiDocument, type Operation } from './contract-document.ts';
+import { isOfOthers, listOperations, resolve, type OpenApiDocument, type Operation } from './contract-document.ts';
 
 /** The data of an operation that the server needs besides its validators. */
 interface Row {
@@ -7,7 +7,7 @@ interface Row {
   path: string;
   scope: string | null;
   needsKey: boolean;
-  parameters: { name: string; in: string; type: string; required: boolean }[];
+  parameters: { name: string; in: string; type: string; required: boolean; names?: string[] }[];
   body: 'none' | 'optional' | 'required';
   bodyLimit: number;
   linesAs?: string;
@@ -35,8 +35,8 @@ export function renderOperationTable(document: OpenApiDocument, problems: Record
       for (const type of response['x-problem-types'] ?? []) {
         const problem = problems[type];
         if (problem === undefined) throw new Error(`${operation.operationId} ${status}: unknown problem type ${type}`);
-        // OpenAI's API has other statuses for what providers refuse.
-        const isFree = operation['x-openai-compatible'] !== undefined && type.startsWith('provider-');
+        // The APIs of others have other statuses for what providers refuse.
+        const isFree = isOfOthers(operation) && type.startsWith('provider-');
         if (String(problem.status) !== status && !isFree) {
           throw new Error(`${operation.operationId} ${status}: ${type} has status ${problem.status}`);
         }
@@ -53,6 +53,7 @@ export function renderOperationTable(document: OpenApiDocument, problems: Record
         in: parameter.in,
         type: String(resolve(document, parameter.schema)['type']),
         required: parameter.required ?? false,
+        ...(parameter['x-names'] !== undefined && { names: parameter['x-names'] }),
       })),
       body:
         operation.requestBody === undefined
@@ -81,6 +82,8 @@ export interface OperationRow {
     readonly in: 'path' | 'query' | 'header';
     readonly type: 'string' | 'integer' | 'number' | 'boolean';
     readonly required: boolean;
+    /** It is a list of names, separated by commas, and can have these. */
+    readonly names?: readonly string[];
   }[];
   readonly body: 'none' | 'optional' | 'required';
   /** The most bytes of a body; 0 if the operation takes none. */

@@ -162,7 +162,7 @@ function unparseable(code: string | undefined): ProblemError {
 
 function refuse(request: IncomingMessage, response: ServerResponse, error: ProblemError): void {
   const requestId = requestIdOf(request);
-  const answer = problemAnswer(error, pathOf(request.url), requestId);
+  const answer = problemAnswer(error, pathOf(request.url), requestId, request.headers);
   response.writeHead(answer.status, {
     ...answer.headers,
     'cache-control': 'no-store',

@@ -31,11 +31,13 @@ export function parseParameters(
   const errors: ProblemDetail[] = [];
   const parsed: ParsedParameters = { path: {}, query: {}, headers: {}, mistakes: errors };
   if (search !== '' && search !== '?') readQuery(row, search, parsed.query, errors);
-  for (const { name, in: place, type } of row.parameters) {
+  for (const { name, in: place, type, names } of row.parameters) {
     if (place === 'path') parsed.path[name] = convert(path[name], type, { parameter: name }, errors);
     if (place === 'header') {
       const value = headers[name.toLowerCase()];
-      if (value !== undefined) parsed.headers[name] = convert(value, type, { header: name }, errors);
+      if (value === undefined) continue;
+      parsed.headers[name] = convert(value, type, { header: name }, errors);
+      if (names !== undefined) errors.push(...otherNames(value, name, names));
     }
   }
   for (const header of reliedUpon) {
@@ -61,6 +63,23 @@ function readQuery(row: OperationRow, search: string, query: Record<string, unkn
     else query[name] = convert(value, known.type, { parameter }, errors);
     if (errors.length >= 20) return;
   }
+}
+
+/** The most characters of a name in a message. */
+const longestName = 100;
+
+/** What a list of names has besides those that the contract lists. */
+function otherNames(list: string | string[], header: string, names: readonly string[]): ProblemDetail[] {
+  const others = String(list)
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && !names.includes(name));
+  return others.slice(0, 20).map((name) => {
+    return {
+      detail: didYouMean(`${JSON.stringify(name.slice(0, longestName))} is not supported`, nearestName(name, names)),
+      header,
+    };
+  });
 }
 
 function convert(

@@ -125,7 +125,7 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
       if (error instanceof CallerGoneError) {
         answer = { status: callerGoneStatus, headers: {}, body: '' };
       } else {
-        answer = problemAnswer(error, request.path, requestId);
+        answer = problemAnswer(error, request.path, requestId, request.headers);
         ({ problem, unexpected } = splitFailure(error));
       }
     } finally {

@@ -1,6 +1,6 @@
 import { operationTable, type OperationRow } from '../../generated/operations.ts';
 import { problems } from '../../generated/problems.ts';
-import { compatibleStatus, toCompatibleError } from '../base/errors/compatible-error.ts';
+import { compatibleStatus, toAnthropicError, toCompatibleError } from '../base/errors/compatible-error.ts';
 import {
   ProblemError,
   saidByProvider,
@@ -23,7 +23,7 @@ const problemMediaType = 'application/problem+json';
 /** The most places that a problem names: the limit of the contract. A body can have thousands of mistakes. */
 const maxErrors = 100;
 
-/** The collections under `/v1` that OpenAI's API does not have, such as `orders`. */
+/** The collections under `/v1` that the APIs of others do not have, such as `orders`. */
 const ownCollections: ReadonlySet<string | undefined> = new Set(
   Object.values<OperationRow>(operationTable).flatMap(({ path, responses }) => {
     const [, version, collection] = path.split('/');
@@ -31,10 +31,24 @@ const ownCollections: ReadonlySet<string | undefined> = new Set(
   }),
 );
 
-/** Whether a path belongs to OpenAI's API, also if this service does not have it. */
-export function isCompatiblePath(path: string): boolean {
+/** An API of others, for which their SDKs are made. */
+export type ApiOfOthers = 'openai' | 'anthropic';
+
+/**
+ * The API of others that a request belongs to, also if this service does not have its path. On the paths that both have,
+ * callers of Anthropic's send its version.
+ *
+ * @param headers by their names in lower case
+ */
+export function apiOf(path: string, headers: NodeJS.Dict<string | string[]> = {}): ApiOfOthers | undefined {
   const [, version, collection] = path.split('/');
-  return version === 'v1' && !ownCollections.has(collection);
+  if (version !== 'v1' || ownCollections.has(collection)) return undefined;
+  return collection === 'messages' || isOfAnthropic(headers) ? 'anthropic' : 'openai';
+}
+
+/** Whether the caller speaks Anthropic's API where the path does not say it. */
+function isOfAnthropic(headers: NodeJS.Dict<string | string[]>): boolean {
+  return headers['anthropic-version'] !== undefined;
 }
 
 /** Error details (RFC 9457), with the members that the contract adds. */
@@ -71,12 +85,19 @@ export function problemDetails(problem: ProblemError, instance: string, requestI
 }
 
 /**
- * Serialises a failure as RFC 9457 problem details, or on the paths of OpenAI's API as its errors.
+ * Serialises a failure as RFC 9457 problem details, or for the APIs of others as their errors.
  * @param instance path of the request
+ * @param headers of the request, as far as they could be read
  */
-export function problemAnswer(error: unknown, instance: string, requestId: string): RawAnswer {
+export function problemAnswer(
+  error: unknown,
+  instance: string,
+  requestId: string,
+  headers?: NodeJS.Dict<string | string[]>,
+): RawAnswer {
   const problem = toProblem(error);
-  if (isCompatiblePath(instance)) return compatibleAnswer(problem);
+  const api = apiOf(instance, headers);
+  if (api !== undefined) return compatibleAnswer(problem, api, requestId);
   return {
     status: problem.status,
     headers: { ...problem.headers, 'content-type': problemMediaType },
@@ -85,7 +106,7 @@ export function problemAnswer(error: unknown, instance: string, requestId: strin
 }
 
 /** The SDKs repeat requests after 408, 409, 429 and 5xx, unless a header of the answer says that they should not. */
-function compatibleAnswer(problem: ProblemError): RawAnswer {
+function compatibleAnswer(problem: ProblemError, api: ApiOfOthers, requestId: string): RawAnswer {
   const { type, status, message: detail, errors, headers, extensions } = problem;
   const { usage, provider_status: said } = extensions;
   const facts = { type, status, detail, errors, usage, provider_status: said, ...saidByProvider(problem) };
@@ -96,8 +117,9 @@ function compatibleAnswer(problem: ProblemError): RawAnswer {
       ...(said !== undefined && { 'x-provider-status': String(said) }),
       'content-type': 'application/json; charset=utf-8',
       ...(![408, 429, 503].includes(status) && { 'x-should-retry': 'false' }),
+      ...(api === 'anthropic' && { 'request-id': requestId }),
     },
-    body: JSON.stringify(toCompatibleError(facts)),
+    body: JSON.stringify(api === 'openai' ? toCompatibleError(facts) : toAnthropicError(facts, requestId)),
   };
 }
 

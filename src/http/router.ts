@@ -6,7 +6,7 @@ import { ProblemError } from '../base/errors/problem-error.ts';
 import type { OperationHandler, OperationHandlers } from './operation.ts';
 import { sendAnswer } from './answer.ts';
 import { createOperationHandler, type PipelineDependencies } from './pipeline.ts';
-import { isCompatiblePath, problemAnswer, type RawAnswer } from './problem-response.ts';
+import { apiOf, problemAnswer, type ApiOfOthers, type RawAnswer } from './problem-response.ts';
 import { requestIdOf } from './request-context.ts';
 
 type Methods = Map<string, RequestHandler>;
@@ -46,12 +46,12 @@ export function createRouter(
   }
   for (const path of operations.keys()) mount(path);
   application.use((request: Request, response: Response) => {
+    const api = apiOf(request.path, request.headers);
     const problem = isDelivery(request)
       ? webhookLoop()
       : new ProblemError('route-not-found', {
-          detail: isCompatiblePath(request.path)
-            ? "This service does not have this path. Of OpenAI's API it has /v1/chat/completions, /v1/responses and /v1/models."
-            : 'No operation has this path.',
+          detail:
+            api === undefined ? 'No operation has this path.' : `This service does not have this path. ${pathsOf[api]}`,
         });
     refuse(request, response, dependencies, problem);
   });
@@ -67,8 +67,20 @@ export function createRouter(
   return application;
 }
 
+/** What there is instead. */
+const pathsOf: Readonly<Record<ApiOfOthers, string>> = {
+  openai: "Of OpenAI's API it has /v1/chat/completions, /v1/responses and /v1/models.",
+  anthropic: "Of Anthropic's API it has /v1/messages and /v1/models.",
+};
+
 /** Express tries one route after the other, so the operations that are called most come first. */
-const busiest: readonly OperationId[] = ['invokePrompt', 'createChatCompletion', 'createResponse', 'createOrder'];
+const busiest: readonly OperationId[] = [
+  'invokePrompt',
+  'createChatCompletion',
+  'createResponse',
+  'createMessage',
+  'createOrder',
+];
 
 const modelPath = '/v1/models/';
 
@@ -159,7 +171,7 @@ function webhookLoop(): ProblemError {
 }
 
 function refuse(request: Request, response: Response, dependencies: PipelineDependencies, error: unknown): void {
-  const make = (requestId: string): RawAnswer => problemAnswer(error, request.path, requestId);
+  const make = (requestId: string): RawAnswer => problemAnswer(error, request.path, requestId, request.headers);
   const isExpected = error instanceof ProblemError;
   answer(request, response, dependencies, make, isExpected ? { problem: error } : { error });
 }

@@ -64,7 +64,7 @@ describe('400', () => {
     const { status, body } = await call(operation, { query: '?unknown=1' });
     expect([status, problemIn(body)]).toEqual([400, problem('invalid-request')]);
     if (body.error === undefined) expect(body.errors).toMatchObject([{ parameter: 'unknown' }]);
-    else expect(body.error.param).toBe('unknown');
+    else expect(body.error.param ?? body.error.message).toContain('unknown');
   });
 
   it.each(withJson)('%s refuses a body that is not JSON', async (operation) => {
@@ -76,7 +76,7 @@ describe('400', () => {
     const { status, body } = await call(operation, { body: { ...(calls[operation].body as object), unknown: 1 } });
     expect([status, problemIn(body)]).toEqual([400, problem('invalid-request')]);
     if (body.error === undefined) expect(body.errors).toContainEqual(expect.objectContaining({ pointer: '#/unknown' }));
-    else expect(body.error.param).toBe('unknown');
+    else expect(body.error.param ?? body.error.message).toContain('unknown');
   });
 });
 
@@ -308,6 +308,7 @@ describe('a successful call', () => {
     getModel: 'prompts:invoke',
     createChatCompletion: 'prompts:invoke',
     createResponse: 'prompts:invoke',
+    createMessage: 'prompts:invoke',
   };
   it.each(operations)('of %s needs only its own scope', async (operation, { needsKey, scope }) => {
     await setAnotherGate();

@@ -50,14 +50,18 @@ describe('a value that a later release adds', () => {
 describe('problems', () => {
   it.each(listOperations(contract).map(({ operation }) => [operation.operationId, operation] as const))(
     'of %s are listed in the schema of each answer, and any other is its default answer',
-    (_operationId, { responses, 'x-openai-compatible': ofSdk }) => {
+    (_operationId, { responses, 'x-openai-compatible': ofOpenai, 'x-anthropic-compatible': ofAnthropic }) => {
+      const forms = [ofOpenai && 'CompatibleError', ofAnthropic && 'AnthropicError'].filter(
+        (form) => form !== undefined,
+      );
       for (const [status, reference] of Object.entries(responses)) {
         const response = resolve(contract, reference);
         const types = response['x-problem-types'];
         if (status < '400' || status === 'default') continue;
-        if (ofSdk !== undefined) {
+        if (forms.length > 0) {
           const { schema } = response.content?.['application/json'] ?? {};
-          expect(schema).toEqual({ $ref: '#/components/schemas/CompatibleError' });
+          const refs = forms.map((form) => ({ $ref: `#/components/schemas/${form}` }));
+          expect(schema).toEqual(refs.length === 1 ? refs[0] : { anyOf: refs });
           continue;
         }
         const schema = resolve(contract, response.content?.['application/problem+json']?.schema);
@@ -67,7 +71,7 @@ describe('problems', () => {
           types?.map((type) => `urn:prompt-gateway:problem:${type}`),
         );
       }
-      const other = ofSdk === undefined ? 'OtherProblem' : 'CompatibleOtherProblem';
+      const other = `${forms.map((form) => form.replace('Error', '')).join('')}OtherProblem`;
       expect(responses['default']).toEqual({ $ref: `#/components/responses/${other}` });
     },
   );

@@ -269,6 +269,7 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
       body: { model: `prompt/${prompt}`, messages: [] },
     },
     createResponse: { method: 'POST', path: '/v1/responses', body: { model: `prompt/${prompt}` } },
+    createMessage: { method: 'POST', path: '/v1/messages', body: { model: `prompt/${prompt}`, messages: [] } },
     listModels: { method: 'GET', path: '/v1/models' },
     getModel: { method: 'GET', path: `/v1/models/${encodeURIComponent(`prompt/${prompt}`)}` },
     getAttention: { method: 'GET', path: '/api/v1/attention' },

@@ -7,6 +7,7 @@ export type InvocationOperation =
   | 'invoke'
   | 'chat-completion'
   | 'response'
+  | 'message'
   | 'test-run'
   | 'evaluation'
   | 'provider-test';

@@ -16,7 +16,7 @@ export interface CompatibleError {
   };
 }
 
-/** What a problem document has in common with {@link CompatibleError}. */
+/** What a problem document has in common with the errors of these APIs. */
 export interface ProblemFacts {
   /** With or without its prefix. */
   readonly type: string;
@@ -30,7 +30,7 @@ export interface ProblemFacts {
 }
 
 /**
- * The status that OpenAI's API would answer with: what a provider says about the request itself, or about the rate of
+ * The status that an API of a provider would answer with: what a provider says about the request itself, or about the rate of
  * requests, is an answer to the caller there.
  */
 export function compatibleStatus({ type, status, provider_status: said }: Omit<ProblemFacts, 'detail'>): number {
@@ -50,7 +50,65 @@ const longest = 2_000;
  * Writes a problem as OpenAI's API writes its errors. The message names the mistakes and has the provider's words, because
  * there is no other place for them.
  */
-export function toCompatibleError({
+export function toCompatibleError(facts: ProblemFacts): CompatibleError {
+  const { errors: [first] = [], usage } = facts;
+  const { status, message, code } = inWords(facts);
+  return {
+    error: {
+      message,
+      type: classOf(status),
+      param: first === undefined ? null : placeOf(first),
+      code,
+      ...(usage !== undefined && {
+        usage: defined({ input_tokens: usage.inputTokens, output_tokens: usage.outputTokens }),
+      }),
+    },
+  };
+}
+
+/** The body of an error of Anthropic's API, with the same `code`. */
+export interface AnthropicError {
+  readonly type: 'error';
+  readonly error: { readonly type: AnthropicErrorType; readonly message: string; readonly code: string };
+  readonly request_id: string;
+}
+
+type AnthropicErrorType =
+  | 'invalid_request_error'
+  | 'authentication_error'
+  | 'billing_error'
+  | 'permission_error'
+  | 'not_found_error'
+  | 'request_too_large'
+  | 'rate_limit_error'
+  | 'timeout_error'
+  | 'overloaded_error'
+  | 'api_error';
+
+/** Writes a problem as Anthropic's API writes its errors. https://docs.claude.com/en/api/errors */
+export function toAnthropicError(facts: ProblemFacts, requestId: string): AnthropicError {
+  const { status, message, code } = inWords(facts);
+  return { type: 'error', error: { type: kindOf(status), message, code }, request_id: requestId };
+}
+
+function kindOf(status: number): AnthropicErrorType {
+  const kind = kinds[status];
+  return kind ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
+}
+
+const kinds: Readonly<Record<number, AnthropicErrorType>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+};
+
+/** What both APIs have of a problem. */
+function inWords({
   type,
   status,
   detail,
@@ -58,28 +116,20 @@ export function toCompatibleError({
   provider_status: said,
   provider_code: providerCode,
   provider_message: words,
-  usage,
-}: ProblemFacts): CompatibleError {
+}: ProblemFacts): { readonly status: number; readonly message: string; readonly code: string } {
   const answered = compatibleStatus({ type, status, provider_status: said });
   const isRefused = slugOf(type) === 'provider-failed' && answered !== status;
   const named = errors.slice(0, maxNamed).map(withPlace);
-  const [first] = errors;
   return {
-    error: {
-      message: [
-        detail,
-        ...(named.length === 0 ? [] : [`${named.join('; ')}.`]),
-        ...(words === undefined || detail.includes(words) ? [] : [`The provider says: ${words}`]),
-      ]
-        .join(' ')
-        .slice(0, longest),
-      type: classOf(answered),
-      param: first === undefined ? null : placeOf(first),
-      code: (isRefused ? providerCode : undefined) ?? slugOf(type),
-      ...(usage !== undefined && {
-        usage: defined({ input_tokens: usage.inputTokens, output_tokens: usage.outputTokens }),
-      }),
-    },
+    status: answered,
+    message: [
+      detail,
+      ...(named.length === 0 ? [] : [`${named.join('; ')}.`]),
+      ...(words === undefined || detail.includes(words) ? [] : [`The provider says: ${words}`]),
+    ]
+      .join(' ')
+      .slice(0, longest),
+    code: (isRefused ? providerCode : undefined) ?? slugOf(type),
   };
 }
 

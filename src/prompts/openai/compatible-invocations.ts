@@ -11,16 +11,17 @@ import {
 } from '../generation/prepare-invocation.ts';
 import type { Known, Plan } from '../generation/plan.ts';
 import type { Planner } from '../generation/planner.ts';
+import { supportedTargets } from '../generation/supported.ts';
 import type { Reach } from '../../base/limits/reach.ts';
 import type { JsonObject } from '../../models/language-model.ts';
 import { inCamelCase } from '../../models/provider-options.ts';
-import type { ProviderRegistry } from '../../models/provider.ts';
+import type { ProviderRegistry, Unsupported } from '../../models/provider.ts';
 import { withinReach } from '../../models/within-reach.ts';
 import { modelNotFound } from './model-name.ts';
 import type { RequestedGeneration } from './requested-generation.ts';
 import { conflict, readTarget, type TargetMembers } from './target.ts';
 
-/** A request of one of OpenAI's APIs. */
+/** A request of one of the APIs of others. */
 export interface CompatibleRequest {
   /** What runs. */
   readonly target: TargetMembers;
@@ -31,8 +32,13 @@ export interface CompatibleRequest {
   readonly messagesAt: string;
   /** Where members of the request are that an invocation has elsewhere: the first that matches. */
   readonly places: Places;
-  readonly operation: 'chat-completion' | 'response';
+  /** The member with the limit of output tokens, if a request needs one that does not use a stored prompt. */
+  readonly limitAt?: string;
+  /** What the called provider cannot take, by JSON pointers. Left out if it is for the provider to say. */
+  readonly foreignIn?: (provider: string) => readonly Unsupported[];
+  readonly operation: 'chat-completion' | 'response' | 'message';
   readonly isStreamed: boolean;
+  readonly showsThinking?: boolean;
   /** `name=value` */
   readonly tags: readonly string[];
 }
@@ -60,15 +66,15 @@ export interface CompatibleInvocationsDependencies {
 export function createCompatibleInvocations(dependencies: CompatibleInvocationsDependencies): PrepareCompatible {
   const { prepare, timeoutMs } = dependencies;
   return (invoker, request) => {
-    const { operation, isStreamed, tags } = request;
+    const { operation, isStreamed, showsThinking, tags } = request;
     const plan = (note: (known: Known) => void): Promise<Plan> =>
       makePlan(request, invoker.principal, note, dependencies);
-    return prepare(invoker, plan, { timeoutMs, operation, isStreamed, tags });
+    return prepare(invoker, plan, { timeoutMs, operation, isStreamed, showsThinking, tags });
   };
 }
 
 async function makePlan(
-  { target: members, generation, extra, messagesAt, places }: CompatibleRequest,
+  { target: members, generation, extra, messagesAt, limitAt, places, foreignIn }: CompatibleRequest,
   { scopes, reach }: CompatibleInvoker['principal'],
   note: (known: Known) => void,
   { planner, providers }: CompatibleInvocationsDependencies,
@@ -84,7 +90,7 @@ async function makePlan(
       if (hasTools && !scopes.has('providers:invoke')) throw insufficientScope('providers:invoke');
       // A format of the request takes the place of the prompt's, and is not checked, as without a prompt.
       const { messages, ...overrides } = generation;
-      return await planner.fromPrompt({
+      const plan = await planner.fromPrompt({
         ...target.prompt,
         messages,
         overrides,
@@ -93,17 +99,34 @@ async function makePlan(
         reach,
         note,
       });
+      requireNative(plan, foreignIn);
+      return plan;
     }
     if (generation.messages.length === 0) throw conflict(messagesAt, 'is required without a stored prompt');
+    if (limitAt !== undefined && generation.parameters?.max_output_tokens === undefined) {
+      throw conflict(limitAt, 'is required without a stored prompt');
+    }
     note(target.model);
     const { provider: id, model } = target.model;
-    return await planner.direct({ provider: id, request: { model, ...generation }, extra, reach });
+    const plan = await planner.direct({ provider: id, request: { model, ...generation }, extra, reach });
+    requireNative(plan, foreignIn);
+    return plan;
   } catch (error) {
     throw atOwnPlaces(error, [...places, ...commonPlaces, placeOfExtra(extra)]);
   }
 }
 
-/** The places that both APIs have. */
+/**
+ * What a fallback does not take is left out for it.
+ *
+ * @throws {ProblemError} unsupported-by-provider for what the selected provider cannot take
+ */
+function requireNative({ targets: [target] }: Plan, foreignIn: CompatibleRequest['foreignIn']): void {
+  if (target === undefined || foreignIn === undefined) return;
+  supportedTargets([{ target, unsupported: foreignIn(target.provider.id) }], 'refuse', (pointer) => pointer);
+}
+
+/** The places that all of these APIs have. */
 const commonPlaces: Places = [
   [/^#\/(?:provider|model)$/, '#/model'],
   [/^#\/(variables|version)(?=\/|$)/, '#/prompt/$1'],

@@ -1,3 +1,4 @@
+import { messageOperations } from '../anthropic/message-operations.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { chatOperations } from './chat-operations.ts';
 import { createCompatibleInvocations, type CompatibleInvocationsDependencies } from './compatible-invocations.ts';
@@ -5,7 +6,7 @@ import { modelOperations } from './model-operations.ts';
 import { createModels, type ModelsDependencies } from './models.ts';
 import { responsesOperations } from './responses-operations.ts';
 
-/** The operations of OpenAI's API. */
+/** The operations of the APIs of others. */
 export function createCompatibleFeature({
   prompts,
   clock,
@@ -18,6 +19,7 @@ export function createCompatibleFeature({
       ...modelOperations({ models }),
       ...chatOperations(prepare, clock),
       ...responsesOperations(prepare, clock),
+      ...messageOperations(prepare),
     },
   };
 }

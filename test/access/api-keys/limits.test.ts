@@ -52,6 +52,11 @@ const ways: readonly (readonly [string, Way])[] = [
   ],
   ['responses', (key, slug) => call(key, '/v1/responses', { prompt: { id: slug } })],
   ['responses, streamed', (key, slug) => call(key, '/v1/responses', { model: `prompt/${slug}`, stream: true })],
+  ['messages', (key, slug) => call(key, '/v1/messages', { model: `prompt/${slug}`, messages: [] })],
+  [
+    'messages, streamed',
+    (key, slug) => call(key, '/v1/messages', { model: `prompt/${slug}`, messages: [], stream: true }),
+  ],
 ];
 
 describe('a key that is limited to some prompts', () => {
@@ -369,18 +374,21 @@ describe('a key with a maximum of output tokens', () => {
     expect(rendered.parameters).toEqual({ max_output_tokens: expected });
     const chat = { messages, ...(asked !== undefined && { max_completion_tokens: asked }) };
     const respond = { input: 'Hello', ...(asked !== undefined && { max_output_tokens: asked }) };
+    const anthropic = asked !== undefined && { max_tokens: asked };
     for (const stream of [false, true]) {
       await harness.invoke(slug, { ...own, stream }, {}, key);
       await call(key, '/v1/chat/completions', { model: `prompt/${slug}`, ...chat, stream });
       const { text } = await call(key, '/v1/responses', { model: `prompt/${slug}`, ...respond, stream });
       expect(text).toContain(`"max_output_tokens":${expected}`);
+      await call(key, '/v1/messages', { model: `prompt/${slug}`, messages, ...anthropic, stream });
     }
-    expect(sent()).toEqual(Array.from({ length: 6 }, () => expected));
+    expect(sent()).toEqual(Array.from({ length: 8 }, () => expected));
     harness.mock.reset();
     await call(key, '/v1/chat/completions', { model: 'mock/model-a', ...chat });
     await call(key, '/v1/responses', { model: 'mock/model-a', ...respond });
+    await call(key, '/v1/messages', { model: 'mock/model-a', messages, max_tokens: asked ?? 2000 });
     const direct = Math.min(1000, asked ?? 1000);
-    expect(sent()).toEqual([direct, direct]);
+    expect(sent()).toEqual([direct, direct, direct]);
   });
 
   it('sends it in test runs and to fallbacks', async () => {

@@ -173,6 +173,7 @@ const reactions: Readonly<Record<OperationId, Reaction>> = {
   getCosts: 'free',
   createChatCompletion: 'free',
   createResponse: 'free',
+  createMessage: 'free',
   listModels: 'free',
   getModel: 'free',
   createSession: 'keyless',

@@ -39,6 +39,7 @@ const unrecorded: Partial<Record<OperationId, string>> = {
   invokePrompt: 'the invocation log has it',
   createChatCompletion: 'the invocation log has it',
   createResponse: 'the invocation log has it',
+  createMessage: 'the invocation log has it',
   testProvider: 'the invocation log has it',
   createTestRun: 'the list of test runs and the invocation log have it',
   cancelEvaluation: 'only for one that has not ended: cancelEvaluation.test.ts',

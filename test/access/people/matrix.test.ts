@@ -91,7 +91,7 @@ describe('an operation', () => {
   });
 
   /** Their scope follows from the model. */
-  it.each(['getModel', 'createChatCompletion', 'createResponse'] as const)(
+  it.each(['getModel', 'createChatCompletion', 'createResponse', 'createMessage'] as const)(
     '%s asks a person for the scope of its model',
     async (operation) => {
       const found = roleNames.map(async (role) => {

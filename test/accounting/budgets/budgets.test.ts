@@ -62,6 +62,8 @@ const ways: readonly (readonly [name: string, send: () => Promise<Answer>])[] = 
     () => post('/v1/chat/completions', { model: `prompt/${prompt}`, messages: [], max_tokens: 50, stream }),
   ],
   ['a response', () => post('/v1/responses', { model: 'mock/model-a', input: 'Hello', max_output_tokens: 50 })],
+  ['a message', () => post('/v1/messages', { model: 'mock/model-a', messages, max_tokens: 50 })],
+  ['a streamed message', () => post('/v1/messages', { model: 'mock/model-a', messages, max_tokens: 50, stream })],
 ];
 
 function post(path: string, body: unknown, key = service.adminKey): Promise<Answer> {
@@ -83,7 +85,8 @@ describe('a budget', () => {
         resets_at: expect.any(String),
       });
     } else {
-      expect(error).toMatchObject({ type: 'insufficient_quota', code: 'budget-exceeded' });
+      const kind = type === 'error' ? 'billing_error' : 'insufficient_quota';
+      expect(error).toMatchObject({ type: kind, code: 'budget-exceeded' });
     }
     expect(harness.mock.requests).toEqual([]);
     const record = await service.call('GET', `/api/v1/invocations/${answer.headers['x-invocation-id']}`);
@@ -231,6 +234,11 @@ describe('a budget', () => {
       const { status, body } = await post(path, { model: 'mock/model-a', ...said });
       expect([status, body.error?.code]).toEqual([402, 'cost-unknown']);
     }
+    const unpricedMessage = await post('/v1/messages', { model: 'mock/model-b', messages, max_tokens: 50 });
+    expect([unpricedMessage.status, unpricedMessage.body.error]).toMatchObject([
+      402,
+      { type: 'billing_error', code: 'cost-unknown' },
+    ]);
     expect(harness.mock.requests).toEqual([]);
     await setBudget(service, 'strict', { limit: usd('1'), unpriced: 'allow' });
     expect((await harness.invoke(prompt, { model: 'model-b' })).status).toBe(200);

@@ -102,6 +102,17 @@ describe('200', () => {
     },
   );
 
+  it('has a request of /v1/messages, whose id it shares, with its tags', async () => {
+    const body = { model: 'mock/model-a', max_tokens: 50, messages: [{ role: 'user', content: 'Hi' }] };
+    const headers = { 'X-Tags': 'team=checkout' };
+    const whole = await harness.service.call('POST', '/v1/messages', { body, headers });
+    expect(whole.body.id).toBe(`msg_${String(whole.headers['x-invocation-id']).replaceAll('-', '')}`);
+    const expected = { operation: 'message', tags: { team: 'checkout' }, attempts: [succeeded] };
+    expect(await recordOf(whole)).toMatchObject(expected);
+    const streamed = await harness.service.call('POST', '/v1/messages', { body: { ...body, stream: true }, headers });
+    expect(await recordOf(streamed)).toMatchObject({ ...expected, streamed: true });
+  });
+
   it('has each call of a test run, under the id in its result', async () => {
     const slug = await harness.createPrompt();
     const providers = [{ provider: 'mock' }, { provider: 'mock', model: 'mock-400' }, { provider: 'echo' }];

@@ -65,6 +65,8 @@ const ways: readonly (readonly [name: string, send: (model: string) => Promise<A
     'a streamed response',
     (model) => post('/v1/responses', { model: `mock/${model}`, input: 'Hello', max_output_tokens: 50, stream }),
   ],
+  ['a message', (model) => post('/v1/messages', { model: `mock/${model}`, messages, max_tokens: 50 })],
+  ['a streamed message', (model) => post('/v1/messages', { model: `mock/${model}`, messages, max_tokens: 50, stream })],
   ['a test run', (model) => post(`/api/v1/prompts/${prompt}/test`, { providers: [{ provider: 'mock', model }] })],
 ];
 

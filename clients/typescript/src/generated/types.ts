@@ -1468,6 +1468,52 @@ export interface paths<Other = string & {}> {
         patch?: never;
         trace?: never;
     };
+    "/v1/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a message
+         * @description Anthropic's Messages API, for SDKs and programs that speak it, such as Claude Code: conversations, images, tools,
+         *     thinking, structured answers, streams.
+         *
+         *     - **`model`** is `prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, or
+         *       `<provider>/<model>`. The messages of a stored prompt come first, then `system` and those of the request. Its
+         *       parameters, form of the answer and tools are overridden by those of the request. Other tools also need the scope
+         *       `providers:invoke`.
+         *     - **`prompt`** is a member that Anthropic does not have. It gives the stored prompt its `variables`. With `prompt` and
+         *       a `model` of a provider, the stored prompt runs on this model.
+         *     - **Every provider answers**, in blocks. Hints for caches, `service_tier` and `metadata` mean nothing to the others.
+         *       What else a provider does not have is 422 `unsupported-by-provider`, and the message names the member.
+         *     - **Thinking** comes with a `signature`. Send the blocks of an answer back as they are. Only the provider that wrote
+         *       thinking takes it; for another one it is 422 `unsupported-by-provider`. What other providers need back with the call
+         *       of a tool comes as a block `redacted_thinking` before it.
+         *     - **Not supported**: tools that the provider runs itself (web search, code execution), `mcp_servers`, `container`,
+         *       `fallbacks`, files of the provider, `speed`, `inference_geo`, summaries of the conversation. They are refused
+         *       with 400, and the message names the member, the type of the tool or the name of the beta: they would reach models
+         *       outside the limits of the key, or spend more than budgets know.
+         *     - **Retries**: the service itself repeats calls that were surely not billed. Failures of a provider have
+         *       `x-should-retry: false`. Anthropic's own SDKs then do not repeat the request.
+         *     - Answers are not cached by this service.
+         *
+         *     With `stream`, the answer is a stream of Anthropic's events: `message_start`, `content_block_start`,
+         *     `content_block_delta`, `content_block_stop`, `message_delta`, `message_stop`, and `ping`. Status and headers are sent
+         *     with the first content. So failures before it have their usual status, and fallbacks are called. If there is no
+         *     content after 10 seconds, status 200 is sent. A failure after that ends the stream with an event `error`. While there
+         *     is nothing to send, a comment follows every 10 seconds.
+         */
+        post: operations<Other>["createMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/models": {
         parameters: {
             query?: never;
@@ -5300,10 +5346,10 @@ export interface components<Other = string & {}> {
             id: components<Other>["schemas"]["InvocationId"];
             created_at: components<Other>["schemas"]["Timestamp"];
             /**
-             * @description What was requested: `invoke` a prompt, `chat-completion` and `response` of OpenAI's API, a call of a `test-run` or of an `evaluation`, or a `provider-test`.
+             * @description What was requested: `invoke` a prompt, `chat-completion` and `response` of OpenAI's API, `message` of Anthropic's, a call of a `test-run` or of an `evaluation`, or a `provider-test`.
              * @example invoke
              */
-            operation: ("invoke" | "chat-completion" | "response" | "test-run" | "evaluation" | "provider-test") | components<Other>["schemas"]["OtherValue"];
+            operation: ("invoke" | "chat-completion" | "response" | "message" | "test-run" | "evaluation" | "provider-test") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description How it ended.
              * @example succeeded
@@ -6382,6 +6428,406 @@ export interface components<Other = string & {}> {
             access_programs: {
                 [key: string]: unknown;
             } | null;
+        };
+        /**
+         * AnthropicCacheControl
+         * @description Where the provider may end what it keeps in its cache. It goes to Anthropic. Elsewhere it is ignored.
+         * @example {
+         *       "type": "ephemeral"
+         *     }
+         */
+        AnthropicCacheControl: {
+            /**
+             * @description Always `ephemeral`.
+             * @example ephemeral
+             * @constant
+             */
+            type: "ephemeral";
+            /**
+             * AnthropicCacheLifetime
+             * @description How long the provider keeps it.
+             * @example 5m
+             * @enum {string}
+             */
+            ttl?: "5m" | "1h";
+        } | null;
+        /**
+         * AnthropicTextBlock
+         * @description A text.
+         * @example {
+         *       "type": "text",
+         *       "text": "Answer in one sentence."
+         *     }
+         */
+        AnthropicTextBlock: {
+            /**
+             * @description Always `text`.
+             * @example text
+             * @constant
+             */
+            type: "text";
+            /**
+             * @description The text.
+             * @example Answer in one sentence.
+             */
+            text: string;
+            cache_control?: components<Other>["schemas"]["AnthropicCacheControl"];
+            /** @description Of an answer: what the text cites. It goes to Anthropic. Elsewhere it is ignored. */
+            citations?: components<Other>["schemas"]["AnthropicCitationInput"][] | null;
+        };
+        /**
+         * AnthropicSystem
+         * @description The instruction of the system: a text, or several. It comes after the messages of a stored prompt.
+         * @example Answer in one sentence.
+         */
+        AnthropicSystem: string | components<Other>["schemas"]["AnthropicSystemBlocks"];
+        /**
+         * AnthropicSource
+         * @description Where an image or a document comes from: `base64` with `media_type` and `data`, `url`, `text` with `data`, or `content`. Files of the provider (`file`) are not supported.
+         * @example {
+         *       "type": "base64",
+         *       "media_type": "image/png",
+         *       "data": "iVBORw0KGgo="
+         *     }
+         */
+        AnthropicSource: {
+            /**
+             * AnthropicSourceType
+             * @description Kind of the source. An image has `base64` or `url`.
+             * @example base64
+             * @enum {string}
+             */
+            type: "base64" | "url" | "text" | "content";
+            /**
+             * AnthropicMediaType
+             * @description Media type of `data`.
+             * @example image/png
+             * @enum {string}
+             */
+            media_type?: "image/jpeg" | "image/png" | "image/gif" | "image/webp" | "application/pdf" | "text/plain";
+            /**
+             * @description The bytes in base64, or the text.
+             * @example iVBORw0KGgo=
+             */
+            data?: string;
+            /**
+             * @description Address of the image or document. It must be an `https` URL of a public host.
+             * @example https://images.example.com/receipt.png
+             */
+            url?: string;
+            content?: components<Other>["schemas"]["AnthropicSourceContent"];
+        } & (unknown & unknown & unknown & unknown);
+        /**
+         * AnthropicCitations
+         * @description Whether the answer may cite it.
+         * @example {
+         *       "enabled": true
+         *     }
+         */
+        AnthropicCitations: {
+            /**
+             * @description Whether the answer may cite it.
+             * @example true
+             */
+            enabled?: boolean;
+        } | null;
+        /**
+         * AnthropicMessages
+         * @description The conversation. It can be empty for a stored prompt. Placeholders in it are not filled in.
+         * @example [
+         *       {
+         *         "role": "user",
+         *         "content": "What is a webhook?"
+         *       }
+         *     ]
+         */
+        AnthropicMessages: components<Other>["schemas"]["AnthropicMessageInput"][];
+        /**
+         * AnthropicTools
+         * @description Tools that the model can ask its caller to run. The service never runs them. Tools that the provider runs itself, such as web search and code execution, are not supported.
+         * @example [
+         *       {
+         *         "name": "find_customer",
+         *         "description": "Finds a customer by name.",
+         *         "input_schema": {
+         *           "type": "object",
+         *           "properties": {
+         *             "name": {
+         *               "type": "string"
+         *             }
+         *           },
+         *           "required": [
+         *             "name"
+         *           ]
+         *         }
+         *       }
+         *     ]
+         */
+        AnthropicTools: components<Other>["schemas"]["AnthropicTool"][];
+        /**
+         * AnthropicToolChoice
+         * @description Whether the model calls tools: as it decides (`auto`), at least one (`any`), the one that is named (`tool`), or never (`none`).
+         * @example {
+         *       "type": "auto"
+         *     }
+         */
+        AnthropicToolChoice: {
+            /**
+             * AnthropicToolChoiceType
+             * @description How it decides.
+             * @example auto
+             * @enum {string}
+             */
+            type: "auto" | "any" | "tool" | "none";
+            /**
+             * @description Name of one of the tools, for `tool`.
+             * @example find_customer
+             */
+            name?: string;
+            /**
+             * @description Whether the model calls one tool at a time.
+             * @example false
+             */
+            disable_parallel_tool_use?: boolean;
+        };
+        /**
+         * AnthropicThinking
+         * @description How the model thinks before it answers. Providers that do not have it refuse it, unless it is `disabled`.
+         * @example {
+         *       "type": "enabled",
+         *       "budget_tokens": 2048
+         *     }
+         */
+        AnthropicThinking: {
+            /**
+             * AnthropicThinkingType
+             * @description Whether it thinks. Only Anthropic has `adaptive` and `between_tools`.
+             * @example enabled
+             * @enum {string}
+             */
+            type: "enabled" | "disabled" | "adaptive" | "between_tools";
+            /**
+             * @description The most tokens that it thinks.
+             * @example 2048
+             */
+            budget_tokens?: number;
+            /**
+             * AnthropicThinkingDisplay
+             * @description Whether the answer shows what it thought. For Anthropic only.
+             * @example summarized
+             * @enum {string|null}
+             */
+            display?: "summarized" | "omitted" | null;
+        };
+        /**
+         * AnthropicOutputFormat
+         * @description The JSON Schema that the answer follows.
+         * @example {
+         *       "type": "json_schema",
+         *       "schema": {
+         *         "type": "object",
+         *         "properties": {
+         *           "priority": {
+         *             "type": "string",
+         *             "enum": [
+         *               "low",
+         *               "high"
+         *             ]
+         *           }
+         *         },
+         *         "required": [
+         *           "priority"
+         *         ],
+         *         "additionalProperties": false
+         *       }
+         *     }
+         */
+        AnthropicOutputFormat: {
+            /**
+             * @description Always `json_schema`.
+             * @example json_schema
+             * @constant
+             */
+            type: "json_schema";
+            schema: components<Other>["schemas"]["JsonSchema"];
+        } | null;
+        /**
+         * AnthropicOutputConfig
+         * @description The effort of the model, and the form of the answer. An answer is not checked against the schema.
+         * @example {
+         *       "effort": "medium"
+         *     }
+         */
+        AnthropicOutputConfig: {
+            /**
+             * AnthropicEffort
+             * @description How much the model does for its answer. Only Anthropic has `max`.
+             * @example medium
+             * @enum {string|null}
+             */
+            effort?: "low" | "medium" | "high" | "xhigh" | "max" | null;
+            format?: components<Other>["schemas"]["AnthropicOutputFormat"];
+        };
+        /**
+         * AnthropicContextManagement
+         * @description What Anthropic leaves out of a long conversation. For Anthropic only. Summaries (`compact_…`) are not supported.
+         * @example {
+         *       "edits": [
+         *         {
+         *           "type": "clear_thinking_20251015",
+         *           "keep": "all"
+         *         }
+         *       ]
+         *     }
+         */
+        AnthropicContextManagement: {
+            /** @description What is left out. */
+            edits?: components<Other>["schemas"]["AnthropicContextEdit"][];
+        } | null;
+        /**
+         * AnthropicBlock
+         * @description A block of an answer: `text`, `thinking`, `redacted_thinking` or `tool_use`. Anthropic can have more.
+         * @example {
+         *       "type": "text",
+         *       "text": "A webhook is an HTTP request that a service sends when something happens."
+         *     }
+         */
+        AnthropicBlock: {
+            /**
+             * @description Kind of the block.
+             * @example text
+             */
+            type: ("text" | "thinking" | "redacted_thinking" | "tool_use") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description The text.
+             * @example A webhook is an HTTP request that a service sends when something happens.
+             */
+            text?: string;
+            /**
+             * @description What the model thought.
+             * @example The user asks for a definition.
+             */
+            thinking?: string;
+            /**
+             * @description What the provider needs to get back with the thinking. Empty if it does not need it back.
+             * @example EqQBCgIYAhIM1gbcDa9GJwZA2b3h
+             */
+            signature?: string;
+            /**
+             * @description What the provider needs to get back, without being shown.
+             * @example EmwKAhgBEgy3va3pzix
+             */
+            data?: string;
+            /**
+             * @description Id of the call. The block with its result names it.
+             * @example toolu_01D7FLrfh4GYq7yT1ULFeyMV
+             */
+            id?: string;
+            /**
+             * @description Name of the tool.
+             * @example find_customer
+             */
+            name?: string;
+            input?: components<Other>["schemas"]["AnthropicCallArguments"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * AnthropicUsage
+         * @description Numbers of tokens, as the provider counts them. A number is 0 if the provider does not give it; the [invocation log](/docs#/invocation-log) has what is known. Anthropic gives more numbers.
+         * @example {
+         *       "input_tokens": 12,
+         *       "output_tokens": 14
+         *     }
+         */
+        AnthropicUsage: {
+            /**
+             * Format: int64
+             * @description Tokens of the request, without those that the provider read from its cache or wrote to it.
+             * @example 12
+             */
+            input_tokens?: number | null;
+            /**
+             * Format: int64
+             * @description Tokens of the answer, including thinking.
+             * @example 14
+             */
+            output_tokens?: number | null;
+            /**
+             * Format: int64
+             * @description Tokens that the provider read from its cache.
+             * @example 0
+             */
+            cache_read_input_tokens?: number | null;
+            /**
+             * Format: int64
+             * @description Tokens that the provider wrote to its cache.
+             * @example 0
+             */
+            cache_creation_input_tokens?: number | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * AnthropicMessage
+         * @description An answer of Anthropic's Messages API. That of Anthropic itself is as it came. Send `content` back as it is to continue the conversation.
+         * @example {
+         *       "id": "msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f",
+         *       "type": "message",
+         *       "role": "assistant",
+         *       "model": "openai/gpt-4.1-mini",
+         *       "content": [
+         *         {
+         *           "type": "text",
+         *           "text": "A webhook is an HTTP request that a service sends when something happens."
+         *         }
+         *       ],
+         *       "stop_reason": "end_turn",
+         *       "stop_sequence": null,
+         *       "usage": {
+         *         "input_tokens": 12,
+         *         "output_tokens": 14
+         *       }
+         *     }
+         */
+        AnthropicMessage: {
+            /**
+             * @description Id of the answer: that of Anthropic, else made of that of the [invocation](/docs#/invocation-log). The answer is not stored.
+             * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f
+             */
+            id: string;
+            /**
+             * @description Always `message`.
+             * @example message
+             * @constant
+             */
+            type: "message";
+            /**
+             * @description Always `assistant`.
+             * @example assistant
+             * @constant
+             */
+            role: "assistant";
+            /**
+             * @description The model that answered: as Anthropic names it, else `<provider>/<model>`.
+             * @example openai/gpt-4.1-mini
+             */
+            model: string;
+            /** @description The blocks of the answer. */
+            content: components<Other>["schemas"]["AnthropicBlock"][];
+            /**
+             * @description Why the answer ended: the model finished (`end_turn`), reached a length limit (`max_tokens`), wants to call tools (`tool_use`), or was stopped by a filter (`refusal`). Anthropic has more. `null` at the begin of a stream.
+             * @example end_turn
+             */
+            stop_reason: string | null;
+            /**
+             * @description The text that ended the answer, if the provider says it.
+             * @example null
+             */
+            stop_sequence: string | null;
+            usage: components<Other>["schemas"]["AnthropicUsage"];
+        } & {
+            [key: string]: unknown;
         };
         /**
          * CompatibleModel
@@ -10180,6 +10626,444 @@ export interface components<Other = string & {}> {
              * @example null
              */
             summary: string | null;
+        };
+        /**
+         * AnthropicCitationInput
+         * @description A citation, as it was received.
+         * @example {}
+         */
+        AnthropicCitationInput: {
+            [key: string]: unknown;
+        };
+        /**
+         * AnthropicSystemBlocks
+         * @example [
+         *       {
+         *         "type": "text",
+         *         "text": "Answer in one sentence."
+         *       }
+         *     ]
+         */
+        AnthropicSystemBlocks: components<Other>["schemas"]["AnthropicTextBlock"][];
+        /**
+         * AnthropicSourcePart
+         * @description A text. Images in documents are not supported.
+         * @example {
+         *       "type": "text",
+         *       "text": "A webhook is an HTTP request."
+         *     }
+         */
+        AnthropicSourcePart: {
+            /**
+             * @description Always `text`.
+             * @example text
+             * @constant
+             */
+            type: "text";
+            /**
+             * @description The text.
+             * @example A webhook is an HTTP request.
+             */
+            text: string;
+            cache_control?: components<Other>["schemas"]["AnthropicCacheControl"];
+        };
+        /**
+         * AnthropicSourceParts
+         * @example [
+         *       {
+         *         "type": "text",
+         *         "text": "A webhook is an HTTP request."
+         *       }
+         *     ]
+         */
+        AnthropicSourceParts: components<Other>["schemas"]["AnthropicSourcePart"][];
+        /**
+         * AnthropicSourceContent
+         * @description The text of a document, or its parts.
+         * @example A webhook is an HTTP request.
+         */
+        AnthropicSourceContent: string | components<Other>["schemas"]["AnthropicSourceParts"];
+        /**
+         * AnthropicBlockSource
+         * @description Of an image or a document, where it comes from; of a search result, its address or name.
+         * @example https://docs.example.com/webhooks
+         */
+        AnthropicBlockSource: string | components<Other>["schemas"]["AnthropicSource"];
+        /**
+         * AnthropicBlockCitation
+         * @description A citation, as it was received.
+         * @example {}
+         */
+        AnthropicBlockCitation: {
+            [key: string]: unknown;
+        };
+        /**
+         * AnthropicTextCitations
+         * @example [
+         *       {}
+         *     ]
+         */
+        AnthropicTextCitations: components<Other>["schemas"]["AnthropicBlockCitation"][];
+        /**
+         * AnthropicBlockCitations
+         * @description Of a text, what it cites; of a document or a search result, whether the answer may cite it.
+         * @example {
+         *       "enabled": true
+         *     }
+         */
+        AnthropicBlockCitations: components<Other>["schemas"]["AnthropicTextCitations"] | components<Other>["schemas"]["AnthropicCitations"];
+        /**
+         * AnthropicCallerInput
+         * @description Who called the tool. Only the model itself is supported.
+         * @example {
+         *       "type": "direct"
+         *     }
+         */
+        AnthropicCallerInput: {
+            /**
+             * @description Always `direct`.
+             * @example direct
+             * @constant
+             */
+            type: "direct";
+        };
+        /**
+         * AnthropicResultSource
+         * @description As in a block of a message.
+         * @example https://docs.example.com/webhooks
+         */
+        AnthropicResultSource: string | components<Other>["schemas"]["AnthropicSource"];
+        /**
+         * AnthropicResultCitation
+         * @description A citation, as it was received.
+         * @example {}
+         */
+        AnthropicResultCitation: {
+            [key: string]: unknown;
+        };
+        /**
+         * AnthropicResultTextCitations
+         * @example [
+         *       {}
+         *     ]
+         */
+        AnthropicResultTextCitations: components<Other>["schemas"]["AnthropicResultCitation"][];
+        /**
+         * AnthropicResultCitations
+         * @description As in a block of a message.
+         * @example {
+         *       "enabled": true
+         *     }
+         */
+        AnthropicResultCitations: components<Other>["schemas"]["AnthropicResultTextCitations"] | components<Other>["schemas"]["AnthropicCitations"];
+        /**
+         * AnthropicResultBlock
+         * @description A part of a result. Documents and search results are for Anthropic only.
+         * @example {
+         *       "type": "text",
+         *       "text": "21 °C"
+         *     }
+         */
+        AnthropicResultBlock: {
+            /**
+             * AnthropicResultBlockType
+             * @description Kind of the part.
+             * @example text
+             * @enum {string}
+             */
+            type: "text" | "image" | "document" | "search_result";
+            /**
+             * @description The text.
+             * @example 21 °C
+             */
+            text?: string;
+            source?: components<Other>["schemas"]["AnthropicResultSource"];
+            /**
+             * @description Title of a document or a search result.
+             * @example Webhooks
+             */
+            title?: string | null;
+            /**
+             * @description What the model should know about a document.
+             * @example From the handbook of 2026
+             */
+            context?: string | null;
+            citations?: components<Other>["schemas"]["AnthropicResultCitations"];
+            /** @description The texts of a search result. */
+            content?: components<Other>["schemas"]["AnthropicTextBlock"][];
+            cache_control?: components<Other>["schemas"]["AnthropicCacheControl"];
+        } & (unknown & unknown & unknown & unknown);
+        /**
+         * AnthropicResultBlocks
+         * @example [
+         *       {
+         *         "type": "text",
+         *         "text": "21 °C"
+         *       }
+         *     ]
+         */
+        AnthropicResultBlocks: components<Other>["schemas"]["AnthropicResultBlock"][];
+        /**
+         * AnthropicResultContent
+         * @description What a tool returned, or the texts of a search result.
+         * @example 21 °C
+         */
+        AnthropicResultContent: string | components<Other>["schemas"]["AnthropicResultBlocks"];
+        /**
+         * AnthropicBlockInput
+         * @description A block of a message: `text`, `image`, `document`, `search_result`, `tool_result`, and of an assistant `text`, `thinking`, `redacted_thinking` and `tool_use`. Documents and search results are for Anthropic only. Blocks of tools that the provider runs itself, of containers and of files are not supported.
+         * @example {
+         *       "type": "text",
+         *       "text": "What is a webhook?"
+         *     }
+         */
+        AnthropicBlockInput: {
+            /**
+             * AnthropicBlockType
+             * @description Kind of the block.
+             * @example text
+             * @enum {string}
+             */
+            type: "text" | "image" | "document" | "search_result" | "tool_use" | "tool_result" | "thinking" | "redacted_thinking";
+            /**
+             * @description The text.
+             * @example What is a webhook?
+             */
+            text?: string;
+            source?: components<Other>["schemas"]["AnthropicBlockSource"];
+            /**
+             * @description Title of a document or a search result.
+             * @example Webhooks
+             */
+            title?: string | null;
+            /**
+             * @description What the model should know about a document.
+             * @example From the handbook of 2026
+             */
+            context?: string | null;
+            citations?: components<Other>["schemas"]["AnthropicBlockCitations"];
+            /**
+             * @description What the model thought, as it was received.
+             * @example The user asks for a definition.
+             */
+            thinking?: string;
+            /**
+             * @description The signature of thinking, as it was received. Only the provider that wrote it gets it back, unchanged.
+             * @example EqQBCgIYAhIM1gbcDa9GJwZA2b3h
+             */
+            signature?: string;
+            /**
+             * @description Thinking that the provider does not show, as it was received.
+             * @example EmwKAhgBEgy3va3pzix
+             */
+            data?: string;
+            /**
+             * @description Id of a call of a tool. The block with its result names it.
+             * @example toolu_01D7FLrfh4GYq7yT1ULFeyMV
+             */
+            id?: string;
+            /**
+             * @description Name of the tool that is called.
+             * @example find_customer
+             */
+            name?: string;
+            /**
+             * @description Arguments of the call.
+             * @example {
+             *       "name": "Ada"
+             *     }
+             */
+            input?: {
+                [key: string]: unknown;
+            };
+            caller?: components<Other>["schemas"]["AnthropicCallerInput"];
+            toolset_name?: components<Other>["schemas"]["OnlyNull"];
+            /**
+             * @description Id of the call in a message before that has this result.
+             * @example toolu_01D7FLrfh4GYq7yT1ULFeyMV
+             */
+            tool_use_id?: string;
+            content?: components<Other>["schemas"]["AnthropicResultContent"];
+            /**
+             * @description Whether the tool failed, and the content says why.
+             * @example false
+             */
+            is_error?: boolean;
+            cache_control?: components<Other>["schemas"]["AnthropicCacheControl"];
+        } & (unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown);
+        /**
+         * AnthropicBlocks
+         * @example [
+         *       {
+         *         "type": "text",
+         *         "text": "What is a webhook?"
+         *       }
+         *     ]
+         */
+        AnthropicBlocks: components<Other>["schemas"]["AnthropicBlockInput"][];
+        /**
+         * AnthropicContent
+         * @description A text, or a list of blocks.
+         * @example What is a webhook?
+         */
+        AnthropicContent: string | components<Other>["schemas"]["AnthropicBlocks"];
+        /**
+         * AnthropicMessageInput
+         * @description A message.
+         * @example {
+         *       "role": "user",
+         *       "content": "What is a webhook?"
+         *     }
+         */
+        AnthropicMessageInput: {
+            /**
+             * AnthropicRole
+             * @description Role of the speaker.
+             * @example user
+             * @enum {string}
+             */
+            role: "user" | "assistant" | "system";
+            content: components<Other>["schemas"]["AnthropicContent"];
+        };
+        /**
+         * AnthropicToolExample
+         * @description Arguments.
+         * @example {}
+         */
+        AnthropicToolExample: {
+            [key: string]: unknown;
+        };
+        /**
+         * AnthropicTool
+         * @description A tool: with a schema of its own, or one of those that Anthropic defines and the caller runs (`bash_…`, `text_editor_…`, `memory_…`), which are for Anthropic only.
+         * @example {
+         *       "name": "find_customer",
+         *       "description": "Finds a customer by name.",
+         *       "input_schema": {
+         *         "type": "object",
+         *         "properties": {
+         *           "name": {
+         *             "type": "string"
+         *           }
+         *         },
+         *         "required": [
+         *           "name"
+         *         ]
+         *       }
+         *     }
+         */
+        AnthropicTool: {
+            /**
+             * AnthropicToolType
+             * @description Kind of the tool; `custom` if it is left out.
+             * @example custom
+             * @enum {string|null}
+             */
+            type?: "custom" | "bash_20250124" | "text_editor_20250124" | "text_editor_20250429" | "text_editor_20250728" | "memory_20250818" | null;
+            /**
+             * @description Name of the tool, unique among the tools.
+             * @example find_customer
+             */
+            name: string;
+            /**
+             * @description What the tool does, for the model.
+             * @example Finds a customer by name.
+             */
+            description?: string;
+            input_schema?: components<Other>["schemas"]["JsonSchema"];
+            /**
+             * @description Whether the provider has to follow the schema of the arguments exactly.
+             * @example true
+             */
+            strict?: boolean;
+            /**
+             * @description Whether the arguments are streamed before they are whole. It goes to Anthropic. Elsewhere it is ignored.
+             * @example true
+             */
+            eager_input_streaming?: boolean | null;
+            /** @description Examples of arguments. For Anthropic only. */
+            input_examples?: components<Other>["schemas"]["AnthropicToolExample"][];
+            /**
+             * @description How much of a file is shown to the model, of `text_editor_20250728`.
+             * @example 10000
+             */
+            max_characters?: number | null;
+            cache_control?: components<Other>["schemas"]["AnthropicCacheControl"];
+        };
+        /**
+         * AnthropicContextKept
+         * @example {}
+         */
+        AnthropicContextKept: {
+            [key: string]: unknown;
+        };
+        /**
+         * AnthropicContextKeep
+         * @description What is kept.
+         * @example all
+         */
+        AnthropicContextKeep: string | components<Other>["schemas"]["AnthropicContextKept"];
+        /**
+         * AnthropicContextTrigger
+         * @description From when on.
+         * @example {}
+         */
+        AnthropicContextTrigger: {
+            [key: string]: unknown;
+        };
+        /**
+         * AnthropicContextLeast
+         * @description How much at least.
+         * @example {}
+         */
+        AnthropicContextLeast: {
+            [key: string]: unknown;
+        } | null;
+        /**
+         * AnthropicContextSomeInputs
+         * @example [
+         *       "find_customer"
+         *     ]
+         */
+        AnthropicContextSomeInputs: string[];
+        /**
+         * AnthropicContextInputs
+         * @description Whether the arguments of calls are left out too, or of which tools.
+         * @example true
+         */
+        AnthropicContextInputs: (boolean | null) | components<Other>["schemas"]["AnthropicContextSomeInputs"];
+        /**
+         * AnthropicContextEdit
+         * @description What is left out, as Anthropic's API has it.
+         * @example {
+         *       "type": "clear_thinking_20251015",
+         *       "keep": "all"
+         *     }
+         */
+        AnthropicContextEdit: {
+            /**
+             * AnthropicContextEditType
+             * @description Results of tools, or thinking.
+             * @example clear_thinking_20251015
+             * @enum {string}
+             */
+            type: "clear_tool_uses_20250919" | "clear_thinking_20251015";
+            keep?: components<Other>["schemas"]["AnthropicContextKeep"];
+            trigger?: components<Other>["schemas"]["AnthropicContextTrigger"];
+            clear_at_least?: components<Other>["schemas"]["AnthropicContextLeast"];
+            clear_tool_inputs?: components<Other>["schemas"]["AnthropicContextInputs"];
+            /** @description Tools whose results stay. */
+            exclude_tools?: string[] | null;
+        };
+        /**
+         * AnthropicCallArguments
+         * @description Arguments of the call. In a stream they follow as `input_json_delta`.
+         * @example {
+         *       "name": "Ada"
+         *     }
+         */
+        AnthropicCallArguments: {
+            [key: string]: unknown;
         };
         /**
          * Spot
@@ -15502,6 +16386,195 @@ export interface components<Other = string & {}> {
          */
         ResponseEvent: components<Other>["schemas"]["ResponseProgress"] | components<Other>["schemas"]["ResponseItemProgress"] | components<Other>["schemas"]["ResponsePartProgress"] | components<Other>["schemas"]["ResponseTextDelta"] | components<Other>["schemas"]["ResponseTextDone"] | components<Other>["schemas"]["ResponseArgumentsDelta"] | components<Other>["schemas"]["ResponseArgumentsDone"] | components<Other>["schemas"]["ResponseFailure"];
         /**
+         * AnthropicMetadata
+         * @description It goes to Anthropic. Elsewhere it is ignored. Tags for the [invocation log](/docs#/invocation-log) are in the header `X-Tags`.
+         * @example {
+         *       "user_id": "13803d75-b4b5-4c3e-b2a2-6f21399b021b"
+         *     }
+         */
+        AnthropicMetadata: {
+            /**
+             * @description An id of the user that says nothing about the person.
+             * @example 13803d75-b4b5-4c3e-b2a2-6f21399b021b
+             */
+            user_id?: string | null;
+        };
+        /**
+         * MessageCreate
+         * @description A request of Anthropic's Messages API.
+         * @example {
+         *       "model": "anthropic/claude-sonnet-4-5",
+         *       "max_tokens": 1024,
+         *       "messages": [
+         *         {
+         *           "role": "user",
+         *           "content": "What is a webhook?"
+         *         }
+         *       ]
+         *     }
+         */
+        MessageCreate: {
+            /**
+             * @description `prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it.
+             * @example anthropic/claude-sonnet-4-5
+             */
+            model: string;
+            prompt?: components<Other>["schemas"]["StoredPrompt"];
+            /**
+             * @description The most tokens of the answer, including thinking. It can be left out only for a stored prompt. A smaller limit of the key or of a budget takes its place.
+             * @example 1024
+             */
+            max_tokens?: number;
+            /**
+             * @description Randomness of the answer.
+             * @example 0.2
+             */
+            temperature?: number;
+            /**
+             * @description Share of the most probable tokens that the model chooses from.
+             * @example 0.9
+             */
+            top_p?: number;
+            /**
+             * @description How many of the most probable tokens the model chooses from.
+             * @example 40
+             */
+            top_k?: number;
+            /** @description Texts that end the answer. They are not part of it. */
+            stop_sequences?: string[];
+            /**
+             * @description Whether the answer is sent while it comes.
+             * @example true
+             */
+            stream?: boolean;
+            /**
+             * AnthropicServiceTier
+             * @description It goes to Anthropic. Elsewhere it is ignored.
+             * @example auto
+             * @enum {string}
+             */
+            service_tier?: "auto" | "standard_only";
+            metadata?: components<Other>["schemas"]["AnthropicMetadata"];
+            system?: components<Other>["schemas"]["AnthropicSystem"];
+            messages: components<Other>["schemas"]["AnthropicMessages"];
+            tools?: components<Other>["schemas"]["AnthropicTools"];
+            tool_choice?: components<Other>["schemas"]["AnthropicToolChoice"];
+            thinking?: components<Other>["schemas"]["AnthropicThinking"];
+            output_config?: components<Other>["schemas"]["AnthropicOutputConfig"];
+            output_format?: components<Other>["schemas"]["AnthropicOutputFormat"];
+            cache_control?: components<Other>["schemas"]["AnthropicCacheControl"];
+            context_management?: components<Other>["schemas"]["AnthropicContextManagement"];
+        };
+        /**
+         * AnthropicDelta
+         * @description What is added to the block: `text_delta`, `thinking_delta`, `signature_delta` or `input_json_delta`; or of `message_delta`, why the answer ended.
+         * @example {
+         *       "type": "text_delta",
+         *       "text": "A webhook"
+         *     }
+         */
+        AnthropicDelta: {
+            /**
+             * @description Kind of the delta.
+             * @example text_delta
+             */
+            type?: string;
+            /**
+             * @description Text that follows what came before.
+             * @example A webhook
+             */
+            text?: string;
+            /**
+             * @description Thinking that follows what came before.
+             * @example The user asks
+             */
+            thinking?: string;
+            /**
+             * @description Signature of the thinking.
+             * @example EqQBCgIYAhIM1gbcDa9GJwZA2b3h
+             */
+            signature?: string;
+            /**
+             * @description Arguments that follow what came before.
+             * @example {"name": "Ada"}
+             */
+            partial_json?: string;
+            /**
+             * @description Why the answer ended, as without `stream`.
+             * @example end_turn
+             */
+            stop_reason?: string | null;
+            /**
+             * @description The text that ended the answer, if the provider says it.
+             * @example null
+             */
+            stop_sequence?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * AnthropicStreamError
+         * @description Why the stream failed.
+         * @example {
+         *       "type": "api_error",
+         *       "message": "The provider's answer is incomplete.",
+         *       "code": "provider-bad-answer"
+         *     }
+         */
+        AnthropicStreamError: {
+            /**
+             * @description The kind of the error.
+             * @example api_error
+             */
+            type: string;
+            /**
+             * @description What happened, for people.
+             * @example The provider's answer is incomplete.
+             */
+            message: string;
+            /**
+             * @description The type of the problem.
+             * @example provider-bad-answer
+             */
+            code: string;
+        };
+        /**
+         * AnthropicStreamEvent
+         * @description The `data` of an event. Anthropic's own answers can have further members and types.
+         * @example {
+         *       "type": "content_block_delta",
+         *       "index": 0,
+         *       "delta": {
+         *         "type": "text_delta",
+         *         "text": "A webhook"
+         *       }
+         *     }
+         */
+        AnthropicStreamEvent: {
+            /**
+             * @description Type of the event.
+             * @example content_block_delta
+             */
+            type: ("message_start" | "content_block_start" | "content_block_delta" | "content_block_stop" | "message_delta" | "message_stop" | "ping" | "error") | components<Other>["schemas"]["OtherValue"];
+            message?: components<Other>["schemas"]["AnthropicMessage"];
+            /**
+             * @description Place of the block in `content`.
+             * @example 0
+             */
+            index?: number;
+            content_block?: components<Other>["schemas"]["AnthropicBlock"];
+            delta?: components<Other>["schemas"]["AnthropicDelta"];
+            usage?: components<Other>["schemas"]["AnthropicUsage"];
+            error?: components<Other>["schemas"]["AnthropicStreamError"];
+            /**
+             * @description Id of the request, of an error.
+             * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+             */
+            request_id?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * ModelList
          * @description All models that the key may use.
          * @example {
@@ -17455,6 +18528,53 @@ export interface components<Other = string & {}> {
                     output_tokens?: number;
                 };
             };
+        };
+        /**
+         * AnthropicError
+         * @description An error in the form of Anthropic's API. The SDKs of that API turn it into their typed exceptions.
+         * @example {
+         *       "type": "error",
+         *       "error": {
+         *         "type": "invalid_request_error",
+         *         "message": "The body of the request is not valid. messages[0].role is required.",
+         *         "code": "invalid-request"
+         *       },
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        AnthropicError: {
+            /**
+             * @description Always `error`.
+             * @example error
+             * @constant
+             */
+            type: "error";
+            /**
+             * AnthropicErrorDetails
+             * @description What is wrong.
+             */
+            error: {
+                /**
+                 * @description The kind of the error.
+                 * @example invalid_request_error
+                 */
+                type: ("invalid_request_error" | "authentication_error" | "billing_error" | "permission_error" | "not_found_error" | "request_too_large" | "rate_limit_error" | "timeout_error" | "overloaded_error" | "api_error") | components<Other>["schemas"]["OtherValue"];
+                /**
+                 * @description What is wrong and where, for people.
+                 * @example The body of the request is not valid. messages[0].role is required.
+                 */
+                message: string;
+                /**
+                 * @description The type of the problem, without `urn:prompt-gateway:problem:`, or the provider's code if the provider refused the request itself. Programs decide by this, or by the status. Anthropic's API does not have this member.
+                 * @example invalid-request
+                 */
+                code: string;
+            };
+            /**
+             * @description Id of the request, as in the header `request-id`.
+             * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+             */
+            request_id: string;
         };
         /**
          * ProblemFields
@@ -22054,7 +23174,7 @@ export interface components<Other = string & {}> {
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 /**
-                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -22076,7 +23196,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
                 /**
-                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -22095,7 +23215,7 @@ export interface components<Other = string & {}> {
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 /**
-                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -22115,7 +23235,7 @@ export interface components<Other = string & {}> {
                 "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
                 /**
-                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -22134,7 +23254,7 @@ export interface components<Other = string & {}> {
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 /**
-                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -22157,7 +23277,7 @@ export interface components<Other = string & {}> {
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 /**
-                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -22175,7 +23295,7 @@ export interface components<Other = string & {}> {
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 /**
-                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -22195,7 +23315,7 @@ export interface components<Other = string & {}> {
                 "Retry-After": components<Other>["headers"]["RetryAfterIfTemporary"];
                 "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 /**
-                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -22213,7 +23333,7 @@ export interface components<Other = string & {}> {
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 /**
-                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -22231,7 +23351,7 @@ export interface components<Other = string & {}> {
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 /**
-                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -22250,7 +23370,7 @@ export interface components<Other = string & {}> {
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 /**
-                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -22270,7 +23390,7 @@ export interface components<Other = string & {}> {
                 "Retry-After": components<Other>["headers"]["RetryAfter"];
                 "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 /**
-                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -22294,7 +23414,7 @@ export interface components<Other = string & {}> {
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 /**
-                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -22314,7 +23434,7 @@ export interface components<Other = string & {}> {
                 "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 "Retry-After": components<Other>["headers"]["RetryAfterIfTemporary"];
                 /**
-                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -22339,7 +23459,7 @@ export interface components<Other = string & {}> {
                 "Retry-After": components<Other>["headers"]["RetryAfter"];
                 "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 /**
-                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -22355,7 +23475,7 @@ export interface components<Other = string & {}> {
                 "X-Request-Id": components<Other>["headers"]["RequestId"];
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 /**
-                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -22363,6 +23483,406 @@ export interface components<Other = string & {}> {
             };
             content: {
                 "application/json": components<Other>["schemas"]["CompatibleError"];
+            };
+        };
+        /** @description The body is not JSON. Or a parameter, a header or the body does not follow the contract, for example because it asks for something that this service does not do. Or members of the body do not fit together. */
+        AnthropicInvalidGenerateRequestOrProvider: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
+                /**
+                 * @description The status of the provider's answer. Absent if the service refused the request, or there was no answer.
+                 * @example 429
+                 */
+                "X-Provider-Status"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description The API key is missing, unknown, expired or revoked. */
+        AnthropicUnauthenticated: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description A budget does not allow the call. No provider was called. */
+        AnthropicBeyondBudget: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description The API key does not have a scope that the request needs, or its limits do not allow the model, or the process only reads. */
+        AnthropicBeyondLimits: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description `model` names no provider, or there is no such prompt or version. */
+        AnthropicPromptOrModelNotFoundOrProvider: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
+                /**
+                 * @description The status of the provider's answer. Absent if the service refused the request, or there was no answer.
+                 * @example 429
+                 */
+                "X-Provider-Status"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description The `Accept` header excludes the media type of the answer. */
+        AnthropicNotAcceptable: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description The request did not arrive in time. */
+        AnthropicRequestTimeout: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description The first request with the same idempotency key has not ended. */
+        AnthropicIdempotencyKeyInUse: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "Retry-After": components<Other>["headers"]["RetryAfterIfTemporary"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description The body is too large. The limit is 1 MiB; 20 MiB for a body that invokes or renders a prompt or calls a model; 16 KiB for an operation that needs no key. */
+        AnthropicContentTooLarge: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description The `Content-Type` is not `application/json` in UTF-8, or the body is compressed. */
+        AnthropicUnsupportedMediaType: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description The request is well-formed, but it cannot be run. No provider was called. */
+        AnthropicCannotGenerate: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description The API key has sent too many requests, or has too much in progress or stored; or too many keys from this address were refused. */
+        AnthropicRateLimitedOrProvider: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "Retry-After": components<Other>["headers"]["RetryAfter"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
+                /**
+                 * @description The status of the provider's answer. Absent if the service refused the request, or there was no answer.
+                 * @example 429
+                 */
+                "X-Provider-Status"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description The service failed unexpectedly. */
+        AnthropicInternalError: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description The provider failed, timed out or refused the request, or its answer is invalid. */
+        AnthropicProviderFailedOrProvider: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                "Retry-After": components<Other>["headers"]["RetryAfterIfTemporary"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
+                /**
+                 * @description The status of the provider's answer. Absent if the service refused the request, or there was no answer.
+                 * @example 429
+                 */
+                "X-Provider-Status"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description The service is temporarily unavailable. */
+        AnthropicServiceUnavailable: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "Retry-After": components<Other>["headers"]["RetryAfter"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description Any other failure: the request did not reach the operation, or a later release added a problem type. */
+        AnthropicOtherProblem: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["AnthropicError"];
             };
         };
         /** @description A path parameter, query parameter or header does not follow the contract. */
@@ -22373,7 +23893,7 @@ export interface components<Other = string & {}> {
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 /**
-                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -22393,7 +23913,7 @@ export interface components<Other = string & {}> {
                 "Retry-After": components<Other>["headers"]["RetryAfter"];
                 "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 /**
-                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -22410,7 +23930,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
                 /**
-                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -22649,6 +24169,21 @@ export interface components<Other = string & {}> {
          * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
          */
         OfInvocationKey: string;
+        /**
+         * @description Version of Anthropic's API that the caller speaks. Its SDKs send it. It goes to Anthropic, with 2023-06-01 if it is left out; here both mean the same.
+         * @example 2026-10-21
+         */
+        AnthropicVersion: "2023-06-01" | "2026-10-21";
+        /**
+         * @description Names of features in preview, separated by commas. They go to Anthropic, and mean nothing elsewhere. A name that is not listed here is refused: it could reach models outside the limits of the key, or spend more than its budgets.
+         * @example interleaved-thinking-2025-05-14
+         */
+        AnthropicBeta: string;
+        /**
+         * @description Anthropic's SDKs send it with features in preview. Ignored.
+         * @example true
+         */
+        AnthropicBetaQuery: "true" | "false";
         /**
          * @description How the list treats archived entries. `exclude` (default): without them; `include`: with them; `only`: only archived entries.
          * @example include
@@ -27594,6 +29129,115 @@ export interface operations<Other = string & {}> {
             default: components<Other>["responses"]["CompatibleOtherProblem"];
         };
     };
+    createMessage: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Anthropic's SDKs send it with features in preview. Ignored.
+                 * @example true
+                 */
+                beta?: components<Other>["parameters"]["AnthropicBetaQuery"];
+            };
+            header?: {
+                /**
+                 * @description Version of Anthropic's API that the caller speaks. Its SDKs send it. It goes to Anthropic, with 2023-06-01 if it is left out; here both mean the same.
+                 * @example 2026-10-21
+                 */
+                "anthropic-version"?: components<Other>["parameters"]["AnthropicVersion"];
+                /**
+                 * @description Names of features in preview, separated by commas. They go to Anthropic, and mean nothing elsewhere. A name that is not listed here is refused: it could reach models outside the limits of the key, or spend more than its budgets.
+                 * @example interleaved-thinking-2025-05-14
+                 */
+                "anthropic-beta"?: components<Other>["parameters"]["AnthropicBeta"];
+                /**
+                 * @description A unique value for each action. A repetition with the same key gets the first answer again, and the action is done once. Up to 255 visible ASCII characters, with or without double quotes.
+                 * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components<Other>["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Tags for the [invocation log](/docs#/invocation-log): up to 16, as `name=value`, separated by commas. A name has up to
+                 *     64 letters, digits, `_`, `-` and `.`. A value has up to 256 visible ASCII characters except `,`. If a name is
+                 *     repeated, its last value counts.
+                 * @example team=checkout, env=prod
+                 */
+                "X-Tags"?: components<Other>["parameters"]["Tags"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The conversation and how to answer it. */
+        requestBody: {
+            content: {
+                "application/json": components<Other>["schemas"]["MessageCreate"];
+            };
+        };
+        responses: {
+            /** @description The answer, or the stream of its events. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                    "Idempotency-Replayed": components<Other>["headers"]["IdempotencyReplayed"];
+                    "X-Provider": components<Other>["headers"]["AnsweringProvider"];
+                    "X-Model": components<Other>["headers"]["AnsweringModel"];
+                    "X-Served-Version": components<Other>["headers"]["ServedVersion"];
+                    /**
+                     * @description `no` for a stream, so that reverse proxies pass on its events at once.
+                     * @example no
+                     */
+                    "X-Accel-Buffering"?: "no";
+                    /**
+                     * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                     * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                     */
+                    "request-id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["AnthropicMessage"];
+                    /**
+                     * @example event: message_start
+                     *     data: {"type":"message_start","message":{"id":"msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f","type":"message","role":"assistant","model":"openai/gpt-4.1-mini","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":0,"output_tokens":0}}}
+                     *
+                     *     event: content_block_start
+                     *     data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}
+                     *
+                     *     event: content_block_delta
+                     *     data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"A webhook is an HTTP request."}}
+                     *
+                     *     event: content_block_stop
+                     *     data: {"type":"content_block_stop","index":0}
+                     *
+                     *     event: message_delta
+                     *     data: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"input_tokens":12,"output_tokens":8}}
+                     *
+                     *     event: message_stop
+                     *     data: {"type":"message_stop"}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            400: components<Other>["responses"]["AnthropicInvalidGenerateRequestOrProvider"];
+            401: components<Other>["responses"]["AnthropicUnauthenticated"];
+            402: components<Other>["responses"]["AnthropicBeyondBudget"];
+            403: components<Other>["responses"]["AnthropicBeyondLimits"];
+            404: components<Other>["responses"]["AnthropicPromptOrModelNotFoundOrProvider"];
+            406: components<Other>["responses"]["AnthropicNotAcceptable"];
+            408: components<Other>["responses"]["AnthropicRequestTimeout"];
+            409: components<Other>["responses"]["AnthropicIdempotencyKeyInUse"];
+            413: components<Other>["responses"]["AnthropicContentTooLarge"];
+            415: components<Other>["responses"]["AnthropicUnsupportedMediaType"];
+            422: components<Other>["responses"]["AnthropicCannotGenerate"];
+            429: components<Other>["responses"]["AnthropicRateLimitedOrProvider"];
+            500: components<Other>["responses"]["AnthropicInternalError"];
+            502: components<Other>["responses"]["AnthropicProviderFailedOrProvider"];
+            503: components<Other>["responses"]["AnthropicServiceUnavailable"];
+            default: components<Other>["responses"]["AnthropicOtherProblem"];
+        };
+    };
     listModels: {
         parameters: {
             query?: never;
@@ -27664,7 +29308,7 @@ export interface operations<Other = string & {}> {
                     RateLimit: components<Other>["headers"]["RateLimit"];
                     "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                     /**
-                     * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                     * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
                      * @example false
                      */
                     "X-Should-Retry"?: "false";

@@ -41,6 +41,7 @@ export const invocations: Texts['invocations'] = {
     invoke: 'Aufruf eines Prompts',
     'chat-completion': 'Chat-Completion',
     response: 'Response',
+    message: 'Message',
     'test-run': 'Aufruf eines Testlaufs',
     evaluation: 'Aufruf einer Evaluation',
     'provider-test': 'Test eines Anbieters',

@@ -38,6 +38,7 @@ export const invocations = {
     invoke: 'Invocation of a prompt',
     'chat-completion': 'Chat completion',
     response: 'Response',
+    message: 'Message',
     'test-run': 'Call of a test run',
     evaluation: 'Call of an evaluation',
     'provider-test': 'Test of a provider',

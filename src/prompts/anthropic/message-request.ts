@@ -1,0 +1,327 @@
+import type { components } from '../../../generated/types.ts';
+import { defined, isObject } from '../../base/runtime/objects.ts';
+import type {
+  AnswerPart,
+  Content,
+  ImagePart,
+  JsonObject,
+  Message,
+  Parameters,
+  ResponseFormat,
+  TextPart,
+  Tool,
+  ToolChoice,
+} from '../../models/language-model.ts';
+import type { Unsupported } from '../../models/provider.ts';
+import type { Places } from '../generation/own-places.ts';
+import type { RequestedGeneration } from '../openai/requested-generation.ts';
+import { conflict } from '../openai/target.ts';
+import { metadataOfRedacted, metadataOfThinking } from './carried-metadata.ts';
+
+export type MessageCreate = components['schemas']['MessageCreate'];
+/** What a message is made of, without how it is answered. */
+export type Conversation = Pick<
+  MessageCreate,
+  | 'system'
+  | 'messages'
+  | 'tools'
+  | 'tool_choice'
+  | 'thinking'
+  | 'output_config'
+  | 'output_format'
+  | 'context_management'
+>;
+type Sent = Conversation &
+  Partial<Pick<MessageCreate, 'max_tokens' | 'temperature' | 'top_p' | 'top_k' | 'stop_sequences'>>;
+type Block = Exclude<Sent['messages'][number]['content'], string>[number];
+type ResultBlock = Exclude<NonNullable<Block['content']>, string>[number];
+type Source = NonNullable<Exclude<Block['source'], string>>;
+type SentTool = NonNullable<Sent['tools']>[number];
+
+/** A request of the Messages API, in the form of all requests. */
+export interface ReadMessage {
+  readonly generation: RequestedGeneration;
+  /** Members that only some providers have. */
+  readonly extra: JsonObject;
+  /** Where members of the request are that others name differently. */
+  readonly places: Places;
+  /** What only Anthropic's own API can take, by its JSON pointer. */
+  readonly onlyAnthropic: readonly Unsupported[];
+  /** Thinking that its provider needs back, with its JSON pointer. */
+  readonly thinking: readonly { readonly pointer: string; readonly provider: string | undefined }[];
+}
+
+/** Where a message, its parts and its calls are in the request. */
+interface MessagePlace {
+  readonly pointer: string;
+  readonly parts: readonly string[];
+  readonly calls: readonly string[];
+}
+
+/**
+ * Translates a request of the Messages API.
+ *
+ * @throws {ProblemError} conflicting-members with the place: a block in a message of another role, a result without its
+ *   call
+ */
+export function readMessage(body: Sent): ReadMessage {
+  const reader = new ConversationReader();
+  reader.addSystem(body.system);
+  for (const [index, message] of body.messages.entries()) reader.addMessage(message, `#/messages/${index}`);
+  const { messages, places, thinking } = reader;
+  return {
+    generation: defined({
+      messages,
+      parameters: parametersOf(body),
+      responseFormat: formatOf(body),
+      tools: body.tools?.map(toTool),
+      toolChoice: choiceOf(body.tool_choice),
+    }),
+    extra: extraOf(body),
+    places: placesOf(body, places),
+    onlyAnthropic: [...reader.onlyAnthropic, ...unsharedIn(body)],
+    thinking,
+  };
+}
+
+/** Gathers messages. A message of the API can become several: results of tools, and what a user says. */
+class ConversationReader {
+  readonly messages: Message[] = [];
+  readonly places: MessagePlace[] = [];
+  readonly onlyAnthropic: Unsupported[] = [];
+  readonly thinking: { pointer: string; provider: string | undefined }[] = [];
+  readonly #toolNames = new Map<string, string>();
+
+  addSystem(system: Sent['system']): void {
+    if (system === undefined || system.length === 0) return;
+    this.#add({ role: 'system', content: textsOf(system) }, { pointer: '#/system', parts: [], calls: [] });
+  }
+
+  addMessage({ role, content }: Sent['messages'][number], pointer: string): void {
+    if (typeof content === 'string') {
+      this.#add({ role, content }, { pointer, parts: [], calls: [] });
+      return;
+    }
+    const placed = content.map((block, index) => ({ block, pointer: `${pointer}/content/${index}` }));
+    if (role === 'assistant') this.#addAssistant(placed, pointer);
+    else this.#addUser(placed, pointer, role);
+  }
+
+  #addUser(placed: readonly PlacedBlock[], pointer: string, role: 'user' | 'system'): void {
+    let parts: (TextPart | ImagePart)[] = [];
+    let pointers: string[] = [];
+    const flush = (): void => {
+      if (parts.length === 0) return;
+      this.#add({ role, content: parts }, { pointer, parts: pointers, calls: [] });
+      [parts, pointers] = [[], []];
+    };
+    for (const { block, pointer: at } of placed) {
+      if (block.type === 'tool_result' && role === 'user') {
+        flush();
+        this.#addResult(block, at);
+        continue;
+      }
+      const isText = block.type === 'text';
+      if (!isText && (role === 'system' || !['image', 'document', 'search_result'].includes(block.type))) {
+        throw conflict(at, `is a block of type ${block.type}, which a message of this role cannot have`);
+      }
+      parts.push(this.#shown(block, at));
+      pointers.push(at);
+    }
+    flush();
+  }
+
+  #addResult({ tool_use_id: toolCallId = '', content = '', is_error: isError }: Block, pointer: string): void {
+    const toolName = this.#toolNames.get(toolCallId);
+    if (toolName === undefined) throw conflict(`${pointer}/tool_use_id`, 'must be the id of a tool_use before it');
+    const parts = typeof content === 'string' ? [] : content.map((_, index) => `${pointer}/content/${index}`);
+    const shown =
+      typeof content === 'string'
+        ? content
+        : content.map((block, index) => this.#shown(block, parts[index] ?? pointer));
+    const message = { role: 'tool' as const, toolCallId, toolName, content: shown };
+    this.#add(isError === true ? { ...message, isError } : message, { pointer, parts, calls: [] });
+  }
+
+  #addAssistant(placed: readonly PlacedBlock[], pointer: string): void {
+    const content: AnswerPart[] = [];
+    const parts: string[] = [];
+    const calls: string[] = [];
+    /** What belongs to calls, by their ids. */
+    const ofCalls = new Map<string, JsonObject>();
+    for (const { block, pointer: at } of placed) {
+      const part = this.#partOf(block, at, ofCalls);
+      if (part === undefined) continue;
+      content.push(part);
+      parts.push(at);
+      if (part.type === 'tool-call') calls.push(at);
+    }
+    this.#add({ role: 'assistant', content }, { pointer, parts, calls });
+  }
+
+  #partOf(block: Block, pointer: string, ofCalls: Map<string, JsonObject>): AnswerPart | undefined {
+    switch (block.type) {
+      case 'text':
+        return { type: 'text', text: block.text ?? '' };
+      case 'thinking':
+        return this.#thought(block.thinking ?? '', metadataOfThinking(block.signature ?? ''), pointer);
+      case 'redacted_thinking': {
+        const { metadata, call } = metadataOfRedacted(block.data ?? '');
+        if (call === undefined) return this.#thought('', metadata, pointer);
+        ofCalls.set(call, metadata);
+        return undefined;
+      }
+      case 'tool_use': {
+        const { id = '', name = '', input = {} } = block;
+        this.#toolNames.set(id, name);
+        const metadata = ofCalls.get(id);
+        const call = { type: 'tool-call' as const, id, name, arguments: JSON.stringify(input) };
+        return metadata === undefined ? call : { ...call, provider_metadata: metadata };
+      }
+      default:
+        throw conflict(pointer, `is a block of type ${block.type}, which an assistant cannot send`);
+    }
+  }
+
+  #thought(text: string, metadata: JsonObject | undefined, pointer: string): AnswerPart {
+    if (metadata === undefined) return { type: 'thinking', text };
+    const { provider } = metadata;
+    this.thinking.push({ pointer, provider: typeof provider === 'string' ? provider : undefined });
+    return { type: 'thinking', text, provider_metadata: metadata };
+  }
+
+  /** A text or an image; what only Anthropic takes as a text that stands for it, for the log. */
+  #shown(block: Block | ResultBlock, pointer: string): TextPart | ImagePart {
+    const { type, source } = block;
+    if (type === 'text') return { type, text: block.text ?? '' };
+    if (type === 'image' && isObject(source)) {
+      const url = addressOf(source);
+      if (url !== undefined) return { type, url };
+      throw conflict(`${pointer}/source`, 'must be an image in base64, or its url');
+    }
+    this.onlyAnthropic.push({ member: pointer, detail: `The provider has no blocks of type ${type}.` });
+    return { type: 'text', text: textOfDocument(block) };
+  }
+
+  #add(message: Message, place: MessagePlace): void {
+    this.messages.push(message);
+    this.places.push(place);
+  }
+}
+
+interface PlacedBlock {
+  readonly block: Block;
+  readonly pointer: string;
+}
+
+function textsOf(content: NonNullable<Sent['system']>): Content {
+  return typeof content === 'string' ? content : content.map(({ text }) => ({ type: 'text', text }));
+}
+
+function addressOf({ type, media_type: mediaType, data = '', url }: Source): string | undefined {
+  if (type === 'url') return url;
+  return type === 'base64' ? `data:${mediaType ?? ''};base64,${data}` : undefined;
+}
+
+function textOfDocument({ title, content, source }: Block | ResultBlock): string {
+  const heading = `[${title ?? 'document'}]`;
+  const inner = isObject(source) ? source.content : content;
+  if (isObject(source) && source.type === 'text') return `${heading}\n${source.data ?? ''}`;
+  if (typeof inner === 'string') return `${heading}\n${inner}`;
+  const texts = (inner ?? []).flatMap((part) => ('text' in part && part.text !== undefined ? [part.text] : []));
+  return [heading, ...texts].join('\n');
+}
+
+function parametersOf(body: Sent): Parameters | undefined {
+  const { max_tokens, temperature, top_p, top_k, stop_sequences: stop } = body;
+  const effort = body.output_config?.effort ?? undefined;
+  const parameters = defined({
+    max_output_tokens: max_tokens,
+    temperature,
+    top_p,
+    top_k,
+    stop: stop?.length === 0 ? undefined : stop,
+    reasoning_effort: effort === 'max' ? undefined : effort,
+    parallel_tool_calls: body.tool_choice?.disable_parallel_tool_use === true ? false : undefined,
+  });
+  return Object.keys(parameters).length > 0 ? parameters : undefined;
+}
+
+function formatOf({ output_config: config, output_format: format }: Sent): ResponseFormat | undefined {
+  const { schema } = config?.format ?? format ?? {};
+  return schema === undefined ? undefined : { type: 'json', schema: schema as JsonObject };
+}
+
+function toTool({ name, description, input_schema: schema, strict }: SentTool): Tool {
+  const parameters = (schema ?? { type: 'object', properties: {} }) as JsonObject;
+  return defined({ name, description, parameters, strict });
+}
+
+function choiceOf(choice: Sent['tool_choice']): ToolChoice | undefined {
+  switch (choice?.type) {
+    case 'any':
+      return 'required';
+    case 'tool':
+      return { name: choice.name ?? '' };
+    default:
+      return choice?.type;
+  }
+}
+
+/** Thinking has another form with each provider. What is switched off needs none. */
+function extraOf({ thinking }: Sent): JsonObject {
+  if (thinking === undefined || thinking.type === 'disabled') return {};
+  const { type, budget_tokens: budget } = thinking;
+  return { thinking: { type, ...(budget !== undefined && { budget_tokens: budget }) } };
+}
+
+/** Members that only Anthropic's own API has, and that change its answer. */
+function unsharedIn(body: Sent): Unsupported[] {
+  const { context_management: context, output_config: config, thinking, tools = [] } = body;
+  const detail = 'Only a model of Anthropic that is called directly has it.';
+  const members = [
+    ...(context === undefined || context === null ? [] : ['#/context_management']),
+    ...(config?.effort === 'max' ? ['#/output_config/effort'] : []),
+    ...((thinking?.display ?? null) === null ? [] : ['#/thinking/display']),
+    ...tools.flatMap(({ type, input_examples: examples }, index) => [
+      ...((type ?? 'custom') === 'custom' ? [] : [`#/tools/${index}/type`]),
+      ...(examples === undefined ? [] : [`#/tools/${index}/input_examples`]),
+    ]),
+  ];
+  return members.map((member) => ({ member, detail }));
+}
+
+function placesOf({ output_config: config }: Sent, places: readonly MessagePlace[]): Places {
+  return [
+    [/^#\/parameters\/max_output_tokens/, '#/max_tokens'],
+    [/^#\/parameters\/stop/, '#/stop_sequences'],
+    [/^#\/parameters\/reasoning_effort/, '#/output_config/effort'],
+    [/^#\/parameters\/parallel_tool_calls/, '#/tool_choice/disable_parallel_tool_use'],
+    [/^#\/parameters\//, '#/'],
+    [/^#\/response_format/, (config?.format ?? null) === null ? '#/output_format' : '#/output_config/format'],
+    [/^#\/tools\/(\d+)\/parameters/, '#/tools/$1/input_schema'],
+    [
+      /^#\/messages\/(\d+)(?:\/(content|tool_calls)\/(\d+))?(?:\/(?:url|arguments))?/,
+      (_, message, kind, index) => {
+        const { pointer, parts, calls } = places[Number(message)] ?? { pointer: '#/messages', parts: [], calls: [] };
+        return (kind === undefined ? undefined : (kind === 'content' ? parts : calls)[Number(index)]) ?? pointer;
+      },
+    ],
+  ];
+}
+
+/**
+ * What a provider cannot take of a request: what only Anthropic's API has, and thinking of another provider.
+ *
+ * @param provider id of the one that is called
+ */
+export function foreignIn({ onlyAnthropic, thinking }: ReadMessage, provider: string): readonly Unsupported[] {
+  const others = thinking.filter((thought) => thought.provider !== undefined && thought.provider !== provider);
+  return [
+    ...onlyAnthropic,
+    ...others.map(({ pointer, provider: author }) => ({
+      member: pointer,
+      detail: `The thinking is that of ${String(author)}, and only this provider takes it back.`,
+    })),
+  ];
+}
