@@ -16,15 +16,24 @@ export interface JsonObject {
   readonly [name: string]: Json;
 }
 
+/** A hint to the provider to keep everything up to its place in the provider's own cache, and for how long. */
+export interface CacheHint {
+  readonly type: 'ephemeral';
+  /** As the provider decides if left out. */
+  readonly ttl?: '5m' | '1h';
+}
+
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
+  readonly cache_control?: CacheHint;
 }
 
 /** An image by its address: `https:` of a public host, or `data:`. */
 export interface ImagePart {
   readonly type: 'image';
   readonly url: string;
+  readonly cache_control?: CacheHint;
 }
 
 /** What the model thought before it went on. Only the provider that wrote it gets it back, unchanged. */
@@ -103,14 +112,15 @@ export interface Tool {
   /** JSON Schema of the arguments. */
   readonly parameters: JsonObject;
   readonly strict?: boolean;
+  readonly cache_control?: CacheHint;
 }
 
 /** Whether the model calls tools; an object names the tool that it has to call. */
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
 
 /**
- * Everything that decides the answer, and nothing else, because it is also the key of the answer cache. Plain JSON
- * values.
+ * Everything that decides the answer, because it is also the key of the answer cache; and hints for the cache of the
+ * provider, which the key leaves out (`cache-hints.ts`). Plain JSON values.
  */
 export interface GenerateRequest {
   /** Matches `providerNamePattern`; it does not have to be in the provider's list. */

@@ -4,7 +4,7 @@ import type { components } from '../../generated/types.ts';
 import { changeable, fields, hidden, made } from '../base/fields/fields.ts';
 import type { Change, Difference, New, None, SentChange, Shown, Thing, Undeclared } from '../base/fields/fields.ts';
 import { flag, integer, json, list, moment, same, text, type Kind } from '../base/fields/kinds.ts';
-import type { JsonObject, Parameters, ResponseFormat, Tool, ToolChoice } from '../models/language-model.ts';
+import type { CacheHint, JsonObject, Parameters, ResponseFormat, Tool, ToolChoice } from '../models/language-model.ts';
 import type { Message, VariableDefinition, VariableDefinitions } from './templates/render.ts';
 import { oncePerObject } from '../base/runtime/once-per-object.ts';
 import { gateList } from './labels/gate.ts';
@@ -216,10 +216,11 @@ function toMessage({ role, content }: Message): Schemas['MessageInput'] {
   if (typeof content === 'string') return { role, content };
   return {
     role,
-    content: content.map(({ type, text: words, url }) => ({
+    content: content.map(({ type, text: words, url, cache_control: control }) => ({
       type: type === 'image' ? 'image' : 'text',
       ...(words !== undefined && { text: words }),
       ...(url !== undefined && { url }),
+      ...(control !== undefined && { cache_control: control as CacheHint }),
     })),
   };
 }

@@ -9,9 +9,22 @@ import {
   type SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
 import { isObject, membersOf } from '../../base/runtime/objects.ts';
-import type { AnswerPart, JsonObject, Message, TextPart, ThinkingPart, ToolCallPart } from '../language-model.ts';
+import type {
+  AnswerPart,
+  CacheHint,
+  JsonObject,
+  Message,
+  TextPart,
+  ThinkingPart,
+  ToolCallPart,
+} from '../language-model.ts';
 import { argumentsOf, exactObject, standIn } from '../transport/tool-arguments.ts';
 import type { SdkProvider } from '../vendors/vendor.ts';
+
+/** The options of the provider that are the hint of a part; undefined without one that the provider takes. */
+export type HintOf = (
+  part: { readonly cache_control?: CacheHint } | undefined,
+) => { providerOptions: SharedV4ProviderMetadata } | undefined;
 
 /**
  * The members of a package's metadata that go back to the provider. They are in `provider_metadata`: `call` of a call,
@@ -33,13 +46,16 @@ type AssistantPart = LanguageModelV4ReasoningPart | LanguageModelV4TextPart | La
 export function toAssistantParts(
   provider: SdkProvider,
   { content }: Extract<Message, { readonly role: 'assistant' }>,
+  hintOf: HintOf = () => undefined,
 ): AssistantPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   const parts: AssistantPart[] = [];
   for (const part of content) {
     const last = parts.at(-1);
-    if (part.type === 'text' && last?.type === 'text') last.text += part.text;
-    else if (part.type === 'text' && part.text !== '') parts.push({ type: 'text', text: part.text });
+    if (part.type === 'text' && last?.type === 'text' && last.providerOptions === undefined) {
+      last.text += part.text;
+      Object.assign(last, hintOf(part));
+    } else if (part.type === 'text' && part.text !== '') parts.push({ type: 'text', text: part.text, ...hintOf(part) });
     else if (part.type === 'thinking') parts.push(...toReasoning(provider, part));
     else if (part.type === 'tool-call') parts.push(toCallPart(provider, part));
   }

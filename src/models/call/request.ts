@@ -10,6 +10,7 @@ import type {
   LanguageModelV4FunctionTool,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
+  LanguageModelV4TextPart,
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
@@ -21,12 +22,13 @@ import {
   type ImagePart,
   type Message,
   type ResponseFormat,
+  type TextPart,
   type Tool,
 } from '../language-model.ts';
 import { pickAllowedOptions } from '../provider-options.ts';
 import { withoutImageData } from '../transport/image-data.ts';
 import type { Dialect, SdkProvider } from '../vendors/vendor.ts';
-import { toAssistantParts } from './parts.ts';
+import { toAssistantParts, type HintOf } from './parts.ts';
 
 /** A package's options of one call, without cancellation and headers. */
 export type SdkCall = Omit<LanguageModelV4CallOptions, 'abortSignal' | 'headers'>;
@@ -74,7 +76,7 @@ function toSdkCall(provider: SdkProvider, request: GenerateRequest, imageUrls: r
   const { parameters = {}, responseFormat, tools = [], toolChoice } = request;
   // For the packages, a member that is undefined is left out, but their types do not say so.
   return {
-    prompt: toPrompt(provider, request.messages, imageUrls),
+    prompt: toPrompt(provider, request, imageUrls),
     maxOutputTokens: parameters.max_output_tokens,
     temperature: parameters.temperature,
     topP: parameters.top_p,
@@ -85,15 +87,25 @@ function toSdkCall(provider: SdkProvider, request: GenerateRequest, imageUrls: r
     frequencyPenalty: parameters.frequency_penalty,
     reasoning: parameters.reasoning_effort,
     responseFormat: responseFormat?.type === 'json' ? toFormat(responseFormat, provider.dialect) : undefined,
-    tools: tools.length === 0 ? undefined : tools.map(toFunction),
+    tools: tools.length === 0 ? undefined : tools.map((tool) => toFunction(provider.dialect, request.model, tool)),
     toolChoice:
       typeof toolChoice === 'object' ? { type: 'tool', toolName: toolChoice.name } : toolChoice && { type: toolChoice },
     providerOptions: toOptions(provider, request),
   } as SdkCall;
 }
 
-function toFunction({ parameters, ...tool }: Tool): LanguageModelV4FunctionTool {
-  return { type: 'function', ...tool, inputSchema: parameters as JSONObject };
+function toFunction(
+  { name, promptCache }: Dialect,
+  model: string,
+  { parameters, cache_control: control, ...tool }: Tool,
+): LanguageModelV4FunctionTool {
+  const options = control && promptCache?.takesTools && promptCache.toOptions(control, model);
+  return {
+    type: 'function',
+    ...tool,
+    inputSchema: parameters as JSONObject,
+    ...(options && { providerOptions: { [name]: options as JSONObject } }),
+  };
 }
 
 /**
@@ -130,19 +142,48 @@ function toOptions(
 /** Converts messages to the AI SDK's prompt, in the order that the provider accepts. */
 function toPrompt(
   provider: SdkProvider,
-  messages: readonly Message[],
+  { model, messages }: Pick<GenerateRequest, 'model' | 'messages'>,
   imageUrls: readonly RegExp[],
 ): LanguageModelV4Prompt {
-  const ordered = provider.dialect.systemFirst ? systemFirst(messages) : messages;
+  const { dialect } = provider;
+  const hintOf: HintOf = (part) => {
+    const options = part?.cache_control && dialect.promptCache?.toOptions(part.cache_control, model);
+    return options && { providerOptions: { [dialect.name]: options as JSONObject } };
+  };
+  const ordered = dialect.systemFirst ? systemFirst(messages) : messages;
   const prompt: LanguageModelV4Prompt = [];
-  for (const message of ordered) {
-    const next = toPromptMessage(provider, message, imageUrls);
+  for (const message of ordered.flatMap((one) => (isSystem(one) ? splitAtHints(one, hintOf) : one))) {
+    const next = toPromptMessage(provider, message, imageUrls, hintOf);
     const last = prompt.at(-1);
     // Google wants the results of all calls of a message in one message.
     if (next.role === 'tool' && last?.role === 'tool') last.content.push(...next.content);
     else prompt.push(next);
   }
   return prompt;
+}
+
+/** The part of a message whose hint is that of the whole. */
+function lastHinted({ content }: { readonly content: Content }): TextPart | ImagePart | undefined {
+  return typeof content === 'string' ? undefined : content.findLast((part) => part.cache_control);
+}
+
+/** A system message is one text for the packages, with a hint at its end: it ends after each part that has one. */
+function splitAtHints(message: SystemMessage, hintOf: HintOf): Message[] {
+  const { content } = message;
+  if (typeof content === 'string' || !content.some(hintOf)) return [message];
+  const pieces: Message[] = [];
+  let open: TextPart[] = [];
+  const close = (): void => {
+    if (open.length > 0) pieces.push({ role: 'system', content: open });
+    open = [];
+  };
+  for (const part of content) {
+    if (part.type !== 'text') continue;
+    open.push(part);
+    if (hintOf(part)) close();
+  }
+  close();
+  return pieces;
 }
 
 /**
@@ -160,29 +201,33 @@ function systemFirst(messages: readonly Message[]): Message[] {
   return [...system, ...conversation];
 }
 
+type SystemMessage = Message & { readonly role: 'system' | 'developer'; readonly content: Content };
+
 /** The packages know no developer messages; they send system messages as such to the models that want them. */
-function isSystem({ role }: Message): boolean {
-  return role === 'system' || role === 'developer';
+function isSystem(message: Message): message is SystemMessage {
+  return message.role === 'system' || message.role === 'developer';
 }
 
 function toPromptMessage(
   provider: SdkProvider,
   message: Message,
   imageUrls: readonly RegExp[],
+  hintOf: HintOf,
 ): LanguageModelV4Message {
   switch (message.role) {
     case 'system':
     case 'developer':
-      return { role: 'system', content: textOf(message) };
+      return { role: 'system', content: textOf(message), ...hintOf(lastHinted(message)) };
     case 'user':
-      return { role: 'user', content: toUserParts(message.content, imageUrls) };
+      return { role: 'user', content: toUserParts(message.content, imageUrls, hintOf) };
     case 'assistant':
-      return { role: 'assistant', content: toAssistantParts(provider, message) };
+      return { role: 'assistant', content: toAssistantParts(provider, message, hintOf) };
     case 'tool': {
       const { toolCallId, toolName } = message;
+      const output = toOutput(message, imageUrls);
       return {
         role: 'tool',
-        content: [{ type: 'tool-result', toolCallId, toolName, output: toOutput(message, imageUrls) }],
+        content: [{ type: 'tool-result', toolCallId, toolName, output, ...hintOf(lastHinted(message)) }],
       };
     }
   }
@@ -196,17 +241,17 @@ function toOutput(
   const { content, isError } = message;
   const hasImages = typeof content !== 'string' && content.some(({ type }) => type === 'image');
   // Requests with images of an error, or for a provider that takes none, are refused before.
-  if (hasImages && !isError) return { type: 'content', value: toUserParts(content, imageUrls) };
+  if (hasImages && !isError) return { type: 'content', value: toUserParts(content, imageUrls, () => undefined) };
   return { type: isError ? 'error-text' : 'text', value: textOf(message) };
 }
 
-type UserPart = { type: 'text'; text: string } | LanguageModelV4FilePart;
+type UserPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
 
-function toUserParts(content: Content, imageUrls: readonly RegExp[]): UserPart[] {
+function toUserParts(content: Content, imageUrls: readonly RegExp[], hintOf: HintOf): UserPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   const parts = content.flatMap((part): UserPart[] => {
-    if (part.type === 'text') return [{ type: 'text', text: part.text }];
-    return takesImage(part.url, imageUrls) ? [toFilePart(part)] : [];
+    if (part.type === 'text') return [{ type: 'text', text: part.text, ...hintOf(part) }];
+    return takesImage(part.url, imageUrls) ? [{ ...toFilePart(part), ...hintOf(part) }] : [];
   });
   return parts.length > 0 ? parts : [{ type: 'text', text: '' }];
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { lostBreakpoints } from '../cache-hints.ts';
 import { imagesIn } from '../images.ts';
 import { textOf, type GenerateRequest, type Message } from '../language-model.ts';
 import type { Unsupported } from '../provider.ts';
@@ -18,7 +19,11 @@ export async function findRewritten(twin: SdkProvider, request: GenerateRequest)
   const short = { ...request, messages: shorten(request.messages) };
   const body = await bodyOf(twin, short);
   const found = body === undefined ? [] : [...(await findFormat(twin, short, body)), ...findTexts(twin, short, body)];
-  return [...found, ...(await findAddresses(twin, request))];
+  const lost = lostBreakpoints(request, twin.dialect).map(({ member }) => ({
+    member,
+    detail: 'The provider does not get it. It decides itself what it caches.',
+  }));
+  return [...found, ...(await findAddresses(twin, request)), ...lost];
 }
 
 /** Characters at each end of a text that stand for it. */

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { LanguageModelV4, SharedV4Warning } from '@ai-sdk/provider';
 import { LRUCache } from 'lru-cache';
 import { imageUrlsOf, takesImage } from '../call/request.ts';
+import { excessBreakpoints, withoutCacheHints } from '../cache-hints.ts';
 import { imagesIn } from '../images.ts';
 import { callsOf, type GenerateRequest, type Message, type Parameters } from '../language-model.ts';
 import type { Unsupported } from '../provider.ts';
@@ -25,8 +26,14 @@ export type UnsupportedFinder = (request: GenerateRequest) => Promise<readonly U
  */
 export function createUnsupportedFinder(twin: SdkProvider): UnsupportedFinder {
   const found = new LRUCache<string, readonly Unsupported[]>({ max: 500 });
-  return async (request) => {
-    if (isTextOnly(request)) return [];
+  return async (asked) => {
+    const excess = excessBreakpoints(asked, twin.dialect).map(({ member }) => ({
+      member,
+      detail: `The provider takes at most ${twin.dialect.promptCache?.most} breakpoints of its cache.`,
+    }));
+    // What is found holds for any of them, and keys of caches differ between users.
+    const request = withoutCacheHints(asked);
+    if (isTextOnly(request)) return excess;
     const mistakes = twin.dialect.argumentObjects === undefined ? [] : findArguments(request.messages);
     const { request: shape, positions } = toShape(request);
     // A digest, because schemas can be long.
@@ -39,7 +46,7 @@ export function createUnsupportedFinder(twin: SdkProvider): UnsupportedFinder {
         detail,
       })),
     );
-    return [...mistakes, ...places];
+    return [...excess, ...mistakes, ...places];
   };
 }
 

@@ -79,6 +79,14 @@ export const amazonBedrock: Vendor<'amazon-bedrock'> = {
     unnamedSchemas: true,
     systemFirst: true,
     signsBodies: true,
+    promptCache: {
+      // Other models refuse a cache point. https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
+      toOptions: ({ ttl }, model) =>
+        /(?:^|[./])(?:anthropic\.claude|amazon\.nova)-/.test(model)
+          ? { cachePoint: { type: 'default', ...(ttl && model.includes('anthropic.') && { ttl }) } }
+          : undefined,
+      most: 4,
+    },
     changesOutputLimit: true,
     resultImages: true,
     argumentObjects: 'input',

@@ -62,6 +62,11 @@ export const anthropic: Vendor<'anthropic'> = {
     resultImages: true,
     changesOutputLimit: true,
     argumentObjects: 'input',
+    promptCache: {
+      toOptions: ({ type, ttl }) => ({ cacheControl: { type, ...(ttl && { ttl }) } }),
+      takesTools: true,
+      most: 4,
+    },
     parallelToolCalls: (isAllowed) => ({ anthropic: { disableParallelToolUse: !isAllowed } }),
   },
   async load(settings, fetch) {

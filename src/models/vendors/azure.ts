@@ -1,4 +1,4 @@
-import { openai } from './openai.ts';
+import { openai, openaiMembers } from './openai.ts';
 import { baseUrlVariable, chatDialect, type Vendor } from './vendor.ts';
 
 const address = 'https://<AZURE_RESOURCE_NAME>.openai.azure.com/openai';
@@ -28,6 +28,7 @@ export const azure: Vendor<'azure'> = {
     baseUrlVariable('AZURE_BASE_URL', address),
   ],
   options: openai.options,
+  ownMembers: openaiMembers,
   isConfigured: ({ apiKey, resourceName, baseUrl }) => Boolean(apiKey) && Boolean(resourceName || baseUrl),
   dialect: chatDialect('openai'),
   async load({ apiKey = '', resourceName = '', baseUrl }, fetch) {

@@ -35,7 +35,7 @@ export const mistral: Vendor<'mistral'> = {
   address,
   variables: [apiKeyVariable('MISTRAL_API_KEY', 'Mistral'), baseUrlVariable('MISTRAL_BASE_URL', address)],
   options,
-  ownMembers: ['safe_prompt'],
+  ownMembers: ['safe_prompt', 'prompt_cache_key'],
   dialect: chatDialect('mistral'),
   async load(settings, fetch) {
     const { createMistral } = await import('@ai-sdk/mistral');

@@ -25,6 +25,17 @@ const options: RulesOf<OpenAILanguageModelChatOptions> = {
   systemMessageMode: reasons.history,
 };
 
+const explicit = { mode: 'explicit' };
+
+/** GPT-5.6 and later. */
+function hasBreakpoints(model: string): boolean {
+  const [, major = '0', minor = '0'] = /^gpt-(\d{1,3})(?:\.(\d{1,3}))?(?!\d)/.exec(model) ?? [];
+  return Number(major) > 5 || (major === '5' && Number(minor) >= 6);
+}
+
+/** Azure's API has them, too. */
+export const openaiMembers = ['prompt_cache_key', 'prompt_cache_options.mode', 'prompt_cache_options.ttl'];
+
 export const openai: Vendor<'openai'> = {
   id: 'openai',
   name: 'OpenAI',
@@ -76,7 +87,12 @@ export const openai: Vendor<'openai'> = {
     },
   ],
   options,
-  dialect: chatDialect('openai'),
+  ownMembers: openaiMembers,
+  dialect: {
+    ...chatDialect('openai'),
+    // Earlier models cache by themselves, and refuse breakpoints.
+    promptCache: { toOptions: (_, model) => (hasBreakpoints(model) ? { promptCacheBreakpoint: explicit } : undefined) },
+  },
   async load(settings, fetch) {
     const { createOpenAI } = await import('@ai-sdk/openai');
     const provider = createOpenAI({

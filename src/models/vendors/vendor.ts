@@ -1,5 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { FinishReason, JsonObject } from '../language-model.ts';
+import type { CacheHint, FinishReason, JsonObject } from '../language-model.ts';
 import type { Fetch } from '../transport/http.ts';
 import type { OptionRule } from './option-rules.ts';
 
@@ -117,8 +117,20 @@ export interface Dialect {
   readonly returnsReasoning?: true;
   /** Whether the package signs the bodies of requests, so that they must not change after it. */
   readonly signsBodies?: true;
+  /** How the package passes breakpoints of the provider's own cache on; absent if it cannot. */
+  readonly promptCache?: PromptCacheDialect;
   /** Options of every call. The options of a request cannot change them. */
   readonly options?: JsonObject;
+}
+
+/** Breakpoints of a provider's own cache. */
+export interface PromptCacheDialect {
+  /** The options of a part or a tool that set one; undefined if the model knows none. */
+  readonly toOptions: (control: CacheHint, model: string) => JsonObject | undefined;
+  /** Whether tools can have them. */
+  readonly takesTools?: true;
+  /** The most in one call; any number if left out. */
+  readonly most?: number;
 }
 
 /** Thrown for a name that cannot be a model of this vendor; nothing was sent. */

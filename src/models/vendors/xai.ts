@@ -39,7 +39,7 @@ export const xai: Vendor<'xai'> = {
   address,
   variables: [apiKeyVariable('XAI_API_KEY', 'xAI'), baseUrlVariable('XAI_BASE_URL', address)],
   options,
-  ownMembers: ['min_p'],
+  ownMembers: ['min_p', 'prompt_cache_key'],
   dialect: {
     name: 'xai',
     parallelToolCalls: (isAllowed) => ({ xai: { parallelToolCalls: isAllowed } }),

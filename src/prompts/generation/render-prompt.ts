@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/types.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
-import type { Message } from '../../models/language-model.ts';
+import type { CacheHint, Message } from '../../models/language-model.ts';
 import type { PromptContent } from '../prompt.ts';
 import { oncePerObject } from '../../base/runtime/once-per-object.ts';
 import {
@@ -105,8 +105,10 @@ function toMessage({ role, content }: TemplateMessage): Message {
   if (typeof content === 'string') return { role, content };
   return {
     role,
-    content: content.map(({ type, text = '', url = '' }) =>
-      type === 'image' ? { type, url } : { type: 'text', text },
-    ),
+    content: content.map(({ type, text = '', url = '', cache_control }) => {
+      // The contract knows no others.
+      const hint = cache_control && { cache_control: cache_control as CacheHint };
+      return type === 'image' ? { type, url, ...hint } : { type: 'text', text, ...hint };
+    }),
   };
 }

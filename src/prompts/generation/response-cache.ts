@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { withoutCacheHints } from '../../models/cache-hints.ts';
 import type { GenerateResult } from '../../models/language-model.ts';
 import { digestOf } from '../../base/runtime/json-size.ts';
 import type { Target } from './plan.ts';
@@ -53,7 +54,7 @@ function lengthOf({ content, object }: GenerateResult): number {
   );
 }
 
-/** The key of an answer: SHA-256 of the provider, the whole request and what the answer is checked against. */
+/** The key of an answer: SHA-256 of the provider, the whole request without hints for the provider's cache, and what the answer is checked against. */
 export function cacheKey({ provider, request, answerFormat }: CachedTarget): string {
-  return digestOf([provider.id, request, answerFormat ?? null], 'base64url');
+  return digestOf([provider.id, withoutCacheHints(request), answerFormat ?? null], 'base64url');
 }

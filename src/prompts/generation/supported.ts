@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ProblemError } from '../../base/errors/problem-error.ts';
+import { isHintOption } from '../../models/cache-hints.ts';
 import type { GenerateRequest, JsonObject, Message, Parameters } from '../../models/language-model.ts';
 import { optionsOfMembers } from '../../models/provider-options.ts';
 import type { Unsupported } from '../../models/provider.ts';
@@ -35,7 +36,7 @@ function withExtra(target: Target, extra: JsonObject): TargetLimits {
   const { provider, request } = target;
   const { options, unknown } = optionsOfMembers(provider.id, extra);
   const { top_k } = unknown.includes('top_k') ? (extra as Pick<Parameters, 'top_k'>) : {};
-  const missing = unknown.filter((member) => member !== 'top_k');
+  const missing = unknown.filter((member) => member !== 'top_k' && !isHintOption(member));
   return {
     target: {
       ...target,

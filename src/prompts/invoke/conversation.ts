@@ -63,14 +63,17 @@ export function readConversation(sent: readonly SentMessage[]): Message[] {
 /** Only assistants have other parts. */
 function toContent(content: NonNullable<SentMessage['content']>): Content {
   if (typeof content === 'string') return content;
-  return content.map(({ type, text = '', url = '' }) => (type === 'image' ? { type, url } : { type: 'text', text }));
+  return content.map(({ type, text = '', url = '', cache_control }) => {
+    const hint = cache_control && { cache_control };
+    return type === 'image' ? { type, url, ...hint } : { type: 'text', text, ...hint };
+  });
 }
 
 function toPart({ type, text = '', url = '', provider_metadata: sent, ...call }: SentPart): AnswerPart | ImagePart {
   const metadata = sent && { provider_metadata: sent as JsonObject };
   switch (type) {
     case 'text':
-      return { type, text };
+      return { type, text, ...(call.cache_control && { cache_control: call.cache_control }) };
     case 'image':
       return { type, url };
     case 'thinking':

@@ -12,7 +12,7 @@ import type {
   ToolCall,
 } from '../../models/language-model.ts';
 import type { Places } from '../generation/own-places.ts';
-import { readExtra, requestedGeneration, type RequestedGeneration } from './requested-generation.ts';
+import { cacheHintOf, readExtra, requestedGeneration, type RequestedGeneration } from './requested-generation.ts';
 import { conflict } from './target.ts';
 import { withoutNulls, type WithoutNulls } from './without-nulls.ts';
 import { defined } from '../../base/runtime/objects.ts';
@@ -34,7 +34,7 @@ export function readChatCompletion(sent: ChatCompletionCreate): RequestedGenerat
     messages: messagesOf(body.messages),
     parameters: parametersOf(body),
     responseFormat: formatOf(body),
-    tools: body.tools?.map(({ function: tool }) => tool),
+    tools: body.tools?.map(({ function: tool, cache_control }) => defined({ ...tool, cache_control })),
     toolChoice: typeof choice === 'object' ? choice.function : choice,
   });
 }
@@ -60,13 +60,13 @@ function messagesOf(messages: readonly ChatMessage[]): Message[] {
         const toolCallId = message.tool_call_id ?? '';
         const toolName = toolNames.get(toolCallId);
         if (toolName === undefined) throw conflict(`${pointer}/tool_call_id`, 'must be the id of a call before it');
-        return { role: 'tool', toolCallId, toolName, content: textOf(message, pointer) };
+        return { role: 'tool', toolCallId, toolName, content: textsOf(message, pointer) };
       }
       case 'assistant': {
         const toolCalls = (message.tool_calls ?? []).map(toToolCall);
         for (const { id, name } of toolCalls) toolNames.set(id, name);
-        const text = textOf(message, pointer);
-        const content = text === '' ? (message.refusal ?? '') : text;
+        const said = textsOf(message, pointer);
+        const content = said === '' ? (message.refusal ?? '') : said;
         return { role: 'assistant', content: withFlatCalls(content, toolCalls) };
       }
       case 'user':
@@ -81,16 +81,19 @@ function messagesOf(messages: readonly ChatMessage[]): Message[] {
 function contentOf({ content }: ChatMessage, pointer: string, takesImages: boolean): Content {
   if (typeof content === 'string') return content;
   return (content ?? []).map((part, index): TextPart | ImagePart => {
-    if (part.type !== 'image_url') return { type: 'text', text: part.text ?? part.refusal ?? '' };
+    const hint = cacheHintOf(part);
+    if (part.type !== 'image_url') return { type: 'text', text: part.text ?? part.refusal ?? '', ...hint };
     if (!takesImages) throw conflict(`${pointer}/content/${index}`, 'is an image, which only a user can send');
-    return { type: 'image', url: part.image_url?.url ?? '' };
+    return { type: 'image', url: part.image_url?.url ?? '', ...hint };
   });
 }
 
-/** The text of a message that cannot have images. */
-function textOf(message: ChatMessage, pointer: string): string {
+/** What a message says that cannot have images: one text, unless a part has a hint for the provider's cache. */
+function textsOf(message: ChatMessage, pointer: string): string | TextPart[] {
   const content = contentOf(message, pointer, false);
-  return typeof content === 'string' ? content : content.map((part) => ('text' in part ? part.text : '')).join('');
+  if (typeof content === 'string') return content;
+  const texts = content.flatMap((part) => (part.type === 'text' ? [part] : []));
+  return texts.some((part) => part.cache_control) ? texts : texts.map(({ text }) => text).join('');
 }
 
 function toToolCall({ id, function: called, extra_content }: ChatToolCall): ToolCall {

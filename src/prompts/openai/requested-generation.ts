@@ -1,4 +1,12 @@
-import type { JsonObject, Message, Parameters, ResponseFormat, Tool, ToolChoice } from '../../models/language-model.ts';
+import type {
+  CacheHint,
+  JsonObject,
+  Message,
+  Parameters,
+  ResponseFormat,
+  Tool,
+  ToolChoice,
+} from '../../models/language-model.ts';
 import { withoutNulls } from './without-nulls.ts';
 import { defined } from '../../base/runtime/objects.ts';
 
@@ -26,6 +34,7 @@ interface SentTool {
   readonly description?: string | null;
   readonly parameters?: Readonly<Record<string, unknown>> | null;
   readonly strict?: boolean | null;
+  readonly cache_control?: CacheHint | null;
 }
 
 export function requestedGeneration(sent: SentGeneration): RequestedGeneration {
@@ -49,6 +58,8 @@ const extraNames = [
   'thinking_config',
   'safety_settings',
   'safe_prompt',
+  'prompt_cache_key',
+  'prompt_cache_options',
 ] as const;
 
 /** The members that both APIs have in addition to OpenAI's: each only for some providers, with the names of their APIs. */
@@ -58,9 +69,19 @@ export function readExtra(body: Readonly<Partial<Record<(typeof extraNames)[numb
   ) as JsonObject;
 }
 
+/** The hint of a part for the provider's cache, in this service's spelling or OpenAI's. */
+export function cacheHintOf(part: {
+  readonly cache_control?: CacheHint;
+  readonly prompt_cache_breakpoint?: object | null;
+}): { cache_control?: CacheHint } {
+  if (part.cache_control !== undefined) return { cache_control: part.cache_control };
+  return (part.prompt_cache_breakpoint ?? null) === null ? {} : { cache_control: { type: 'ephemeral' } };
+}
+
 function toTool(sent: SentTool): Tool {
-  const { name, description, parameters = { type: 'object', properties: {} }, strict } = withoutNulls(sent);
-  return defined({ name, description, parameters: parameters as JsonObject, strict });
+  const { parameters = { type: 'object', properties: {} }, ...tool } = withoutNulls(sent);
+  const { name, description, strict, cache_control } = tool;
+  return defined({ name, description, parameters: parameters as JsonObject, strict, cache_control });
 }
 
 function choiceOf(choice: string | { readonly name: string }): ToolChoice {

@@ -9,7 +9,7 @@ import type {
   ToolCall,
 } from '../../models/language-model.ts';
 import type { Places } from '../generation/own-places.ts';
-import { requestedGeneration, type RequestedGeneration } from './requested-generation.ts';
+import { cacheHintOf, requestedGeneration, type RequestedGeneration } from './requested-generation.ts';
 import { conflict } from './target.ts';
 import { withoutNulls, type WithoutNulls } from './without-nulls.ts';
 import { defined } from '../../base/runtime/objects.ts';
@@ -104,16 +104,20 @@ function toResult({ call_id, output }: Item, toolNames: ReadonlyMap<string, stri
   const toolCallId = call_id ?? '';
   const toolName = toolNames.get(toolCallId);
   if (toolName === undefined) throw conflict(`${pointer}/call_id`, 'must be the call_id of a function_call before it');
-  const content = typeof output === 'string' ? output : (output ?? []).map(({ text }) => text).join('');
+  if (typeof output === 'string') return { role: 'tool', toolCallId, toolName, content: output };
+  const texts = (output ?? []).map((part) => ({ type: 'text' as const, text: part.text, ...cacheHintOf(part) }));
+  const hasHint = texts.some(({ cache_control: control }) => control);
+  const content = hasHint ? texts : texts.map(({ text }) => text).join('');
   return { role: 'tool', toolCallId, toolName, content };
 }
 
 function contentOf({ role, content }: Item, pointer: string): Content {
   if (typeof content === 'string') return content;
   return (content ?? []).map((part, index) => {
-    if (part.type !== 'input_image') return { type: 'text', text: textOf(part) };
+    const hint = cacheHintOf(part);
+    if (part.type !== 'input_image') return { type: 'text', text: textOf(part), ...hint };
     if (role !== 'user') throw conflict(`${pointer}/content/${index}`, 'is an image, which only a user can send');
-    return { type: 'image', url: part.image_url ?? '' };
+    return { type: 'image', url: part.image_url ?? '', ...hint };
   });
 }
 

@@ -3124,6 +3124,25 @@ export interface components<Other = string & {}> {
          */
         MessageRole: "system" | "user" | "assistant";
         /**
+         * CacheHint
+         * @description A hint to the provider to keep everything up to here in its own cache, where it costs less the next time.
+         * @example {
+         *       "type": "ephemeral"
+         *     }
+         */
+        CacheHint: {
+            /**
+             * @description Always `ephemeral`.
+             * @example ephemeral
+             */
+            type: "ephemeral" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description How long it is kept after it was used last. Absent if the provider decides.
+             * @example 1h
+             */
+            ttl?: ("5m" | "1h") | components<Other>["schemas"]["OtherValue"];
+        };
+        /**
          * Messages
          * @description The chat messages, in order.
          * @example [
@@ -3487,6 +3506,28 @@ export interface components<Other = string & {}> {
          */
         InvocationId: string;
         /**
+         * CacheHintInput
+         * @description A hint to the provider to keep everything up to here in its own cache: what comes before it costs less the next time, and may cost more the first time. Order: tools, then messages. Anthropic takes four in a call, Amazon Bedrock four (for models of Anthropic and Amazon, in messages), OpenAI any (GPT-5.6 and later, in messages, without `ttl`). Others get the request without the hint; `render` names it in `rewritten`. More than a provider takes are `unsupported-by-provider`.
+         * @example {
+         *       "type": "ephemeral"
+         *     }
+         */
+        CacheHintInput: {
+            /**
+             * @description Always `ephemeral`.
+             * @example ephemeral
+             * @constant
+             */
+            type: "ephemeral";
+            /**
+             * CacheLifetime
+             * @description How long it is kept after it was used last. If left out, the provider decides, usually `5m`.
+             * @example 1h
+             * @enum {string}
+             */
+            ttl?: "5m" | "1h";
+        };
+        /**
          * ContentPartInput
          * @description A part of a message: a text or an image.
          * @example {
@@ -3512,6 +3553,7 @@ export interface components<Other = string & {}> {
              * @example https://images.example.com/{{picture}}.png
              */
             url?: string;
+            cache_control?: components<Other>["schemas"]["CacheHintInput"];
         };
         /**
          * MessagesInput
@@ -6026,6 +6068,21 @@ export interface components<Other = string & {}> {
             variables?: components<Other>["schemas"]["StoredPromptVariables"];
         } | null;
         /**
+         * CacheBreakpointInput
+         * @description OpenAI's spelling of `cache_control` without `ttl`.
+         * @example {
+         *       "mode": "explicit"
+         *     }
+         */
+        CacheBreakpointInput: {
+            /**
+             * @description Always `explicit`.
+             * @example explicit
+             * @constant
+             */
+            mode: "explicit";
+        } | null;
+        /**
          * OnlyNull
          * @description Not supported. `null` counts as left out.
          * @example null
@@ -6130,6 +6187,34 @@ export interface components<Other = string & {}> {
          * @example true
          */
         SafePrompt: boolean | null;
+        /**
+         * PromptCacheKey
+         * @description Requests with the same key are more likely to find each other's beginnings in the provider's cache. OpenAI, Azure OpenAI, Mistral and xAI get it; others do not.
+         * @example helpdesk
+         */
+        PromptCacheKey: string | null;
+        /**
+         * PromptCacheOptionsInput
+         * @description How OpenAI's models from GPT-5.6 on use their cache. Other providers do not get it.
+         * @example {
+         *       "mode": "explicit"
+         *     }
+         */
+        PromptCacheOptionsInput: {
+            /**
+             * PromptCacheMode
+             * @description Whether OpenAI sets a breakpoint itself, besides those of the request.
+             * @example explicit
+             * @enum {string}
+             */
+            mode?: "implicit" | "explicit";
+            /**
+             * @description The shortest time in the cache. Always `30m`.
+             * @example 30m
+             * @constant
+             */
+            ttl?: "30m";
+        } | null;
         /**
          * ResponsePart
          * @description A part of a message.
@@ -8957,6 +9042,7 @@ export interface components<Other = string & {}> {
              * @example https://images.example.com/{{picture}}.png
              */
             url?: string;
+            cache_control?: components<Other>["schemas"]["CacheHint"];
         };
         /**
          * MessageParts
@@ -9028,6 +9114,7 @@ export interface components<Other = string & {}> {
              * @example true
              */
             strict?: boolean;
+            cache_control?: components<Other>["schemas"]["CacheHint"];
         };
         /**
          * UsedTool
@@ -9158,6 +9245,7 @@ export interface components<Other = string & {}> {
              * @example true
              */
             strict?: boolean;
+            cache_control?: components<Other>["schemas"]["CacheHintInput"];
         };
         /**
          * ChosenTool
@@ -9702,6 +9790,7 @@ export interface components<Other = string & {}> {
              * @example https://images.example.com/a.png
              */
             url?: string;
+            cache_control?: components<Other>["schemas"]["CacheHintInput"];
             /**
              * @description Of a call: its id, unique in the conversation.
              * @example call_8fD2
@@ -12368,6 +12457,7 @@ export interface components<Other = string & {}> {
              * @example https://images.example.com/a.png
              */
             url?: string;
+            cache_control?: components<Other>["schemas"]["CacheHint"];
         };
         /**
          * RenderedParts
@@ -14401,7 +14491,8 @@ export interface components<Other = string & {}> {
              */
             refusal?: string;
             image_url?: components<Other>["schemas"]["ChatImage"];
-            prompt_cache_breakpoint?: components<Other>["schemas"]["OnlyNull"];
+            cache_control?: components<Other>["schemas"]["CacheHintInput"];
+            prompt_cache_breakpoint?: components<Other>["schemas"]["CacheBreakpointInput"];
         } & (unknown & unknown & unknown);
         /**
          * ChatParts
@@ -14667,6 +14758,7 @@ export interface components<Other = string & {}> {
              * @constant
              */
             type: "function";
+            cache_control?: components<Other>["schemas"]["CacheHintInput"];
             function: components<Other>["schemas"]["ChatFunction"];
         };
         /**
@@ -14841,11 +14933,7 @@ export interface components<Other = string & {}> {
              * @example false
              */
             store?: boolean | null;
-            /**
-             * @description Ignored.
-             * @example helpdesk
-             */
-            prompt_cache_key?: string | null;
+            prompt_cache_key?: components<Other>["schemas"]["PromptCacheKey"];
             /**
              * @description Ignored.
              * @example in_memory
@@ -14905,7 +14993,7 @@ export interface components<Other = string & {}> {
             audio?: components<Other>["schemas"]["OnlyNull"];
             moderation?: components<Other>["schemas"]["OnlyNull"];
             prediction?: components<Other>["schemas"]["OnlyNull"];
-            prompt_cache_options?: components<Other>["schemas"]["OnlyNull"];
+            prompt_cache_options?: components<Other>["schemas"]["PromptCacheOptionsInput"];
             web_search_options?: components<Other>["schemas"]["OnlyNull"];
         };
         /**
@@ -15416,6 +15504,8 @@ export interface components<Other = string & {}> {
              */
             parsed?: unknown;
             file_id?: components<Other>["schemas"]["OnlyNull"];
+            cache_control?: components<Other>["schemas"]["CacheHintInput"];
+            prompt_cache_breakpoint?: components<Other>["schemas"]["CacheBreakpointInput"];
         } & (unknown & unknown & unknown);
         /**
          * ResponseMessageParts
@@ -15454,6 +15544,8 @@ export interface components<Other = string & {}> {
              * @example Customer 4711
              */
             text: string;
+            cache_control?: components<Other>["schemas"]["CacheHintInput"];
+            prompt_cache_breakpoint?: components<Other>["schemas"]["CacheBreakpointInput"];
         };
         /**
          * ToolOutputParts
@@ -15673,6 +15765,7 @@ export interface components<Other = string & {}> {
              * @example true
              */
             strict?: boolean | null;
+            cache_control?: components<Other>["schemas"]["CacheHintInput"];
             /**
              * @description Not supported.
              * @example false
@@ -15874,11 +15967,7 @@ export interface components<Other = string & {}> {
              * @example user-4711
              */
             safety_identifier?: string | null;
-            /**
-             * @description Ignored.
-             * @example tickets
-             */
-            prompt_cache_key?: string | null;
+            prompt_cache_key?: components<Other>["schemas"]["PromptCacheKey"];
             /**
              * @description Ignored.
              * @example in_memory
@@ -15912,7 +16001,7 @@ export interface components<Other = string & {}> {
             max_tool_calls?: components<Other>["schemas"]["OnlyNull"];
             context_management?: components<Other>["schemas"]["OnlyNull"];
             moderation?: components<Other>["schemas"]["OnlyNull"];
-            prompt_cache_options?: components<Other>["schemas"]["OnlyNull"];
+            prompt_cache_options?: components<Other>["schemas"]["PromptCacheOptionsInput"];
             access_programs?: components<Other>["schemas"]["OnlyNull"];
             image?: components<Other>["schemas"]["OnlyNull"];
             /**

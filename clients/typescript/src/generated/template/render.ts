@@ -25,6 +25,8 @@ export interface ContentPart {
   readonly type: string;
   readonly text?: string;
   readonly url?: string;
+  /** A hint to keep everything up to here in the provider's own cache. */
+  readonly cache_control?: { readonly type: string; readonly ttl?: string };
 }
 
 /** The content of a message: a text, or parts in their order. */
