@@ -487,7 +487,7 @@ describe('prompts', () => {
     await page.getByText('production → v1').waitFor();
 
     await page.getByRole('button', { name: 'Account: administrator' }).press('Enter');
-    await page.getByRole('menuitemradio', { name: 'Deutsch' }).press('Enter');
+    await page.getByRole('menuitem', { name: 'Deutsch' }).press('Enter');
     const failed = page.getByRole('alert');
     await failed.getByText('Anfragelimit des Anbieters erreicht').waitFor();
     await failed.getByText('Der Anbieter begrenzt').waitFor();
@@ -667,6 +667,46 @@ describe('prompts', () => {
     await page.getByLabel('Text of message 1').getByText('Look.').waitFor();
     await goTo(page, 'History');
     await page.locator('.cm-merge-b .cm-changedLine', { hasText: '[Image: data:image/png;base64' }).waitFor();
+  });
+
+  it('keep hints for the cache of the provider while they are edited, and set them', async () => {
+    const hour = { type: 'ephemeral', ttl: '1h' };
+    const parameters = { type: 'object', properties: {} };
+    const { id } = await createPrompt({
+      name: 'Kept',
+      messages: [
+        { role: 'system', content: [{ type: 'text', text: 'The terms.', cache_control: hour }] },
+        { role: 'user', content: 'Hi {{name}}' },
+      ],
+      tools: [{ name: 'find', parameters, cache_control: { type: 'ephemeral' } }],
+    });
+    const page = await open(`/prompts/${id}`);
+    const menu = page.getByRole('button', { name: "Provider's cache: Message 1. Keep for 1 hour" });
+
+    await menu.waitFor();
+    await page.getByRole('button', { name: "Provider's cache: Message 2. No hint" }).click();
+    await page.getByRole('menuitem', { name: 'Keep, as long as usual' }).waitFor();
+    await page.getByText('costs less the next time').waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'prompt-cache-hints');
+    await page.getByRole('menuitem', { name: 'Keep, as long as usual' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved as version 2.').waitFor();
+    const messagesNow = async (): Promise<unknown> => (await service.call('GET', `/api/v1/prompts/${id}`)).body;
+    expect(await messagesNow()).toMatchObject({
+      messages: [
+        { role: 'system', content: [{ type: 'text', text: 'The terms.', cache_control: hour }] },
+        { role: 'user', content: [{ type: 'text', text: 'Hi {{name}}', cache_control: { type: 'ephemeral' } }] },
+      ],
+      tools: [{ name: 'find', parameters, cache_control: { type: 'ephemeral' } }],
+    });
+    await menu.click();
+    await page.getByRole('menuitem', { name: 'No hint' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved as version 3.').waitFor();
+    expect(await messagesNow()).toMatchObject({ messages: [{ role: 'system', content: 'The terms.' }, {}] });
+    await goTo(page, 'History');
+    await page.locator('.cm-merge-a .cm-changedLine', { hasText: '[cache_control: 1h]' }).waitFor();
   });
 
   it('show hostile content as text', async () => {

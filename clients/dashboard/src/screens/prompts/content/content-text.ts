@@ -1,5 +1,6 @@
 import type { GenerationWords } from '../generation/section.ts';
 import { generationText } from '../generation/sections.ts';
+import { hintLines } from './cache-hint.ts';
 import { shortUrl } from './image-url.ts';
 import type { ContentDraft, DraftPart } from './prompt-draft.ts';
 
@@ -48,8 +49,9 @@ export function messagesText(messages: ContentDraft['messages'], words: Pick<Con
 }
 
 function partText({ key: _, ...part }: DraftPart, { image }: Pick<ContentWords, 'image'>): string {
-  if (part.type === 'text') return part.text ?? '';
-  return part.type === 'image' ? `[${image}: ${shortUrl(part.url ?? '')}]` : JSON.stringify(part);
+  if (part.type !== 'text' && part.type !== 'image') return JSON.stringify(part);
+  const said = part.type === 'text' ? (part.text ?? '') : `[${image}: ${shortUrl(part.url ?? '')}]`;
+  return [said, ...hintLines(part.cache_control)].join('\n');
 }
 
 /** The definitions of the variables; empty if there are none. */

@@ -3,8 +3,10 @@ import { IconArrowDown, IconArrowUp, IconGripVertical, IconPhotoPlus, IconTrash 
 import { useState, type ReactNode } from 'react';
 import { useTexts } from '../../../shared/texts.tsx';
 import type { KnownVariable } from '../code/template-marks.ts';
+import type { CacheHint } from '../content/cache-hint.ts';
 import { readImage } from '../content/image-url.ts';
 import { newPart, roles, type DraftMessage } from '../content/prompt-draft.ts';
+import { CacheHintMenu } from './cache-hint-menu.tsx';
 import classes from './message-card.module.css';
 import { MessageContent } from './message-content.tsx';
 
@@ -45,6 +47,12 @@ export function MessageCard({
     // An image in place of a message that says nothing yet.
     const before = parts.filter(({ type, text }, index) => index > 0 || type !== 'text' || text !== '');
     onChange(key, { content: [...before, newPart({ type: 'image', url })] });
+  };
+  const setHint = (hint: CacheHint | undefined): void => {
+    const { cache_control: _before, ...last } = parts.at(-1) ?? newPart({ type: 'text', text: '' });
+    const now = { ...last, ...(hint && { cache_control: hint }) };
+    const isText = hint === undefined && parts.length === 1 && now.type === 'text';
+    onChange(key, { content: isText ? (now.text ?? '') : [...parts.slice(0, -1), now] });
   };
   const takeFile = async (file: File, replaced?: string): Promise<void> => {
     const read = await readImage(file);
@@ -118,6 +126,12 @@ export function MessageCard({
         />
         {!isReadOnly && (
           <Group gap={2} ms="auto" wrap="nowrap">
+            <CacheHintMenu
+              place={texts.label(position)}
+              value={parts.at(-1)?.cache_control}
+              isReadOnly={isReadOnly}
+              onChange={setHint}
+            />
             {button(texts.addImage(position), <IconPhotoPlus size={16} />, false, () => {
               addImage('');
             })}

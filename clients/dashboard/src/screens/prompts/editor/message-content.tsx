@@ -71,7 +71,8 @@ export function MessageContent(props: MessageContentProps): ReactNode {
     const left = content.filter((part) => part.key !== key);
     const [only] = left;
     // A message with one text is that text.
-    onChange(left.length === 1 && only?.type === 'text' ? (only.text ?? '') : left);
+    const isText = left.length === 1 && only?.type === 'text' && only.cache_control === undefined;
+    onChange(isText ? (only.text ?? '') : left);
   };
   return (
     <Stack gap={0}>

@@ -15,7 +15,9 @@ import { useState, type ReactNode } from 'react';
 import { toolsInput } from '../../../generated/limits.ts';
 import { fits } from '../../../shared/limits.ts';
 import { useTexts } from '../../../shared/texts.tsx';
+import { hintLines, type CacheHint } from '../content/cache-hint.ts';
 import { objectMistake, objectOf } from '../content/exact-json.ts';
+import { CacheHintMenu } from '../editor/cache-hint-menu.tsx';
 import { useServiceMistake } from '../editor/service-mistakes.ts';
 import classes from './generation.module.css';
 import { Entries } from './entries.tsx';
@@ -76,6 +78,7 @@ interface Tool {
   readonly strict: boolean | undefined;
   /** JSON text of the schema of its arguments. */
   readonly parameters: string;
+  readonly cacheHint: CacheHint | undefined;
 }
 
 interface Tools {
@@ -92,18 +95,19 @@ export const tools = section<Tools, typeof en>({
   texts,
   cleared: { tools: null, tool_choice: null },
   read: ({ tools: stored = [], tool_choice: choice = 'auto' }) => ({
-    list: stored.map(({ name, description = '', strict, parameters }) =>
-      newTool({ name, description, strict, parameters: pretty(parameters) }),
+    list: stored.map(({ name, description = '', strict, parameters, cache_control: cacheHint }) =>
+      newTool({ name, description, strict, parameters: pretty(parameters), cacheHint }),
     ),
     choice: typeof choice === 'object' ? choiceOf(choice.name) : choice === 'auto' ? '' : choice,
   }),
   write: ({ list, choice }) => ({
     ...(list.length > 0 && {
-      tools: list.map(({ name, description, strict, parameters }) => ({
+      tools: list.map(({ name, description, strict, parameters, cacheHint }) => ({
         name,
         ...(description !== '' && { description }),
         ...(strict !== undefined && { strict }),
         parameters: objectOf(parameters) ?? {},
+        ...(cacheHint && { cache_control: cacheHint }),
       })),
     }),
     ...(choice !== '' && { tool_choice: isNamed(choice) ? { name: choice.slice(named.length) } : choice }),
@@ -124,10 +128,15 @@ export const tools = section<Tools, typeof en>({
   ],
   describe: ({ list, choice }, own, words) => [
     ...list.map(
-      ({ name, description, strict, parameters }) =>
+      ({ name, description, strict, parameters, cacheHint }) =>
         [
           own.heading(name),
-          [line(own.purpose, description || undefined), line(own.strict, yesOrNo(strict, words)), parameters],
+          [
+            line(own.purpose, description || undefined),
+            line(own.strict, yesOrNo(strict, words)),
+            parameters,
+            ...hintLines(cacheHint),
+          ],
         ] as const,
     ),
     [own.choice, choice === '' ? [] : [choiceText(choice, own)]],
@@ -155,6 +164,7 @@ function newTool(tool: Partial<Omit<Tool, 'key'>> = {}): Tool {
     description: '',
     strict: undefined,
     parameters: pretty(noArguments),
+    cacheHint: undefined,
     ...tool,
     key: crypto.randomUUID(),
   };
@@ -285,6 +295,14 @@ function ToolCard(props: ToolCardProps): ReactNode {
         </UnstyledButton>
         {!isReadOnly && (
           <ListButtons items={tools} index={index} texts={own} onChange={onChange}>
+            <CacheHintMenu
+              place={label}
+              value={tool.cacheHint}
+              isReadOnly={isReadOnly}
+              onChange={(cacheHint) => {
+                set({ cacheHint });
+              }}
+            />
             <Tooltip label={own.duplicate(index + 1)}>
               <ActionIcon aria-label={own.duplicate(index + 1)} onClick={onDuplicate}>
                 <IconCopy size={16} />
