@@ -323,8 +323,9 @@ try {
   }
   const [base, now, twin] = services;
   if (base === undefined || now === undefined || twin === undefined) throw new Error('three services must run');
+  // Of the twin, because `now` runs beside both and so gets twice the load.
   const memory = async (): Promise<string> => {
-    const [of, ours] = [await residentMemory(base.process.pid), await residentMemory(now.process.pid)];
+    const [of, ours] = [await residentMemory(base.process.pid), await residentMemory(twin.process.pid)];
     return `${Math.round(of)} MiB at ${commit}, ${Math.round(ours)} MiB now, ratio ${(ours / of).toFixed(2)}`;
   };
   console.log(`Base ${commit}, database ${database.engine}, median of ${rounds} rounds of ${seconds} s; quartiles`);
