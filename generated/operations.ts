@@ -20,6 +20,8 @@ export interface OperationRow {
   readonly body: 'none' | 'optional' | 'required';
   /** The most bytes of a body; 0 if the operation takes none. */
   readonly bodyLimit: number;
+  /** The most members and elements of a body, if they are not as many as of others. */
+  readonly valueLimit?: number;
   /** The member of the body whose elements an export writes as JSON Lines. */
   readonly linesAs?: string;
   /** The body is JSON Lines, of at most so many bytes each. */
@@ -4732,6 +4734,73 @@ export const operationTable = {
       "no-provider-selected",
       "rendered-prompt-too-large",
       "idempotency-key-reused",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "provider-rate-limited",
+      "internal-error",
+      "provider-timeout",
+      "provider-refused-credentials",
+      "provider-bad-answer",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
+  "createEmbedding": {
+    "method": "POST",
+    "path": "/v1/embeddings",
+    "scope": "providers:invoke",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "X-Tags",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "bodyLimit": 8388608,
+    "valueLimit": 400000,
+    "responses": {
+      "200": "application/json",
+      "400": "application/json",
+      "401": "application/json",
+      "402": "application/json",
+      "403": "application/json",
+      "404": "application/json",
+      "406": "application/json",
+      "408": "application/json",
+      "413": "application/json",
+      "415": "application/json",
+      "422": "application/json",
+      "429": "application/json",
+      "500": "application/json",
+      "502": "application/json",
+      "503": "application/json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "conflicting-members",
+      "provider-failed",
+      "unauthenticated",
+      "budget-exceeded",
+      "cost-unknown",
+      "insufficient-scope",
+      "read-only",
+      "beyond-limits",
+      "model-not-found",
+      "not-acceptable",
+      "request-timeout",
+      "content-too-large",
+      "unsupported-media-type",
+      "provider-not-configured",
+      "unsupported-by-provider",
       "rate-limited",
       "too-much-in-progress",
       "too-much-kept",

@@ -66,7 +66,14 @@ const changes = ({ 'x-changes': stated }, method) => stated ?? method !== 'get';
 
 /** Operations that are one invocation, and the answers that come before there is one. */
 const invokes = ({ operationId }) =>
-  ['invokePrompt', 'createChatCompletion', 'createResponse', 'createMessage', 'testProvider'].includes(operationId);
+  [
+    'invokePrompt',
+    'createChatCompletion',
+    'createResponse',
+    'createMessage',
+    'createEmbedding',
+    'testProvider',
+  ].includes(operationId);
 const beforeInvocation = ['304', '401', '406', '408', '413', '415', 'default'];
 
 /** Resources whose id is in paths; the parameter is `Path…Id`. */

@@ -311,6 +311,7 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const { planner, generator, prepare } = generation;
   const { timeoutMs } = config.invoke;
+  const turns = createTurns();
   const testRunFeature = createTestRunFeature({
     ...basis,
     prompts,
@@ -354,7 +355,7 @@ export function createApp(dependencies: AppDependencies): App {
   const audit = createAuditFeature(database, indexes, isReadOnly, () => dependencies.data.progress() !== undefined);
   const { records, flush } = invocationFeature;
   const spending = createSpendingFeature({ ...basis, records, prompts, flush, timeoutMs });
-  const compatible = createCompatibleFeature({ prompts, planner, prepare, providers, timeoutMs, clock });
+  const compatible = createCompatibleFeature({ prompts, planner, prepare, providers, timeoutMs, clock, turns });
 
   const locationFeature = createLocationFeature(basis);
   const { locations } = locationFeature;
@@ -521,7 +522,7 @@ export function createApp(dependencies: AppDependencies): App {
         on: / \/api\/v1\/(prompts|test-runs|datasets|evaluations|invocations|providers|prices|budgets|costs|event-types)/,
         isKept: true,
       },
-      { on: / \/v1\/(chat|responses|models|messages)/, isKept: true },
+      { on: / \/v1\/(chat|responses|embeddings|models|messages)/, isKept: true },
       { on: / \/api\/v1\/(whoami|session|api-keys|roles)/, isKept: true },
     ],
   };
@@ -562,7 +563,7 @@ export function createApp(dependencies: AppDependencies): App {
       rateLimiter: createRateLimiter(config.http.rateLimit),
       idempotency,
       memory,
-      turns: createTurns(),
+      turns,
       lists: createListQueue({ places: database.pages.listsAtOnce }),
       streams,
       underWay,

@@ -14,6 +14,7 @@ import { pageAddress } from './http/pages/page-files.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { createLookUp } from './base/outbound/look-up.ts';
 import { createStreamWatch } from './models/call/stream-watch.ts';
+import { isListed } from './models/provider.ts';
 import { createProviderRegistry } from './models/registry.ts';
 import { createProviderHttp } from './models/transport/http.ts';
 import { abortable } from './base/runtime/abortable.ts';
@@ -104,7 +105,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
       },
       onAttempt: metrics.countProviderAttempt,
       onImplausible: ({ model, ...said }) => {
-        metrics.countImplausible(said.provider, providers.get(said.provider)?.models.includes(model) ? model : 'other');
+        const provider = providers.get(said.provider);
+        metrics.countImplausible(said.provider, provider && isListed(provider, model) ? model : 'other');
         // Callers choose the names of models.
         log.warn({ ...said, model: scrub(model) }, 'a provider gave numbers of tokens that are not plausible');
       },

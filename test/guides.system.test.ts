@@ -52,6 +52,7 @@ describe.each([
     '921-budgets.md',
     '93-audit-log.md',
     '94-openai-hosted-prompts.md',
+    '941-create-embeddings.md',
     '951-data-sets.md',
     '952-evaluate-a-version.md',
     '953-gates.md',

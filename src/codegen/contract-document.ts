@@ -44,6 +44,7 @@ export interface Operation {
   'x-repeatable'?: boolean;
   /** The most bytes of a body, if it is not the limit of all operations. */
   'x-body-limit'?: number;
+  'x-value-limit'?: number;
   /** The member of the body whose elements an export writes as JSON Lines. The refusal of such lines names it. */
   'x-json-lines'?: string;
   /** The most bytes of a line, if the body is JSON Lines. */

@@ -10,6 +10,7 @@ interface Row {
   parameters: { name: string; in: string; type: string; required: boolean; names?: string[] }[];
   body: 'none' | 'optional' | 'required';
   bodyLimit: number;
+  valueLimit?: number;
   linesAs?: string;
   lineLimit?: number;
   /** Declared statuses and the media type of each, `null` without a body. */
@@ -62,6 +63,7 @@ export function renderOperationTable(document: OpenApiDocument, problems: Record
             ? 'required'
             : 'optional',
       bodyLimit: bodyLimitOf(operation),
+      ...(operation['x-value-limit'] !== undefined && { valueLimit: operation['x-value-limit'] }),
       ...(operation['x-json-lines'] !== undefined && { linesAs: operation['x-json-lines'] }),
       ...(operation['x-line-limit'] !== undefined && { lineLimit: operation['x-line-limit'] }),
       responses,
@@ -88,6 +90,8 @@ export interface OperationRow {
   readonly body: 'none' | 'optional' | 'required';
   /** The most bytes of a body; 0 if the operation takes none. */
   readonly bodyLimit: number;
+  /** The most members and elements of a body, if they are not as many as of others. */
+  readonly valueLimit?: number;
   /** The member of the body whose elements an export writes as JSON Lines. */
   readonly linesAs?: string;
   /** The body is JSON Lines, of at most so many bytes each. */

@@ -90,7 +90,7 @@ function idOf(named: string): string {
 
 function modelOf(model: ModelInfo): PriceTable['providers'][string]['models'][number] {
   const { id, match, prices, context_window: window = Infinity } = model;
-  const rates = (Array.isArray(prices) ? prices : [{ prices }]).map((one) => ratesOf(one));
+  const rates = (Array.isArray(prices) ? prices : [{ prices }]).map((one) => ratesOf(one, id.includes('embed')));
   // Models that write no text, those with other fees, and those whose price the package does not know.
   const isKnown = rates.every((list) => list !== undefined);
   const [, mostOutput = window] = outputLimits.find(([pattern]) => pattern.test(id)) ?? [];
@@ -104,12 +104,25 @@ function modelOf(model: ModelInfo): PriceTable['providers'][string]['models'][nu
 type Conditional = Extract<ModelInfo['prices'], readonly unknown[]>[number];
 type Price = Exclude<ModelPrice[string], undefined>;
 
-/** A rate for each number of input tokens from which prices change, the smallest first. */
-function ratesOf({ prices, constraint }: Conditional): TableRate[] | undefined {
-  const { input_mtok: input, output_mtok: output, cache_read_mtok: cached, requests_kcount: calls } = prices;
+/**
+ * A rate for each number of input tokens from which prices change, the smallest first.
+ * @param isEmbedding whether the model makes vectors, which cost nothing by themselves; it gets texts only
+ */
+function ratesOf({ prices, constraint }: Conditional, isEmbedding: boolean): TableRate[] | undefined {
+  const {
+    input_mtok: input,
+    output_mtok: output = isEmbedding ? 0 : undefined,
+    cache_read_mtok: cached,
+    requests_kcount: calls,
+  } = prices;
   const { cache_write_mtok, cache_write_5m_mtok: written = cache_write_mtok, cache_write_1h_mtok: hour } = prices;
   if (input === undefined || output === undefined) return undefined;
-  if (Object.keys(prices).some((name) => !used.has(name) && !neverDue.has(name))) return undefined;
+  if (
+    Object.keys(prices).some(
+      (name) => !used.has(name) && !neverDue.has(name) && !(isEmbedding && name === 'input_image_mtok'),
+    )
+  )
+    return undefined;
   const condition = constraint && conditionOf(constraint);
   const tiers = Object.values(prices).flatMap((price) => (typeof price === 'object' ? price.tiers : []));
   const thresholds = [...new Set(tiers.map(({ start }) => start))].sort((one, other) => one - other);

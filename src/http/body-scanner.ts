@@ -1,4 +1,4 @@
-/** The most members of objects and elements of arrays in a body, in all. */
+/** The most members of objects and elements of arrays in a body, in all, unless its operation takes more. */
 export const maxValues = 50_000;
 /** The most arrays and objects around one another in a body: the outermost, and 64 levels in it. */
 export const maxNesting = 65;
@@ -26,6 +26,7 @@ const nearBytes = 32;
 export class BodyScanner {
   /** The long strings in their order, without names of members. Whole after the last byte. */
   readonly longStrings: LongString[] = [];
+  readonly #mostValues: number;
   /** The members and elements so far. */
   values = 0;
   /** Position of the next byte in the body. */
@@ -40,12 +41,16 @@ export class BodyScanner {
   /** The last significant byte ended a long string, which may be the name of a member. */
   #hasEndedLong = false;
 
+  constructor(mostValues = maxValues) {
+    this.#mostValues = mostValues;
+  }
+
   /** @returns what is too much, as a sentence for the caller; undefined if nothing is */
   scan(chunk: Buffer): string | undefined {
     let at = 0;
     while (at < chunk.length) {
       at = this.#string === undefined ? this.#scanOutside(chunk, at) : this.#scanString(chunk, at, this.#string);
-      if (this.values > maxValues) return `The body has more than ${maxValues} members and elements.`;
+      if (this.values > this.#mostValues) return `The body has more than ${this.#mostValues} members and elements.`;
       if (this.#nesting > maxNesting) return `The body is nested deeper than ${maxNesting - 1} levels.`;
     }
     this.#position += chunk.length;
@@ -93,7 +98,7 @@ export class BodyScanner {
         this.#string = this.#position + at + 1;
         return at + 1;
       }
-      if (this.values > maxValues || this.#nesting > maxNesting) return at + 1;
+      if (this.values > this.#mostValues || this.#nesting > maxNesting) return at + 1;
     }
     return chunk.length;
   }

@@ -72,7 +72,7 @@ export interface ReadBody {
 export async function readJsonBody(
   request: IncomingMessage,
   response: ServerResponse,
-  { bodyLimit: limit, linesAs }: Pick<OperationRow, 'bodyLimit' | 'linesAs'>,
+  { bodyLimit: limit, valueLimit, linesAs }: Pick<OperationRow, 'bodyLimit' | 'valueLimit' | 'linesAs'>,
   memory: BodyMemory,
 ): Promise<ReadBody> {
   if (!hasBody(request)) return { value: undefined };
@@ -86,7 +86,7 @@ export async function readJsonBody(
     requireJson(request.headers['content-type'], request.headers['content-encoding']);
     return (announced ?? limit) <= smallBytes
       ? { value: await readSmallBody(request, response, limit) }
-      : await readLargeBody(request, response, { limit, announced }, memory);
+      : await readLargeBody(request, response, { limit, announced, valueLimit }, memory);
   } catch (error) {
     if (linesAs === undefined || !(error instanceof ProblemError) || !isOfForm.has(error.type)) throw error;
     const { type, message, headers, errors = [] } = error;
@@ -151,7 +151,7 @@ async function readSmallBody(request: IncomingMessage, response: ServerResponse,
 async function readLargeBody(
   request: IncomingMessage,
   response: ServerResponse,
-  { limit, announced }: { limit: number; announced: number | undefined },
+  { limit, announced, valueLimit }: { limit: number; announced: number | undefined; valueLimit: number | undefined },
   { family, budget, own, turns }: BodyMemory,
 ): Promise<ReadBody> {
   const signal = hangUpSignal(response);
@@ -166,7 +166,7 @@ async function readLargeBody(
   try {
     if ((announced ?? 0) > waitFreeBytes) await awaitMemory();
     else await memory.cover(waitFreeBytes * bodyCopies, signal);
-    const scanner = new BodyScanner();
+    const scanner = new BodyScanner(valueLimit);
     const content = new BodyContent(announced ?? blockBytes);
     const isLate = (): boolean => {
       if (release === undefined) return false;

@@ -186,8 +186,10 @@ function countAnswer(
   } = progress;
   if (stream !== undefined) {
     if (!('content' in stream)) return;
+    const size = stream.memory ?? bytesInFlight;
+    if (size <= (memory?.held ?? 0)) return;
     try {
-      progress.release = budget.reserveLarge(family, stream.memory ?? bytesInFlight);
+      progress.release = budget.reserveLarge(family, size);
     } catch (error) {
       stream.content.destroy();
       throw error;

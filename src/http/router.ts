@@ -69,7 +69,7 @@ export function createRouter(
 
 /** What there is instead. */
 const pathsOf: Readonly<Record<ApiOfOthers, string>> = {
-  openai: "Of OpenAI's API it has /v1/chat/completions, /v1/responses and /v1/models.",
+  openai: "Of OpenAI's API it has /v1/chat/completions, /v1/responses, /v1/embeddings and /v1/models.",
   anthropic: "Of Anthropic's API it has /v1/messages and /v1/models.",
 };
 

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { echoVectors } from './echo-vectors.ts';
 import { toAttempt, toProblem, type Failure } from './call/failures.ts';
 import { checkAnswer, failedEnd, type AttemptDependencies } from './call/retries.ts';
 import {
@@ -26,6 +27,7 @@ export const echoEntry = {
   name: 'Echo',
   defaultModel: 'echo-1',
   models: ['echo-1', 'echo-upper', 'echo-reverse'],
+  embeddings: { models: ['echo-embed'] },
 };
 
 /**
@@ -40,6 +42,7 @@ export const echoEntry = {
  * - `stop` and `max_output_tokens` (words) cut the text. Other parameters change nothing.
  * - Usage counts the words (runs of characters other than white space) of all messages and of the answer. An image
  *   counts one; the arguments of a call are counted as text.
+ * - Vectors are those of `echo-embed`: see `echoVectors`.
  *
  * @throws ProblemError `provider-failed` for any other model, as a real provider does for an unknown model
  */
@@ -52,9 +55,8 @@ export async function* echo(
   const { signal, onFailedAttempt, attemptLog, onEnd } = call;
   signal.throwIfAborted();
   const { model } = request;
-  const transform = transforms.get(model);
   // What it uses is known before.
-  const result = transform && answer(request, transform);
+  const result = resultOf(request);
   const ceiling = ceilingOf(result);
   const attempt =
     attemptLog?.beginFree('echo', request, ceiling) ?? (await attemptLog?.begin('echo', request, ceiling, signal));
@@ -73,8 +75,7 @@ export async function* echo(
 
 /** What `echo` counts for a request. */
 export function echoCeiling(request: GenerateRequest): TokenCeiling {
-  const transform = transforms.get(request.model);
-  return ceilingOf(transform && answer(request, transform));
+  return ceilingOf(resultOf(request));
 }
 
 /** Of a model that does not answer. */
@@ -82,6 +83,14 @@ function failureOf(model: string): Failure {
   const failed = { type: 'provider-failed', retryable: false, mayBeBilled: false } as const;
   if (model !== 'echo-fail') return { ...failed, detail: 'The provider has no such model.' };
   return { ...failed, detail: 'The provider answered with an error (status 503).', status: 503, retryable: true };
+}
+
+/** Undefined for a model that does not answer. */
+function resultOf(request: GenerateRequest): GenerateResult | undefined {
+  const { model, embedding } = request;
+  if (embedding !== undefined) return model === 'echo-embed' ? echoVectors(embedding) : undefined;
+  const transform = transforms.get(model);
+  return transform && answer(request, transform);
 }
 
 function ceilingOf(result: GenerateResult | undefined): TokenCeiling {

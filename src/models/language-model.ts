@@ -6,6 +6,7 @@ import type { Principal } from '../base/limits/principal.ts';
 import type { components } from '../../generated/types.ts';
 import type { CallCost } from '../base/runtime/money.ts';
 import type { ProblemError } from '../base/errors/problem-error.ts';
+import type { EmbeddingRequest, Vector } from './vectors.ts';
 import type { AnswerObject } from '../base/json-schema/answer-checker.ts';
 
 type Schemas = components['schemas'];
@@ -125,7 +126,7 @@ export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string 
 export interface GenerateRequest {
   /** Matches `providerNamePattern`; it does not have to be in the provider's list. */
   readonly model: string;
-  /** At least one message; system messages can be anywhere. */
+  /** At least one message; system messages can be anywhere. For vectors, the texts are parts of one; none for tokens. */
   readonly messages: readonly Message[];
   readonly parameters?: Parameters;
   readonly responseFormat?: ResponseFormat;
@@ -133,6 +134,8 @@ export interface GenerateRequest {
   readonly toolChoice?: ToolChoice;
   /** Options of the provider that is called, as far as `provider-options.ts` allows them. */
   readonly providerOptions?: JsonObject;
+  /** Vectors are wanted in place of an answer. */
+  readonly embedding?: EmbeddingRequest;
 }
 
 /** Options of one call. They do not affect the answer. */
@@ -260,6 +263,8 @@ export interface GenerateResult {
   readonly object?: AnswerObject;
   /** The answer could not be checked in time. It has an object if it is JSON that may not match its schema. */
   readonly isUnverified?: true;
+  /** Those that the request wants, in the order of its inputs. */
+  readonly vectors?: readonly Vector[];
 }
 
 /** A piece of an answer that is streamed. Exactly one `finish` ends it; a failure is thrown. */

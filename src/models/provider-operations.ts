@@ -21,7 +21,8 @@ export function providerOperations(
   return {
     async listProviders({ context }) {
       const { reach } = context.principal;
-      const providers = withinReach(registry.list(), reach);
+      // A key may use only embeddings of a provider.
+      const providers = withinReach(registry.list(), reach).filter(({ models }) => models.length > 0);
       // What others' calls said is not for a key with limits.
       const ids = reachesAll(reach) ? providers.filter(({ configured }) => configured).map(({ id }) => id) : [];
       const health = await calls.ofProviders(ids).catch(withoutDatabase);

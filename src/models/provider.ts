@@ -8,6 +8,8 @@ export interface ProviderInfo {
   readonly models: readonly string[];
   /** One of `models`. */
   readonly defaultModel: string;
+  /** Models of embeddings. `models` can have others. */
+  readonly embeddingModels: readonly string[];
   /** Whether everything that a call needs is configured. */
   readonly configured: boolean;
   /** The environment variables that configure it. */
@@ -37,6 +39,8 @@ export interface Provider extends ProviderInfo {
    * @returns Empty for a request that has only text messages.
    */
   unsupported(request: GenerateRequest): Promise<readonly Unsupported[]>;
+  /** The most inputs of a call for vectors. Nothing is sent. */
+  mostInputs(model: string): Promise<number>;
   /** What the provider gets in another form than the request has it. Nothing is sent. */
   rewritten(request: GenerateRequest): Promise<readonly Unsupported[]>;
   /**
@@ -47,6 +51,11 @@ export interface Provider extends ProviderInfo {
   outputLimit(request: GenerateRequest): Promise<number | undefined>;
   /** The most tokens that a call with this request can be charged for. Nothing is sent. */
   ceiling(request: GenerateRequest): Promise<TokenCeiling>;
+}
+
+/** Whether a model is in the lists of its provider. Callers can name any other. */
+export function isListed({ models, embeddingModels }: ProviderInfo, model: string): boolean {
+  return models.includes(model) || embeddingModels.includes(model);
 }
 
 /** A member of a request that the provider ignores or refuses. */

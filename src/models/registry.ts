@@ -1,13 +1,21 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { LRUCache } from 'lru-cache';
 import { ProblemError } from '../base/errors/problem-error.ts';
+import { createTurns, type Turns } from '../base/runtime/turns.ts';
 import { createFairQueue, type FairQueue } from '../base/limits/fair-queue.ts';
+import { mostInputs, unsupportedEmbedding, type EmbeddingProvider } from './call/embedding.ts';
 import { answer, mostStreams, type AnswerDependencies, type RemoteProvider } from './call/answer.ts';
 import type { ImplausibleUsage, RetryNotice } from './call/retries.ts';
 import { echo, echoCeiling, echoEntry } from './echo.ts';
 import type { CalledProvider } from './call/classify.ts';
 import type { Fetch } from './transport/http.ts';
-import type { Provider, ProviderInfo, ProviderRegistry, ProviderSetting, QueueLoad } from './provider.ts';
+import {
+  isListed,
+  type Provider,
+  type ProviderInfo,
+  type ProviderRegistry,
+  type ProviderSetting,
+  type QueueLoad,
+} from './provider.ts';
 import {
   compatibleProvidersVariable,
   findSettingsMistakes,
@@ -26,9 +34,24 @@ import { createUnsupportedFinder } from './twin/unsupported.ts';
 import type { Random } from '../base/runtime/random.ts';
 import { withArgumentObjects, withArgumentTexts } from './transport/tool-arguments.ts';
 import type { StreamWatch } from './call/stream-watch.ts';
-import { compatibleDialect, loadCompatible, type CompatibleProviderSettings } from './vendors/compatible.ts';
+import { withVectors } from './transport/vectors.ts';
+import {
+  compatibleDialect,
+  compatibleEmbeddings,
+  createCompatible,
+  loadCompatible,
+  type CompatibleProviderSettings,
+} from './vendors/compatible.ts';
 import { vendors } from './vendors/index.ts';
-import type { Dialect, LanguageModels, SdkProvider, Vendor, VendorSettings } from './vendors/vendor.ts';
+import type {
+  Dialect,
+  EmbeddingModels,
+  LanguageModels,
+  SdkProvider,
+  Vendor,
+  VendorEmbeddings,
+  VendorSettings,
+} from './vendors/vendor.ts';
 
 export interface ProviderRegistryOptions {
   readonly settings: ProviderSettings;
@@ -72,16 +95,17 @@ export function createProviderRegistry(options: ProviderRegistryOptions): Provid
         beginCall({
           ...call,
           address: addresses.get(call.provider) ?? '',
-          isListed: providers.get(call.provider)?.models.includes(call.model) ?? false,
+          isListed: infos.some((info) => info.id === call.provider && isListed(info, call.model)),
         }),
     }),
     watch,
     streamQueue,
   };
+  const turns = createTurns();
   const entries: Entry[] = [
-    ...vendors.map((vendor) => vendorEntry(vendor, settings.builtIn[vendor.id] ?? {}, options, secrets)),
+    ...vendors.map((vendor) => vendorEntry(vendor, settings.builtIn[vendor.id] ?? {}, { ...options, turns }, secrets)),
     { info: { ...listed(echoEntry, settings), configured: true, settings: [] }, address: '', remote: undefined },
-    ...settings.compatible.map((provider) => compatibleEntry(provider, options, secrets)),
+    ...settings.compatible.map((provider) => compatibleEntry(provider, { ...options, turns }, secrets)),
   ];
   const infos = entries.map(({ info }) => info);
   const providers = new Map(entries.map((entry) => [entry.info.id, toProvider(entry, dependencies)]));
@@ -99,6 +123,12 @@ export function createProviderRegistry(options: ProviderRegistryOptions): Provid
       await Promise.allSettled(configured.map(({ whole }) => whole.models()));
     },
   };
+}
+
+/** The options, and what all providers share. */
+interface EntryOptions extends ProviderRegistryOptions {
+  /** For the work on answers with vectors. */
+  readonly turns: Turns;
 }
 
 interface Entry {
@@ -122,44 +152,51 @@ function toProvider({ info, remote }: Entry, dependencies: AnswerDependencies): 
       ...info,
       answer: (request, call, form) => echo(request, call, form, dependencies),
       unsupported: async () => [],
+      mostInputs: async () => Infinity,
       rewritten: async () => [],
-      outputLimit: async ({ parameters }) => parameters?.max_output_tokens,
+      outputLimit: async ({ parameters, embedding }) => (embedding === undefined ? parameters?.max_output_tokens : 0),
       ceiling: async (request) => echoCeiling(request),
     };
   }
+  const { embeddings } = remote;
+  const unsupported = createUnsupportedFinder(remote.twin);
   return {
     ...info,
     async *answer(request, call, form) {
       if (!configured) throw notConfigured(id);
       yield* answer(remote, request, call, form, dependencies);
     },
-    unsupported: createUnsupportedFinder(remote.twin),
+    async unsupported(request) {
+      const { model, embedding } = request;
+      return embedding === undefined
+        ? await unsupported(request)
+        : unsupportedEmbedding(embeddings?.own, model, embedding);
+    },
+    mostInputs: (model) => mostInputs(embeddings, model),
     rewritten: (request) => findRewritten(remote.twin, request),
     outputLimit: remote.outputLimit,
     ceiling: remote.whole.ceilingOf,
   };
 }
 
-function vendorEntry(
-  vendor: Vendor,
-  own: VendorSettings,
-  options: ProviderRegistryOptions,
-  secrets: readonly string[],
-): Entry {
-  const { id, dialect, variables } = vendor;
+function vendorEntry(vendor: Vendor, own: VendorSettings, options: EntryOptions, secrets: readonly string[]): Entry {
+  const { id, dialect, variables, embeddings }: Vendor = vendor;
   const hasRequired = variables.every(({ setting, required }) => !required || Boolean(own[setting]));
   const configured = vendor.isConfigured?.(own) ?? hasRequired;
   const load = (fetch: Fetch): Promise<LanguageModels> => vendor.load(own, fetch);
   return {
     info: { ...listed(vendor, options.settings), configured, settings: settingsOf(vendor, own) },
     address: own.baseUrl || (vendor.addressOf?.(own) ?? vendor.address),
-    remote: toRemote({ id, dialect, credentials: credentialsOf(vendor, own), secrets }, load, options),
+    remote: toRemote({ id, dialect, credentials: credentialsOf(vendor, own), secrets }, load, {
+      ...options,
+      embeddings: embeddings && { own: embeddings, load: (fetch) => embeddings.load(own, fetch) },
+    }),
   };
 }
 
 function compatibleEntry(
   provider: CompatibleProviderSettings,
-  options: ProviderRegistryOptions,
+  options: EntryOptions,
   secrets: readonly string[],
 ): Entry {
   const { id, models, defaultModel = models[0] ?? '', enforcesMaxOutput = false } = provider;
@@ -175,7 +212,13 @@ function compatibleEntry(
     remote: toRemote(
       { id, dialect: compatibleDialect(provider), credentials, secrets },
       load,
-      options,
+      {
+        ...options,
+        embeddings: {
+          own: compatibleEmbeddings,
+          load: async (fetch) => (await createCompatible(provider, fetch)).embeddingModel,
+        },
+      },
       enforcesMaxOutput,
     ),
   };
@@ -188,14 +231,18 @@ function compatibleEntry(
 function toRemote(
   about: Omit<CalledProvider, 'models' | 'ceilingOf'>,
   load: (fetch: Fetch) => Promise<LanguageModels>,
-  { settings, fetch, streamFetch }: ProviderRegistryOptions,
+  { settings, fetch, streamFetch, turns, embeddings }: RemoteOptions,
   isKept = true,
 ): Remote {
   const { dialect } = about;
   const twin = { ...about, models: once(() => load(twinFetch)) };
-  const outputLimit = createOutputLimitFinder(twin);
+  const findOutputLimit = createOutputLimitFinder(twin);
+  // Vectors are no tokens.
+  const outputLimit: Remote['outputLimit'] = async (request) =>
+    request.embedding === undefined ? await findOutputLimit(request) : 0;
   const ceilingOf = async (request: GenerateRequest): Promise<TokenCeiling> => {
     const { inputTokens, likelyInputTokens } = inputCeiling(request, dialect);
+    if (request.embedding !== undefined) return { inputTokens, likelyInputTokens, outputTokens: 0, isKept: true };
     const sent = dialect.changesOutputLimit ? await outputLimit(request) : request.parameters?.max_output_tokens;
     // 0 if the package refuses the request.
     return { inputTokens, likelyInputTokens, outputTokens: sent === 0 ? undefined : sent, isKept };
@@ -206,9 +253,21 @@ function toRemote(
     whole: { ...called, models: whole },
     queue: createCallQueue(settings.concurrency),
     streamed: { ...called, models: once(() => load(carrying(streamFetch, dialect))) },
+    embeddings: embeddings && {
+      ...called,
+      own: embeddings.own,
+      models: once(() => embeddings.load(withVectors(streamFetch, turns))),
+    },
     twin,
     outputLimit,
   };
+}
+
+interface RemoteOptions extends EntryOptions {
+  /** Undefined if the provider has none. */
+  readonly embeddings:
+    | { readonly own: EmbeddingProvider['own']; readonly load: (fetch: Fetch) => Promise<EmbeddingModels> }
+    | undefined;
 }
 
 /** The variables with the credentials of a vendor that are set. Of those of Amazon, the API key precedes. */
@@ -254,10 +313,18 @@ function loadOf({ held, waiting, places }: FairQueue): QueueLoad {
 }
 
 function listed(
-  { id, name, models, defaultModel }: Pick<Vendor, 'id' | 'name' | 'models' | 'defaultModel'>,
+  {
+    id,
+    name,
+    models,
+    defaultModel,
+    embeddings,
+  }: Pick<Vendor, 'id' | 'name' | 'models' | 'defaultModel'> & {
+    readonly embeddings?: Pick<VendorEmbeddings, 'models'> | undefined;
+  },
   settings: ProviderSettings,
-): Pick<ProviderInfo, 'id' | 'name' | 'models' | 'defaultModel'> {
-  return { id, name, models: extended(models, id, settings), defaultModel };
+): Pick<ProviderInfo, 'id' | 'name' | 'models' | 'defaultModel' | 'embeddingModels'> {
+  return { id, name, models: extended(models, id, settings), defaultModel, embeddingModels: embeddings?.models ?? [] };
 }
 
 function extended(models: readonly string[], id: string, settings: ProviderSettings): string[] {
@@ -269,8 +336,8 @@ function extended(models: readonly string[], id: string, settings: ProviderSetti
  * Caches the package that the first call loads, and models. Failures are not cached. Some packages compile schemas for
  * each new model, which costs ten times as much as a call.
  */
-function once(load: () => Promise<LanguageModels>): () => Promise<LanguageModels> {
-  let loaded: Promise<LanguageModels> | undefined;
+function once<Model extends object>(load: () => Promise<MakeModel<Model>>): () => Promise<MakeModel<Model>> {
+  let loaded: Promise<MakeModel<Model>> | undefined;
   return () => {
     loaded ??= load().then(remembering, (error: unknown) => {
       loaded = undefined;
@@ -280,9 +347,11 @@ function once(load: () => Promise<LanguageModels>): () => Promise<LanguageModels
   };
 }
 
-function remembering(make: LanguageModels): LanguageModels {
+type MakeModel<Model> = (model: string) => Model;
+
+function remembering<Model extends object>(make: MakeModel<Model>): MakeModel<Model> {
   // Bounded, because callers can name any model.
-  const made = new LRUCache<string, LanguageModelV4>({ max: 100 });
+  const made = new LRUCache<string, Model>({ max: 100 });
   return (model) => {
     let known = made.get(model);
     if (known === undefined) {

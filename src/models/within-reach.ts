@@ -6,7 +6,9 @@ export function withinReach(providers: readonly ProviderInfo[], reach: Reach | u
   if (reach?.models === undefined) return providers;
   return providers.flatMap((provider) => {
     const models = provider.models.filter((model) => mayReachModel(reach, provider.id, model));
-    return models.length === 0 ? [] : [{ ...provider, models, defaultModel: defaultModelOf(provider, reach) }];
+    const embeddingModels = provider.embeddingModels.filter((model) => mayReachModel(reach, provider.id, model));
+    if (models.length + embeddingModels.length === 0) return [];
+    return [{ ...provider, models, embeddingModels, defaultModel: defaultModelOf(provider, reach) }];
   });
 }
 

@@ -36,16 +36,18 @@ describe('list', () => {
 
   it('has only the fields of a provider', () => {
     for (const info of registryOf({ compatible: [server] }).list()) {
-      expect(Object.keys(info).sort()).toEqual(['configured', 'defaultModel', 'id', 'models', 'name', 'settings']);
+      const fields = ['configured', 'defaultModel', 'embeddingModels', 'id', 'models', 'name', 'settings'];
+      expect(Object.keys(info).sort()).toEqual(fields);
     }
   });
 
   it('ends with the configured servers', () => {
     const listed = registryOf({ compatible: [server, { ...server, id: 'vllm', defaultModel: 'qwen' }] }).list();
     const settings = [{ ...compatibleProvidersVariable, required: true, set: true }];
+    const common = { name: 'Ollama', models: ['llama', 'qwen'], embeddingModels: [], configured: true, settings };
     expect(listed.slice(-2)).toEqual([
-      { id: 'ollama', name: 'Ollama', models: ['llama', 'qwen'], defaultModel: 'llama', configured: true, settings },
-      { id: 'vllm', name: 'Ollama', models: ['llama', 'qwen'], defaultModel: 'qwen', configured: true, settings },
+      { id: 'ollama', defaultModel: 'llama', ...common },
+      { id: 'vllm', defaultModel: 'qwen', ...common },
     ]);
   });
 

@@ -76,6 +76,8 @@ async function createFixture(service: TestService): Promise<Fixture> {
   }
   const rates = [{ input: '1', output: '2' }];
   await service.call('PUT', '/api/v1/prices/echo/retired', { body: { rates } });
+  // With a price, a call of echo needs the journal.
+  await service.call('PUT', '/api/v1/prices/echo/echo-embed', { body: { rates } });
   for (const name of ['kept', 'retired']) {
     await service.call('PUT', `/api/v1/budgets/${name}`, { body: plenty });
     await service.call('PUT', `/api/v1/datasets/${name}`, { ...caseLines, body: '{"id":"first"}' });
@@ -270,6 +272,7 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     },
     createResponse: { method: 'POST', path: '/v1/responses', body: { model: `prompt/${prompt}` } },
     createMessage: { method: 'POST', path: '/v1/messages', body: { model: `prompt/${prompt}`, messages: [] } },
+    createEmbedding: { method: 'POST', path: '/v1/embeddings', body: { model: 'echo/echo-embed', input: 'Hi' } },
     listModels: { method: 'GET', path: '/v1/models' },
     getModel: { method: 'GET', path: `/v1/models/${encodeURIComponent(`prompt/${prompt}`)}` },
     getAttention: { method: 'GET', path: '/api/v1/attention' },

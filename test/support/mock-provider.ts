@@ -3,11 +3,13 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { findEmbeddings } from './mock-embeddings.ts';
 import { findVendor, toJson, type Finish, type MockAnswer, type MockToolCall, type Vendor } from './mock-vendors.ts';
 
 /**
  * A model provider for tests and benchmarks: a real HTTP server that speaks the wire formats of OpenAI (chat
- * completions, and the responses API as xAI uses it), Anthropic, Google, Cohere and Amazon Bedrock, whole and streamed.
+ * completions, and the responses API as xAI uses it), Anthropic, Google, Cohere and Amazon Bedrock, whole and streamed,
+ * and of embeddings (`mock-embeddings.ts`).
  * A streamed answer has one event for each word.
  *
  * The name of the model, or `behave`, selects its behaviour:
@@ -499,7 +501,7 @@ function fromName(model: string, delay: number): Behaviour {
 /** The model is in the path or early in the body. Benchmarks do not parse the whole body. */
 function findModel(path: string, body: string): string {
   const inPath =
-    /\/models?\/([^/:?]+)(?::generateContent|:streamGenerateContent|\/converse)|\/models\/([^?]+):\w*[gG]enerateContent/.exec(
+    /\/models?\/([^/:?]+)(?::generateContent|:streamGenerateContent|:embedContent|:batchEmbedContents|\/converse|\/invoke)|\/models\/([^?]+):\w*[gG]enerateContent/.exec(
       path,
     );
   const name = inPath?.[1] ?? inPath?.[2];
@@ -513,9 +515,12 @@ function asksForStream(path: string, body: string): boolean {
 
 /** The JSON of an answer, created once. */
 function answer(
-  { vendor, model, answers }: Exchange,
+  { vendor, model, answers, said, request }: Exchange,
   { usage = true, finish = 'stop' }: Behaviour & { kind: 'answer' },
 ): string {
+  const embed = findEmbeddings(request.url ?? '');
+  if (embed !== undefined)
+    return JSON.stringify(embed({ model, body: JSON.parse(said) as Record<string, unknown>, usage }));
   const key = `${vendor.name} ${model} ${usage} ${finish}`;
   let text = answers.get(key);
   if (text === undefined) {

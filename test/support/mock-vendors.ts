@@ -693,6 +693,11 @@ function frame(kind: 'event' | 'exception', type: string, payload: object | stri
 }
 
 const vendors: readonly (readonly [path: RegExp, Vendor])[] = [
+  // Of vectors, `mock-embeddings.ts` writes the answers.
+  [/\/embeddings(\?|$)/, openai],
+  [/\/embed$/, cohere],
+  [/:(embedContent|batchEmbedContents)$/, google],
+  [/\/model\/[^/]+\/invoke$/, bedrock],
   [/^\/mistral\//, mistral],
   [/^\/groq\//, groq],
   [/\/chat\/completions(\?|$)/, openai],

@@ -8,6 +8,7 @@ export type InvocationOperation =
   | 'chat-completion'
   | 'response'
   | 'message'
+  | 'embedding'
   | 'test-run'
   | 'evaluation'
   | 'provider-test';

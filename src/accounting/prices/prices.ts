@@ -171,7 +171,9 @@ export function createPrices({ store, providers, clock }: PricesOptions): Prices
       const offered = providers
         .list()
         .filter(({ configured }) => configured)
-        .flatMap(({ id, models }) => models.map((model) => ({ provider: id, model })));
+        .flatMap(({ id, models, embeddingModels }) =>
+          [...new Set([...models, ...embeddingModels])].map((model) => ({ provider: id, model })),
+        );
       const named = new Map([...offered, ...stored.values()].map((one) => [priceId(one), one]));
       const prices = [...named].map(([key, one]) => priceWith(one.provider, one.model, stored.get(key)));
       const placed = prices

@@ -1,6 +1,7 @@
 import type { FairQueue } from '../../base/limits/fair-queue.ts';
 import type { AnswerForm, CallOptions, GenerateEvent, GenerateRequest } from '../language-model.ts';
 import type { CalledProvider } from './classify.ts';
+import { beginEmbedding, type EmbeddingProvider } from './embedding.ts';
 import { repeat, type AttemptDependencies } from './retries.ts';
 import { beginStream, readStream } from './stream.ts';
 import type { StreamWatch } from './stream-watch.ts';
@@ -14,6 +15,8 @@ export interface RemoteProvider {
   readonly queue: FairQueue;
   /** Its models use `ProviderHttp.streamFetch`. */
   readonly streamed: CalledProvider;
+  /** Its models make vectors; undefined if it has none. */
+  readonly embeddings: EmbeddingProvider | undefined;
 }
 
 export interface AnswerDependencies extends AttemptDependencies {
@@ -25,15 +28,23 @@ export interface AnswerDependencies extends AttemptDependencies {
 /** How many streams are open in a process at the same time; further ones wait. */
 export const mostStreams = 2_000;
 
-/** Runs a prompt on a remote provider, as `Provider.answer`: repeats the call until an answer begins, and reads the rest. */
+/** Runs a request on a remote provider, as `Provider.answer`: repeats the call until an answer begins, and reads the rest. */
 export async function* answer(
-  { whole, queue, streamed }: RemoteProvider,
+  { whole, queue, streamed, embeddings }: RemoteProvider,
   request: GenerateRequest,
   call: CallOptions,
   { isStreamed, showsThinking = false }: AnswerForm,
   dependencies: AnswerDependencies,
 ): AsyncGenerator<GenerateEvent, void, void> {
   const { streamQueue, watch } = dependencies;
+  const { embedding } = request;
+  if (embedding !== undefined && embeddings !== undefined) {
+    const begun = await repeat(embeddings, request, call, queue, dependencies, (turn) =>
+      beginEmbedding(embeddings, request, embedding, turn),
+    );
+    yield begun.first;
+    return;
+  }
   const { first, rest } = isStreamed
     ? await repeat(streamed, request, call, streamQueue, dependencies, (turn) =>
         beginStream(streamed, request, turn, showsThinking),

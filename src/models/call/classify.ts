@@ -38,7 +38,10 @@ export interface FailureContext extends Pick<CalledProvider, 'credentials'> {
   readonly conceal: Conceal;
 }
 
-export function failureContext({ credentials, secrets }: CalledProvider, request: GenerateRequest): FailureContext {
+export function failureContext(
+  { credentials, secrets }: Pick<CalledProvider, 'credentials' | 'secrets'>,
+  request: GenerateRequest,
+): FailureContext {
   return { now: new Date(), credentials, conceal: createConceal(secrets, request) };
 }
 

@@ -1,4 +1,5 @@
 import type { GenerateRequest, Message, TokenCeiling } from '../language-model.ts';
+import { tokensIn, vectorsOf } from '../vectors.ts';
 import { oncePerObject } from '../../base/runtime/once-per-object.ts';
 import type { Dialect } from '../vendors/vendor.ts';
 
@@ -19,7 +20,7 @@ const likely = 4;
  * the request, because writing it as the provider's package does takes longer than all else that is done for a call.
  */
 export function inputCeiling(
-  { messages, tools, responseFormat, providerOptions }: GenerateRequest,
+  { messages, tools, responseFormat, providerOptions, embedding }: GenerateRequest,
   { imageTokens = ofImage }: Pick<Dialect, 'imageTokens'>,
 ): Omit<TokenCeiling, 'outputTokens' | 'isKept'> {
   let bytes = 0;
@@ -27,6 +28,13 @@ export function inputCeiling(
   for (const message of messages) {
     bytes += bytesOf(message);
     if (typeof message.content !== 'string') for (const { type } of message.content) if (type === 'image') images += 1;
+  }
+  if (embedding !== undefined) {
+    const tokens = tokensIn(embedding);
+    return {
+      inputTokens: bytes + tokens + vectorsOf(embedding).count * ofMessage,
+      likelyInputTokens: Math.ceil(bytes / likely) + tokens,
+    };
   }
   const schemas = bytesOfOptional(tools) + bytesOfOptional(responseFormat) + bytesOfOptional(providerOptions);
   return {

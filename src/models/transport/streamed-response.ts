@@ -7,8 +7,11 @@ import { ProviderHttpError, toHeaderMap } from './whole-response.ts';
  * an event until its end.
  */
 const maxEventBytes = 4 * 1024 * 1024;
-/** The longest body that is no event stream, in bytes. Amazon's frames carry a word or two in 200 bytes. */
-const maxOtherBytes = 64 * 1024 * 1024;
+/**
+ * The longest body that is no event stream, in bytes. Amazon's frames carry a word or two in 200 bytes, and a number of a
+ * vector can take 32.
+ */
+const maxOtherBytes = 256 * 1024 * 1024;
 
 /** From this many bytes that nobody has read yet, the connection is not read until there are fewer. */
 const mostUnreadBytes = 4_096;

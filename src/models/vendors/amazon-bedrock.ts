@@ -1,6 +1,7 @@
-import type { AmazonBedrockLanguageModelChatOptions } from '@ai-sdk/amazon-bedrock';
+import type { AmazonBedrockLanguageModelChatOptions, AmazonBedrockProvider } from '@ai-sdk/amazon-bedrock';
+import type { Fetch } from '../transport/http.ts';
 import { allowed, reasons, type RulesOf } from './option-rules.ts';
-import { baseUrlVariable, ImpossibleModelError, type Vendor } from './vendor.ts';
+import { baseUrlVariable, ImpossibleModelError, type Vendor, type VendorSettings } from './vendor.ts';
 
 const address = 'https://bedrock-runtime.<AWS_BEDROCK_REGION>.amazonaws.com';
 
@@ -93,26 +94,61 @@ export const amazonBedrock: Vendor<'amazon-bedrock'> = {
     // Only Anthropic's models have the setting.
     parallelToolCalls: (isAllowed) => ({ anthropic: { disableParallelToolUse: !isAllowed } }),
   },
-  async load({ region = '', apiKey = '', accessKeyId = '', secretAccessKey = '', sessionToken, baseUrl }, fetch) {
-    const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
-    const provider = createAmazonBedrock({
-      region,
-      apiKey,
-      accessKeyId,
-      secretAccessKey,
-      ...(sessionToken && { sessionToken }),
-      // Set explicitly; otherwise the package would use AWS_ENDPOINT_URL, which can be the address of the object
-      // storage.
-      baseURL: baseUrl || bedrockAddress(region),
-      fetch,
-    });
-    return (model) => {
-      // The package encodes all of the model for the URL's path but these, which are path segments.
-      if (/^\.{1,2}$/.test(model)) throw new ImpossibleModelError();
-      return provider.languageModel(model);
-    };
+  async load(settings, fetch) {
+    const provider = await create(settings, fetch);
+    return (model) => provider.languageModel(possible(model));
+  },
+  embeddings: {
+    models: [
+      'amazon.titan-embed-text-v2:0',
+      'amazon.titan-embed-text-v1',
+      'amazon.nova-2-multimodal-embeddings-v1:0',
+      'cohere.embed-english-v3',
+      'cohere.embed-multilingual-v3',
+    ],
+    dimensionsOf(dimensions, model) {
+      const [option, lengths] = lengthsOf(model);
+      return lengths.includes(dimensions)
+        ? { providerOptions: { amazonBedrock: { [option]: dimensions } } }
+        : undefined;
+    },
+    async load(settings, fetch) {
+      const provider = await create(settings, fetch);
+      return (model) => provider.embeddingModel(possible(model));
+    },
   },
 };
+
+async function create(
+  { region = '', apiKey = '', accessKeyId = '', secretAccessKey = '', sessionToken, baseUrl }: VendorSettings,
+  fetch: Fetch,
+): Promise<AmazonBedrockProvider> {
+  const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
+  return createAmazonBedrock({
+    region,
+    apiKey,
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken && { sessionToken }),
+    // Set explicitly; otherwise the package would use AWS_ENDPOINT_URL, which can be the address of the object storage.
+    baseURL: baseUrl || bedrockAddress(region),
+    fetch,
+  });
+}
+
+/** @throws {ImpossibleModelError} */
+function possible(model: string): string {
+  // The package encodes all of the model for the URL's path but these, which are path segments.
+  if (/^\.{1,2}$/.test(model)) throw new ImpossibleModelError();
+  return model;
+}
+
+/** How the package is told the length of vectors, and which it takes, of the makers whose models it distinguishes. */
+function lengthsOf(model: string): readonly [option: string, lengths: readonly number[]] {
+  if (model.includes('cohere.embed-')) return ['outputDimension', [256, 512, 1_024, 1_536]];
+  if (model.includes('amazon.nova-')) return ['embeddingDimension', [256, 384, 1_024, 3_072]];
+  return ['dimensions', [256, 512, 1_024]];
+}
 
 function bedrockAddress(region: string): string {
   return `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;

@@ -1,5 +1,7 @@
+import type { AzureOpenAIProvider } from '@ai-sdk/azure';
+import type { Fetch } from '../transport/http.ts';
 import { openai, openaiMembers } from './openai.ts';
-import { baseUrlVariable, chatDialect, type Vendor } from './vendor.ts';
+import { baseUrlVariable, chatDialect, type Vendor, type VendorSettings } from './vendor.ts';
 
 const address = 'https://<AZURE_RESOURCE_NAME>.openai.azure.com/openai';
 
@@ -31,9 +33,18 @@ export const azure: Vendor<'azure'> = {
   ownMembers: openaiMembers,
   isConfigured: ({ apiKey, resourceName, baseUrl }) => Boolean(apiKey) && Boolean(resourceName || baseUrl),
   dialect: chatDialect('openai'),
-  async load({ apiKey = '', resourceName = '', baseUrl }, fetch) {
-    const { createAzure } = await import('@ai-sdk/azure');
-    const provider = createAzure({ apiKey, fetch, resourceName, ...(baseUrl && { baseURL: baseUrl }) });
-    return (model) => provider.chat(model);
+  load: async (settings, fetch) => (await create(settings, fetch)).chat,
+  embeddings: {
+    models: ['text-embedding-3-small', 'text-embedding-3-large', 'text-embedding-ada-002'],
+    isOpenAis: true,
+    load: async (settings, fetch) => (await create(settings, fetch)).embeddingModel,
   },
 };
+
+async function create(
+  { apiKey = '', resourceName = '', baseUrl }: VendorSettings,
+  fetch: Fetch,
+): Promise<AzureOpenAIProvider> {
+  const { createAzure } = await import('@ai-sdk/azure');
+  return createAzure({ apiKey, fetch, resourceName, ...(baseUrl && { baseURL: baseUrl }) });
+}

@@ -25,6 +25,23 @@ export const cohere: Vendor<'cohere'> = {
     const { createCohere } = await import('@ai-sdk/cohere');
     return createCohere(accessTo(address, settings, withExactArguments(fetch))).languageModel;
   },
+  embeddings: {
+    models: [
+      'embed-v4.0',
+      'embed-english-v3.0',
+      'embed-multilingual-v3.0',
+      'embed-english-light-v3.0',
+      'embed-multilingual-light-v3.0',
+    ],
+    dimensionsOf: (dimensions) =>
+      [256, 512, 1_024, 1_536].includes(dimensions)
+        ? { providerOptions: { cohere: { outputDimension: dimensions } } }
+        : undefined,
+    async load(settings, fetch) {
+      const { createCohere } = await import('@ai-sdk/cohere');
+      return createCohere(accessTo(address, settings, fetch)).embeddingModel;
+    },
+  },
 };
 
 /**

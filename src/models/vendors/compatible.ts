@@ -1,9 +1,9 @@
 /** Servers of the operator's own that speak OpenAI's chat completions. */
-import type { OpenAICompatibleLanguageModelChatOptions } from '@ai-sdk/openai-compatible';
+import type { OpenAICompatibleLanguageModelChatOptions, OpenAICompatibleProvider } from '@ai-sdk/openai-compatible';
 import type { JsonObject } from '../language-model.ts';
 import type { Fetch } from '../transport/http.ts';
 import { allowed, reasons, type RulesOf } from './option-rules.ts';
-import { chatDialect, type Dialect, type LanguageModels } from './vendor.ts';
+import { chatDialect, type Dialect, type LanguageModels, type VendorEmbeddings } from './vendor.ts';
 
 /** A server that speaks OpenAI's chat completions: Ollama, vLLM, LM Studio, a company gateway. */
 export interface CompatibleProviderSettings {
@@ -82,18 +82,19 @@ export function compatibleDialect({ imageUrls = false }: Pick<CompatibleProvider
 /** Not the provider's id, because the package reads options under variants of its name. */
 const compatibleName = 'compatible';
 
+/** The models of a server are in one list. */
+export const compatibleEmbeddings: Omit<VendorEmbeddings, 'load'> = { models: [], isOpenAis: true };
+
+/** Where a server is, and what it takes. */
+type Access = Pick<CompatibleProviderSettings, 'baseUrl' | 'apiKey' | 'headers' | 'structuredOutputs'>;
+
 /** Imports the package for OpenAI-compatible servers and prepares it for one of them. */
-export async function loadCompatible(
-  {
-    baseUrl,
-    apiKey,
-    headers,
-    structuredOutputs = false,
-  }: Pick<CompatibleProviderSettings, 'baseUrl' | 'apiKey' | 'headers' | 'structuredOutputs'>,
+export async function createCompatible(
+  { baseUrl, apiKey, headers, structuredOutputs = false }: Access,
   fetch: Fetch,
-): Promise<LanguageModels> {
+): Promise<OpenAICompatibleProvider> {
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-  const provider = createOpenAICompatible({
+  return createOpenAICompatible({
     name: compatibleName,
     baseURL: baseUrl,
     fetch,
@@ -102,5 +103,9 @@ export async function loadCompatible(
     supportsStructuredOutputs: structuredOutputs,
     includeUsage: true,
   });
-  return (model) => provider.chatModel(model);
+}
+
+/** Its models for chats. */
+export async function loadCompatible(access: Access, fetch: Fetch): Promise<LanguageModels> {
+  return (await createCompatible(access, fetch)).chatModel;
 }

@@ -57,10 +57,21 @@ export const google: Vendor<'google'> = {
   async load(settings, fetch) {
     const { createGoogle } = await import('@ai-sdk/google');
     const provider = createGoogle(accessTo(address, settings, fetch));
-    return (model) => {
-      // The model becomes part of the URL's path, so it must not contain path segments such as `..`.
-      if (!/^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/.test(model)) throw new ImpossibleModelError();
-      return provider.languageModel(model);
-    };
+    return (model) => provider.languageModel(possible(model));
+  },
+  embeddings: {
+    models: ['gemini-embedding-001', 'gemini-embedding-2'],
+    async load(settings, fetch) {
+      const { createGoogle } = await import('@ai-sdk/google');
+      const provider = createGoogle(accessTo(address, settings, fetch));
+      return (model) => provider.embeddingModel(possible(model));
+    },
   },
 };
+
+/** @throws {ImpossibleModelError} */
+function possible(model: string): string {
+  // The model becomes part of the URL's path, so it must not contain path segments such as `..`.
+  if (!/^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/.test(model)) throw new ImpossibleModelError();
+  return model;
+}

@@ -1,6 +1,7 @@
-import type { MistralLanguageModelChatOptions } from '@ai-sdk/mistral';
+import type { MistralLanguageModelChatOptions, MistralProvider } from '@ai-sdk/mistral';
+import type { Fetch } from '../transport/http.ts';
 import { allowed, reasons, type RulesOf } from './option-rules.ts';
-import { accessTo, apiKeyVariable, baseUrlVariable, chatDialect, type Vendor } from './vendor.ts';
+import { accessTo, apiKeyVariable, baseUrlVariable, chatDialect, type Vendor, type VendorSettings } from './vendor.ts';
 
 const address = 'https://api.mistral.ai/v1';
 
@@ -37,8 +38,14 @@ export const mistral: Vendor<'mistral'> = {
   options,
   ownMembers: ['safe_prompt', 'prompt_cache_key'],
   dialect: chatDialect('mistral'),
-  async load(settings, fetch) {
-    const { createMistral } = await import('@ai-sdk/mistral');
-    return createMistral(accessTo(address, settings, fetch)).languageModel;
+  load: async (settings, fetch) => (await create(settings, fetch)).languageModel,
+  embeddings: {
+    models: ['mistral-embed', 'codestral-embed'],
+    load: async (settings, fetch) => (await create(settings, fetch)).embeddingModel,
   },
 };
+
+async function create(settings: VendorSettings, fetch: Fetch): Promise<MistralProvider> {
+  const { createMistral } = await import('@ai-sdk/mistral');
+  return createMistral(accessTo(address, settings, fetch));
+}

@@ -1,6 +1,7 @@
-import type { OpenAILanguageModelChatOptions } from '@ai-sdk/openai';
+import type { OpenAILanguageModelChatOptions, OpenAIProvider } from '@ai-sdk/openai';
+import type { Fetch } from '../transport/http.ts';
 import { allowed, reasons, type RulesOf } from './option-rules.ts';
-import { accessTo, apiKeyVariable, baseUrlVariable, chatDialect, type Vendor } from './vendor.ts';
+import { accessTo, apiKeyVariable, baseUrlVariable, chatDialect, type Vendor, type VendorSettings } from './vendor.ts';
 
 const address = 'https://api.openai.com/v1';
 
@@ -93,14 +94,20 @@ export const openai: Vendor<'openai'> = {
     // Earlier models cache by themselves, and refuse breakpoints.
     promptCache: { toOptions: (_, model) => (hasBreakpoints(model) ? { promptCacheBreakpoint: explicit } : undefined) },
   },
-  async load(settings, fetch) {
-    const { createOpenAI } = await import('@ai-sdk/openai');
-    const provider = createOpenAI({
-      ...accessTo(address, settings, fetch),
-      ...(settings.organization && { organization: settings.organization }),
-      ...(settings.project && { project: settings.project }),
-    });
-    // The package's default is the responses API, which few of the gateways behind OPENAI_BASE_URL support.
-    return (model) => provider.chat(model);
+  // The package's default is the responses API, which few of the gateways behind OPENAI_BASE_URL support.
+  load: async (settings, fetch) => (await create(settings, fetch)).chat,
+  embeddings: {
+    models: ['text-embedding-3-small', 'text-embedding-3-large', 'text-embedding-ada-002'],
+    isOpenAis: true,
+    load: async (settings, fetch) => (await create(settings, fetch)).embeddingModel,
   },
 };
+
+async function create(settings: VendorSettings, fetch: Fetch): Promise<OpenAIProvider> {
+  const { createOpenAI } = await import('@ai-sdk/openai');
+  return createOpenAI({
+    ...accessTo(address, settings, fetch),
+    ...(settings.organization && { organization: settings.organization }),
+    ...(settings.project && { project: settings.project }),
+  });
+}

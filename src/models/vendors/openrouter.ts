@@ -1,4 +1,10 @@
-import { compatibleDialect, compatibleMembers, compatibleOptions, loadCompatible } from './compatible.ts';
+import {
+  compatibleDialect,
+  compatibleMembers,
+  compatibleOptions,
+  createCompatible,
+  loadCompatible,
+} from './compatible.ts';
 import { apiKeyVariable, baseUrlVariable, type Vendor } from './vendor.ts';
 
 const address = 'https://openrouter.ai/api/v1';
@@ -25,4 +31,10 @@ export const openrouter: Vendor<'openrouter'> = {
   dialect: compatibleDialect({ imageUrls: true }),
   load: ({ apiKey = '', baseUrl = address }, fetch) =>
     loadCompatible({ apiKey, baseUrl, structuredOutputs: true }, fetch),
+  embeddings: {
+    models: ['openai/text-embedding-3-small', 'openai/text-embedding-3-large', 'qwen/qwen3-embedding-8b'],
+    isOpenAis: true,
+    load: async ({ apiKey = '', baseUrl = address }, fetch) =>
+      (await createCompatible({ apiKey, baseUrl }, fetch)).embeddingModel,
+  },
 };

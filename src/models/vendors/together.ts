@@ -1,4 +1,10 @@
-import { compatibleDialect, compatibleMembers, compatibleOptions, loadCompatible } from './compatible.ts';
+import {
+  compatibleDialect,
+  compatibleMembers,
+  compatibleOptions,
+  createCompatible,
+  loadCompatible,
+} from './compatible.ts';
 import { apiKeyVariable, baseUrlVariable, type Vendor } from './vendor.ts';
 
 const address = 'https://api.together.xyz/v1';
@@ -20,4 +26,10 @@ export const together: Vendor<'together'> = {
   dialect: compatibleDialect({ imageUrls: true }),
   load: ({ apiKey = '', baseUrl = address }, fetch) =>
     loadCompatible({ apiKey, baseUrl, structuredOutputs: true }, fetch),
+  embeddings: {
+    models: ['intfloat/multilingual-e5-large-instruct', 'BAAI/bge-base-en-v1.5'],
+    isOpenAis: true,
+    load: async ({ apiKey = '', baseUrl = address }, fetch) =>
+      (await createCompatible({ apiKey, baseUrl }, fetch)).embeddingModel,
+  },
 };

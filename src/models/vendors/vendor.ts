@@ -1,4 +1,4 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { EmbeddingModelV4, EmbeddingModelV4CallOptions, LanguageModelV4 } from '@ai-sdk/provider';
 import type { CacheHint, FinishReason, JsonObject } from '../language-model.ts';
 import type { Fetch } from '../transport/http.ts';
 import type { OptionRule } from './option-rules.ts';
@@ -36,10 +36,32 @@ export interface Vendor<Id extends string = string> {
    * `config/` reads the environment.
    */
   readonly load: (settings: VendorSettings, fetch: Fetch) => Promise<LanguageModels>;
+  /** Absent if it has none. */
+  readonly embeddings?: VendorEmbeddings;
+}
+
+/** What is particular to the embeddings of a vendor. */
+export interface VendorEmbeddings {
+  /** The models that the service lists, as for `Vendor.models`. */
+  readonly models: readonly string[];
+  /** Whether its API is OpenAI's, which takes requests as they are, also with tokens. */
+  readonly isOpenAis?: true;
+  /**
+   * How the package is told the length of vectors; undefined if the model has none of this length. If left out, as the
+   * packages have it in common.
+   */
+  readonly dimensionsOf?: (
+    dimensions: number,
+    model: string,
+  ) => Pick<EmbeddingModelV4CallOptions, 'dimensions' | 'providerOptions'> | undefined;
+  /** As `Vendor.load`. */
+  readonly load: (settings: VendorSettings, fetch: Fetch) => Promise<EmbeddingModels>;
 }
 
 /** Creates the model with a name, without using the network. */
 export type LanguageModels = (model: string) => LanguageModelV4;
+/** The same for embeddings. */
+export type EmbeddingModels = (model: string) => EmbeddingModelV4;
 
 /** A provider's package, ready for calls. */
 export interface SdkProvider {

@@ -10,6 +10,7 @@ import {
   type GenerateEvent,
   type GenerateResult,
 } from '../../models/language-model.ts';
+import { isListed } from '../../models/provider.ts';
 import type { CallObserver } from './call-observer.ts';
 import type { Target } from './plan.ts';
 
@@ -135,7 +136,7 @@ function measure(
     answered: () => ({ latencyMs: Math.round(performance.now() - started), cost }),
     ended(outcome) {
       const { model } = request;
-      const label = provider.models.includes(model) ? model : 'other';
+      const label = isListed(provider, model) ? model : 'other';
       const spent = attempts === 0 ? undefined : { ...tokens, model: label, cost: total };
       metrics.observeProviderCall(provider.id, outcome, (performance.now() - started) / 1000, spent);
     },

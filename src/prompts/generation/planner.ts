@@ -5,6 +5,7 @@ import type { Prompts, ResolvedPrompt, VersionSelection } from '../prompts.ts';
 import type { Reach } from '../../base/limits/reach.ts';
 import type { GenerateRequest, JsonObject, Message } from '../../models/language-model.ts';
 import { findImageMistakes } from '../../models/images.ts';
+import { textsIn, vectorsOf, type EmbeddingRequest } from '../../models/vectors.ts';
 import { selectProviderOptions } from '../../models/provider-options.ts';
 import type { ProviderRegistry, Unsupported } from '../../models/provider.ts';
 import { withDraft, withOverrides } from './overrides.ts';
@@ -67,6 +68,11 @@ export interface DirectRequest {
   readonly reach: Reach | undefined;
 }
 
+export interface VectorRequest extends Pick<DirectRequest, 'provider' | 'reach'> {
+  readonly model: string;
+  readonly embedding: EmbeddingRequest;
+}
+
 /** A plan that uses a stored prompt. */
 export type PromptPlan = Plan & Pick<Required<Plan>, 'prompt'>;
 
@@ -123,6 +129,13 @@ export interface Planner {
    *   invalid-provider-option; image-not-allowed; unsupported-by-provider
    */
   direct(request: DirectRequest): Promise<Plan>;
+  /**
+   * A request for vectors.
+   *
+   * @throws {ProblemError} unknown-provider, provider-not-configured; beyond-limits; unsupported-by-provider;
+   *   conflicting-members for more inputs than the provider takes
+   */
+  embed(request: VectorRequest): Promise<Plan>;
 }
 
 export interface PlannerDependencies {
@@ -259,7 +272,32 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
       const supported = await held(supportedTargets(limits, unsupported, placeOf), reach, placeOf);
       return { targets: supported, checksAnswers: false, unknownVariables: [] };
     },
+
+    async embed({ provider: id, model, embedding, reach }) {
+      const provider = requireProvider(providers, id, {
+        subject: `The provider ${JSON.stringify(id)}`,
+        pointer: '#/provider',
+      });
+      requireReachable(reach, [{ provider, model, pointer: '#/model' }]);
+      const texts = textsIn(embedding).map((text) => ({ type: 'text' as const, text }));
+      const messages = texts.length === 0 ? [] : [{ role: 'user' as const, content: texts }];
+      const limits = await findUnsupported([{ provider, request: { model, messages, embedding } }]);
+      const targets = supportedTargets(limits, 'refuse', placeOf);
+      const most = await provider.mostInputs(model);
+      if (vectorsOf(embedding).count > most) throw tooManyInputs(id, most);
+      return { targets, checksAnswers: false, unknownVariables: [] };
+    },
   };
+}
+
+function tooManyInputs(provider: string, most: number): ProblemError {
+  const items = most === 1 ? 'item' : 'items';
+  return new ProblemError('conflicting-members', {
+    detail: 'Members of the request do not fit together.',
+    errors: [
+      { detail: `must have at most ${most} ${items} for a model of ${JSON.stringify(provider)}`, pointer: '#/input' },
+    ],
+  });
 }
 
 /** @throws {ProblemError} unsupported-by-provider for a provider that cannot be given the caller's limit of tokens */

@@ -1,17 +1,24 @@
 import { callBytes, copies } from '../../base/limits/memory-budget.ts';
 import type { GenerateRequest, Message } from '../../models/language-model.ts';
+import { tokensIn, vectorBytes } from '../../models/vectors.ts';
 import type { Plan } from './plan.ts';
 
 /** The memory for the calls of a plan, in bytes. They are made one after the other, and share their messages. */
 export function bytesOf({ targets }: Plan): number {
-  return callBytes + copies * Math.max(...targets.map(({ request }) => lengthOf(request)));
+  return callBytes + Math.max(...targets.map(({ request }) => copies * lengthOf(request) + bytesOfVectors(request)));
+}
+
+function bytesOfVectors({ embedding }: GenerateRequest): number {
+  return embedding === undefined ? 0 : vectorBytes(embedding);
 }
 
 /** The characters of everything in a request that can be long. */
-function lengthOf({ messages, ...rest }: GenerateRequest): number {
+function lengthOf({ messages, embedding, ...rest }: GenerateRequest): number {
   const { tools, responseFormat, providerOptions, parameters } = rest;
   const hasMore = [tools, responseFormat, providerOptions, parameters].some((member) => member !== undefined);
-  return messages.reduce((sum, message) => sum + lengthOfMessage(message), hasMore ? lengthOfJson(rest) : 0);
+  // Of the texts there are messages.
+  const others = (hasMore ? lengthOfJson(rest) : 0) + (embedding === undefined ? 0 : tokensIn(embedding));
+  return messages.reduce((sum, message) => sum + lengthOfMessage(message), others);
 }
 
 function lengthOfMessage({ content }: Message): number {

@@ -2,6 +2,7 @@ import { messageOperations } from '../anthropic/message-operations.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { chatOperations } from './chat-operations.ts';
 import { createCompatibleInvocations, type CompatibleInvocationsDependencies } from './compatible-invocations.ts';
+import { embeddingOperations, type EmbeddingDependencies } from './embedding-operations.ts';
 import { modelOperations } from './model-operations.ts';
 import { createModels, type ModelsDependencies } from './models.ts';
 import { responsesOperations } from './responses-operations.ts';
@@ -11,7 +12,7 @@ export function createCompatibleFeature({
   prompts,
   clock,
   ...dependencies
-}: CompatibleInvocationsDependencies & ModelsDependencies & { readonly clock: Clock }) {
+}: CompatibleInvocationsDependencies & EmbeddingDependencies & ModelsDependencies & { readonly clock: Clock }) {
   const prepare = createCompatibleInvocations(dependencies);
   const models = createModels({ prompts, providers: dependencies.providers });
   return {
@@ -20,6 +21,7 @@ export function createCompatibleFeature({
       ...chatOperations(prepare, clock),
       ...responsesOperations(prepare, clock),
       ...messageOperations(prepare),
+      ...embeddingOperations(dependencies),
     },
   };
 }

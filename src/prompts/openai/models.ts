@@ -2,7 +2,7 @@ import type { Scope } from '../../../generated/operations.ts';
 import { insufficientScope } from '../../base/errors/insufficient-scope.ts';
 import type { Reach } from '../../base/limits/reach.ts';
 import type { Prompts } from '../prompts.ts';
-import type { ProviderRegistry } from '../../models/provider.ts';
+import { isListed, type ProviderRegistry } from '../../models/provider.ts';
 import { withinReach } from '../../models/within-reach.ts';
 import { modelNotFound, parseModelName } from './model-name.ts';
 
@@ -43,7 +43,9 @@ export function createModels({ prompts, providers }: ModelsDependencies): Models
       const configured = reachable.filter((one) => one.configured);
       return [
         ...names.map(({ slug, createdAt }) => promptModel(`prompt/${slug}`, createdAt)),
-        ...configured.flatMap(({ id, models }) => models.map((model) => providerModel(id, model))),
+        ...configured.flatMap(({ id, models, embeddingModels }) =>
+          [...models, ...embeddingModels].map((model) => providerModel(id, model)),
+        ),
       ];
     },
     async get(id, { scopes, reach }) {
@@ -57,7 +59,7 @@ export function createModels({ prompts, providers }: ModelsDependencies): Models
       if ('provider' in name) {
         if (!scopes.has('providers:invoke')) throw insufficientScope('providers:invoke');
         const provider = reachable.find((one) => one.id === name.provider);
-        if (provider?.configured === true && provider.models.includes(name.model)) {
+        if (provider?.configured === true && isListed(provider, name.model)) {
           return providerModel(provider.id, name.model);
         }
       }

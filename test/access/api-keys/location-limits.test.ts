@@ -174,6 +174,7 @@ const reactions: Readonly<Record<OperationId, Reaction>> = {
   createChatCompletion: 'free',
   createResponse: 'free',
   createMessage: 'free',
+  createEmbedding: 'free',
   listModels: 'free',
   getModel: 'free',
   createSession: 'keyless',

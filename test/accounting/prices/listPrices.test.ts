@@ -39,7 +39,9 @@ describe('200', () => {
     const offered = models.flatMap(({ id, configured, models: ids }) =>
       configured ? ids.map((model) => `${id}/${model}`) : [],
     );
-    expect(new Set(names)).toEqual(new Set([...offered, 'azure/support-bot', 'echo/own']));
+    const embeddings = ['3-large', '3-small', 'ada-002'].map((name) => `openai/text-embedding-${name}`);
+    const others = ['azure/support-bot', 'echo/own', 'echo/echo-embed', ...embeddings];
+    expect(new Set(names)).toEqual(new Set([...offered, ...others]));
   });
 
   it('filters by source and provider, so that missing prices are visible', async () => {

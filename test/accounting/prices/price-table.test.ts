@@ -63,7 +63,7 @@ describe('the price of a model', () => {
     expect(found('anthropic', 'claude-3-5-haiku-20241022')).toEqual(['claude-3-5-haiku-latest', 'prefix']);
     expect(found('azure', 'gpt-4.1-mini')).toEqual(['gpt-4.1-mini', 'prefix']);
     expect(found('openai', 'my-model')).toBeUndefined();
-    expect(found('openai', 'text-embedding-3-small')).toBeUndefined();
+    expect(found('openai', 'text-embedding-3-small')).toEqual(['text-embedding-3-small', 'exact']);
     expect(found('local', 'gpt-4.1-mini')).toBeUndefined();
     expect(found('constructor', 'gpt-4.1-mini')).toBeUndefined();
   });

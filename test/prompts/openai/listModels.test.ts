@@ -92,7 +92,7 @@ describe('errors before an operation', () => {
     ['GET', '/v1/models/', 404, 'route-not-found'],
     ['GET', '/v1/responses/resp_1/input_items', 404, 'route-not-found'],
     ['GET', '/v1/chat/completions/x', 404, 'route-not-found'],
-    ['POST', '/v1/embeddings', 404, 'route-not-found'],
+    ['POST', '/v1/completions', 404, 'route-not-found'],
     ['GET', '/v1/files?limit=1', 404, 'route-not-found'],
     ['GET', '/v1', 404, 'route-not-found'],
     ['GET', '/v1/modelsx', 404, 'route-not-found'],
@@ -110,7 +110,7 @@ describe('errors before an operation', () => {
     ['GET', '/v1/orders/1/items', 404, 'route-not-found'],
     ['DELETE', '/v1/categories', 405, 'method-not-allowed'],
     ['GET', '/v1/locations/', 404, 'route-not-found'],
-    ['POST', '/api/v1/embeddings', 404, 'route-not-found'],
+    ['POST', '/api/v1/completions', 404, 'route-not-found'],
     ['GET', '/v2/models', 404, 'route-not-found'],
   ])('are problem documents of other APIs: %s %s', async (method, path, expected, type) => {
     const { status, body, headers } = await setup.service.call(method, path);

@@ -5,6 +5,7 @@ import { zodResponseFormat } from 'openai/helpers/zod';
 import type { RunnableToolFunctionWithoutParse } from 'openai/lib/RunnableFunction';
 import { z } from 'zod';
 import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
+import { mockVector } from '../../support/mock-embeddings.ts';
 import { startAnother } from '../../support/per-operation.ts';
 import type { TestService } from '../../support/service.ts';
 
@@ -198,6 +199,42 @@ describe('models', () => {
   });
 });
 
+describe('embeddings', () => {
+  it('has floats, which come as base64 unless the caller wants otherwise', async () => {
+    for (const encoding_format of [undefined, 'float', 'base64'] as const) {
+      harness.mock.reset();
+      const { data, usage } = await openai.embeddings.create({
+        ...{ model: 'mock/embed-a', input: ['a', 'b'], dimensions: 5 },
+        ...(encoding_format && { encoding_format }),
+      });
+      const said = data.map(({ embedding }) => embedding);
+      const bytes = Buffer.from(Float32Array.from(mockVector(0, 5)).buffer).toString('base64');
+      if (encoding_format === 'base64') expect(said[0]).toBe(bytes);
+      else expect(said).toEqual([mockVector(0, 5), mockVector(1, 5)]);
+      expect(usage.total_tokens).toBe(11);
+      expect(harness.mock.requests[0]?.body['encoding_format']).toBe(encoding_format ?? 'base64');
+    }
+  });
+
+  it('takes tokens, and gives large answers', async () => {
+    const input = Array.from({ length: 500 }, (_, index) => [index, 1]);
+    const { data } = await openai.embeddings.create({ model: 'mock/embed-a', input, dimensions: 1_000 });
+    expect(data).toHaveLength(500);
+    expect(data[499]?.embedding).toEqual(mockVector(499, 1_000));
+    const floats = await openai.embeddings.create({
+      ...{ model: 'mock/embed-a', input, dimensions: 1_000, encoding_format: 'float' as const },
+    });
+    expect(floats.data).toEqual(data);
+  });
+
+  it('is what the AI SDK asks for', async () => {
+    const { url, adminKey } = harness.service;
+    const provider = createOpenAICompatible({ name: 'gateway', baseURL: `${url}/v1`, apiKey: adminKey });
+    const { embeddings, usage } = await provider.embeddingModel('mock/embed-a').doEmbed({ values: ['a', 'b'] });
+    expect([embeddings, usage?.tokens]).toEqual([[mockVector(0), mockVector(1)], 11]);
+  });
+});
+
 describe('errors', () => {
   const create = (client: OpenAI, members: Partial<OpenAI.ChatCompletionCreateParamsNonStreaming> = {}) =>
     client.chat.completions.create({ model, messages, ...members });
@@ -216,7 +253,7 @@ describe('errors', () => {
     await expect(create(withoutScope)).rejects.toBeInstanceOf(OpenAI.PermissionDeniedError);
     await expect(create(openai, { model: 'prompt/nothing' })).rejects.toBeInstanceOf(OpenAI.NotFoundError);
     await expect(openai.models.retrieve('nobody/x')).rejects.toBeInstanceOf(OpenAI.NotFoundError);
-    await expect(openai.embeddings.create({ model, input: 'x' })).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+    await expect(openai.images.generate({ model, prompt: 'x' })).rejects.toBeInstanceOf(OpenAI.NotFoundError);
     await expect(create(openai, { model: `prompt/${slug}` })).rejects.toMatchObject({
       constructor: OpenAI.UnprocessableEntityError,
       code: 'missing-variables',

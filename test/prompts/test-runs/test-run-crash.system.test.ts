@@ -239,6 +239,7 @@ function slowEcho(milliseconds: number, onCall?: (value: undefined) => void): Pr
     name: 'Echo',
     models: ['echo-1'],
     defaultModel: 'echo-1',
+    embeddingModels: [],
     configured: true,
     settings: [],
     async *answer(_request, { signal }) {
@@ -246,6 +247,7 @@ function slowEcho(milliseconds: number, onCall?: (value: undefined) => void): Pr
       yield { type: 'finish', result: await sleep(milliseconds, result, { signal }) };
     },
     unsupported: async () => [],
+    mostInputs: async () => 1,
     rewritten: async () => [],
     outputLimit: async () => undefined,
     ceiling: async () => ({ inputTokens: 0, outputTokens: 0, isKept: true, likelyInputTokens: 0 }),

@@ -1,6 +1,6 @@
 import { AIMessageChunk, HumanMessage, SystemMessage, type BaseMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
-import { ChatOpenAI, type ChatOpenAIFields } from '@langchain/openai';
+import { ChatOpenAI, OpenAIEmbeddings, type ChatOpenAIFields } from '@langchain/openai';
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { z } from 'zod';
@@ -140,5 +140,35 @@ describe('LangChain', () => {
     const stream = await chat('mock/mock-error').stream('Hi');
     await assert.rejects(Array.fromAsync(stream));
     await gateway.assertCalls(1);
+  });
+});
+
+describe("LangChain's OpenAIEmbeddings", () => {
+  const embeddings = (model = 'mock/embed-a', fields: object = {}): OpenAIEmbeddings =>
+    new OpenAIEmbeddings({
+      model,
+      apiKey: gateway.GATEWAY_KEY,
+      configuration: { baseURL: gateway.baseURL },
+      ...fields,
+    });
+  const length = (vector: readonly number[] | undefined): number => Math.hypot(...(vector ?? []));
+
+  it('embedQuery', async () => {
+    const vector = await embeddings(undefined, { dimensions: 8 }).embedQuery('Hello');
+    assert.equal(vector.length, 8);
+    const [sent] = await gateway.requests();
+    assert.deepEqual([sent?.body['input'], sent?.body['dimensions']], ['Hello', 8]);
+  });
+
+  it('embedDocuments, in batches', async () => {
+    const texts = Array.from({ length: 5 }, (_, index) => `text ${index}`);
+    const vectors = await embeddings(undefined, { batchSize: 2 }).embedDocuments(texts);
+    assert.equal(vectors.length, 5);
+    await gateway.assertCalls(3);
+  });
+
+  it('embeds without a provider', async () => {
+    const [vector] = await embeddings('echo/echo-embed').embedDocuments(['out of paper']);
+    assert.ok(Math.abs(length(vector) - 1) < 1e-6);
   });
 });

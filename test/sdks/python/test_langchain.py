@@ -1,12 +1,14 @@
 """`ChatOpenAI` of `langchain-openai`."""
 
 from typing import Optional
+from unittest.mock import patch
 
 import openai
+import tiktoken
 from gateway import BASE_URL, KEY, WEATHER, GatewayTest, create_prompt
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
-from langchain_openai import ChatOpenAI
+from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 from pydantic import BaseModel, Field
 
 
@@ -130,3 +132,32 @@ class LangChain(GatewayTest):
             with self.assertRaises(openai.APIError):
                 list(model("mock/mock-error").stream("Hi"))
             self.assert_calls(1)
+
+
+def embeddings(name="mock/embed-a", **options):
+    return OpenAIEmbeddings(base_url=BASE_URL, api_key=KEY, model=name, **options)
+
+
+class Embeddings(GatewayTest):
+    def test_texts(self):
+        vectors = embeddings(check_embedding_ctx_length=False, dimensions=8).embed_documents(["a", "b"])
+        self.assertEqual([len(vector) for vector in vectors], [8, 8])
+        self.assertEqual((self.sent()["input"], self.sent()["dimensions"]), (["a", "b"], 8))
+
+    def test_batches(self):
+        texts = [f"text {index}" for index in range(5)]
+        vectors = embeddings(check_embedding_ctx_length=False, chunk_size=2).embed_documents(texts)
+        self.assertEqual(len(vectors), 5)
+        self.assert_calls(3)
+
+    def test_tokens(self):
+        """By default it sends tokens. Its tokenizer downloads its table, so a small one stands in for it."""
+        encoding = tiktoken.Encoding("bytes", pat_str=".", mergeable_ranks={bytes([byte]): byte for byte in range(256)}, special_tokens={})
+        with patch.object(tiktoken, "encoding_for_model", lambda name: encoding):
+            vectors = embeddings().embed_documents(["ab", "c"])
+        self.assertEqual(self.sent()["input"], [[97, 98], [99]])
+        self.assertEqual(len(vectors), 2)
+
+    def test_without_a_provider(self):
+        vector = embeddings("echo/echo-embed", check_embedding_ctx_length=False).embed_query("out of paper")
+        self.assertAlmostEqual(sum(number * number for number in vector), 1, places=5)

@@ -387,3 +387,26 @@ class Errors(GatewayTest):
                 limited.chat.completions.create(model=MODEL, messages=MESSAGES)
         self.assertEqual(raised.exception.code, "rate-limited")
         self.assert_calls(1)
+
+
+class Embeddings(GatewayTest):
+    def test_floats_come_as_base64(self):
+        answer = OpenAI(base_url=BASE_URL, api_key=KEY).embeddings.create(model="mock/embed-a", input=["a", "b"], dimensions=8)
+        self.assertEqual(self.sent()["encoding_format"], "base64")
+        self.assertEqual([len(item.embedding) for item in answer.data], [8, 8])
+        self.assertEqual(answer.usage.prompt_tokens, 11)
+        floats = OpenAI(base_url=BASE_URL, api_key=KEY).embeddings.create(
+            model="mock/embed-a", input=["a", "b"], dimensions=8, encoding_format="float"
+        )
+        self.assertEqual([item.embedding for item in floats.data], [item.embedding for item in answer.data])
+
+    def test_tokens_and_large_answers(self):
+        answer = OpenAI(base_url=BASE_URL, api_key=KEY).embeddings.create(
+            model="mock/embed-a", input=[[number] for number in range(500)], dimensions=1000
+        )
+        self.assertEqual(len(answer.data[499].embedding), 1000)
+
+    def test_errors(self):
+        with self.assertRaises(openai.BadRequestError) as caught:
+            OpenAI(base_url=BASE_URL, api_key=KEY).embeddings.create(model="mock/embed-a", input="")
+        self.assertEqual(caught.exception.param, "input")

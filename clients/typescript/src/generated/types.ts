@@ -1514,6 +1514,43 @@ export interface paths<Other = string & {}> {
         patch?: never;
         trace?: never;
     };
+    "/v1/embeddings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create embeddings
+         * @description OpenAI's embeddings: texts as vectors, for search and comparison.
+         *
+         *     - **`model`** is `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. `GET /v1/models`
+         *       lists them.
+         *     - **Servers with OpenAI's API** (OpenAI, Azure, OpenRouter, Together, configured servers) get the request as it is:
+         *       `input` also as tokens, `encoding_format`, `dimensions` and `user`.
+         *     - **Other providers** take texts only, as many as they take in one call: Google 100, Cohere 96, Mistral 32, Amazon
+         *       Bedrock 1 (of Cohere's models there 96). More is 400, and the message has the number. The answer is in the form of
+         *       OpenAI's. `user` is not passed on. Cohere's models get the input type `search_query`, also for documents. Tokens, and
+         *       `dimensions` that a model does not have: 422 `unsupported-by-provider`. So have vendors without embeddings (Anthropic,
+         *       Groq, xAI, DeepSeek).
+         *     - **Numbers** keep their value. In base64 they are 32-bit floats, least significant byte first; what a provider sends
+         *       in base64 is passed on bit by bit.
+         *     - **Checks**: a vector for each input, all of one length, of `dimensions` if the request has it, at most 4,096, and each
+         *       number is finite. Otherwise 502 `provider-bad-answer`.
+         *     - **Costs** are those of the input tokens. A provider that does not say how many there were (Google) counts as the most
+         *       that there can be: see [Know what calls cost](/docs#/know-what-calls-cost).
+         *     - Answers are not cached. A large answer is written while it is read.
+         */
+        post: operations<Other>["createEmbedding"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/models": {
         parameters: {
             query?: never;
@@ -5388,10 +5425,10 @@ export interface components<Other = string & {}> {
             id: components<Other>["schemas"]["InvocationId"];
             created_at: components<Other>["schemas"]["Timestamp"];
             /**
-             * @description What was requested: `invoke` a prompt, `chat-completion` and `response` of OpenAI's API, `message` of Anthropic's, a call of a `test-run` or of an `evaluation`, or a `provider-test`.
+             * @description What was requested: `invoke` a prompt, `chat-completion`, `response` and `embedding` of OpenAI's API, `message` of Anthropic's, a call of a `test-run` or of an `evaluation`, or a `provider-test`.
              * @example invoke
              */
-            operation: ("invoke" | "chat-completion" | "response" | "message" | "test-run" | "evaluation" | "provider-test") | components<Other>["schemas"]["OtherValue"];
+            operation: ("invoke" | "chat-completion" | "response" | "embedding" | "message" | "test-run" | "evaluation" | "provider-test") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description How it ended.
              * @example succeeded
@@ -16662,6 +16699,178 @@ export interface components<Other = string & {}> {
             request_id?: string;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * EmbeddingTexts
+         * @example [
+         *       "The printer is out of paper.",
+         *       "How do I refill the printer?"
+         *     ]
+         */
+        EmbeddingTexts: string[];
+        /**
+         * EmbeddingTokens
+         * @example [
+         *       791,
+         *       23793,
+         *       374
+         *     ]
+         */
+        EmbeddingTokens: number[];
+        /**
+         * EmbeddingTokenLists
+         * @example [
+         *       [
+         *         791,
+         *         23793
+         *       ],
+         *       [
+         *         4438,
+         *         656
+         *       ]
+         *     ]
+         */
+        EmbeddingTokenLists: number[][];
+        /**
+         * EmbeddingInput
+         * @description A text, a list of texts, the tokens of a text, or a list of these. The numbers of tokens are those of the model. At most 2,048 inputs, and as many as the provider takes.
+         * @example The printer is out of paper.
+         */
+        EmbeddingInput: string | components<Other>["schemas"]["EmbeddingTexts"] | components<Other>["schemas"]["EmbeddingTokens"] | components<Other>["schemas"]["EmbeddingTokenLists"];
+        /**
+         * EmbeddingCreate
+         * @description A request of OpenAI's embeddings.
+         * @example {
+         *       "model": "openai/text-embedding-3-small",
+         *       "input": [
+         *         "The printer is out of paper.",
+         *         "How do I refill the printer?"
+         *       ]
+         *     }
+         */
+        EmbeddingCreate: {
+            /**
+             * @description `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it.
+             * @example openai/text-embedding-3-small
+             */
+            model: string;
+            input: components<Other>["schemas"]["EmbeddingInput"];
+            /**
+             * EmbeddingFormat
+             * @description `float`: a list of numbers. `base64`: their 32-bit floats, least significant byte first. `float` if left out.
+             * @example float
+             * @enum {string|null}
+             */
+            encoding_format?: "float" | "base64" | null;
+            /**
+             * @description The length of the vectors. That of the model if left out.
+             * @example 256
+             */
+            dimensions?: number | null;
+            /**
+             * @description Passed on to servers with OpenAI's API.
+             * @example customer-4711
+             */
+            user?: string | null;
+        };
+        /**
+         * EmbeddingNumbers
+         * @example []
+         */
+        EmbeddingNumbers: number[];
+        /**
+         * EmbeddingVector
+         * @description The numbers, or their 32-bit floats in base64.
+         * @example [
+         *       0.25,
+         *       -0.5,
+         *       0.125
+         *     ]
+         */
+        EmbeddingVector: components<Other>["schemas"]["EmbeddingNumbers"] | string;
+        /**
+         * Embedding
+         * @description The vector of an input.
+         * @example {
+         *       "object": "embedding",
+         *       "index": 0,
+         *       "embedding": [
+         *         0.25,
+         *         -0.5,
+         *         0.125
+         *       ]
+         *     }
+         */
+        Embedding: {
+            /**
+             * @description Always `embedding`.
+             * @example embedding
+             * @constant
+             */
+            object: "embedding";
+            /**
+             * @description Number of inputs before this one.
+             * @example 0
+             */
+            index: number;
+            embedding: components<Other>["schemas"]["EmbeddingVector"];
+        };
+        /**
+         * EmbeddingUsage
+         * @description Absent if the provider does not give it.
+         * @example {
+         *       "prompt_tokens": 14,
+         *       "total_tokens": 14
+         *     }
+         */
+        EmbeddingUsage: {
+            /**
+             * Format: int64
+             * @description Tokens of the inputs.
+             * @example 14
+             */
+            prompt_tokens: number;
+            /**
+             * Format: int64
+             * @description The same.
+             * @example 14
+             */
+            total_tokens: number;
+        };
+        /**
+         * EmbeddingList
+         * @description The vectors.
+         * @example {
+         *       "object": "list",
+         *       "data": [
+         *         {
+         *           "object": "embedding",
+         *           "index": 0,
+         *           "embedding": [
+         *             0.25,
+         *             -0.5,
+         *             0.125
+         *           ]
+         *         }
+         *       ],
+         *       "model": "openai/text-embedding-3-small"
+         *     }
+         */
+        EmbeddingList: {
+            /**
+             * @description Always `list`.
+             * @example list
+             * @constant
+             */
+            object: "list";
+            /** @description A vector for each input, in the same order. */
+            data: components<Other>["schemas"]["Embedding"][];
+            /**
+             * @description `<provider>/<model>` that answered.
+             * @example openai/text-embedding-3-small
+             */
+            model: string;
+            usage?: components<Other>["schemas"]["EmbeddingUsage"];
         };
         /**
          * ModelList
@@ -29325,6 +29534,125 @@ export interface operations<Other = string & {}> {
             502: components<Other>["responses"]["AnthropicProviderFailedOrProvider"];
             503: components<Other>["responses"]["AnthropicServiceUnavailable"];
             default: components<Other>["responses"]["AnthropicOtherProblem"];
+        };
+    };
+    createEmbedding: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Tags for the [invocation log](/docs#/invocation-log): up to 16, as `name=value`, separated by commas. A name has up to
+                 *     64 letters, digits, `_`, `-` and `.`. A value has up to 256 visible ASCII characters except `,`. If a name is
+                 *     repeated, its last value counts.
+                 * @example team=checkout, env=prod
+                 */
+                "X-Tags"?: components<Other>["parameters"]["Tags"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The texts, and the model. */
+        requestBody: {
+            content: {
+                "application/json": components<Other>["schemas"]["EmbeddingCreate"];
+            };
+        };
+        responses: {
+            /** @description A vector for each input, in the same order. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                    "X-Provider": components<Other>["headers"]["AnsweringProvider"];
+                    "X-Model": components<Other>["headers"]["AnsweringModel"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["EmbeddingList"];
+                };
+            };
+            /** @description The body is not JSON. Or a header or the body does not follow the contract, or there are more inputs than the provider takes in one call. */
+            400: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                    /**
+                     * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                     * @example false
+                     */
+                    "X-Should-Retry"?: "false";
+                    /**
+                     * @description The status of the provider's answer. Absent if the service refused the request, or there was no answer.
+                     * @example 429
+                     */
+                    "X-Provider-Status"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["CompatibleError"];
+                };
+            };
+            401: components<Other>["responses"]["CompatibleUnauthenticated"];
+            402: components<Other>["responses"]["CompatibleBeyondBudget"];
+            403: components<Other>["responses"]["CompatibleBeyondLimits"];
+            /** @description `model` names no provider, or only a model that no provider lists, or more than one. */
+            404: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                    /**
+                     * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                     * @example false
+                     */
+                    "X-Should-Retry"?: "false";
+                    /**
+                     * @description The status of the provider's answer. Absent if the service refused the request, or there was no answer.
+                     * @example 429
+                     */
+                    "X-Provider-Status"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["CompatibleError"];
+                };
+            };
+            406: components<Other>["responses"]["CompatibleNotAcceptable"];
+            408: components<Other>["responses"]["CompatibleRequestTimeout"];
+            413: components<Other>["responses"]["CompatibleContentTooLarge"];
+            415: components<Other>["responses"]["CompatibleUnsupportedMediaType"];
+            /** @description The request is well-formed, but the provider cannot do it. No provider was called. */
+            422: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                    /**
+                     * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                     * @example false
+                     */
+                    "X-Should-Retry"?: "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["CompatibleError"];
+                };
+            };
+            429: components<Other>["responses"]["CompatibleRateLimitedOrProvider"];
+            500: components<Other>["responses"]["CompatibleInternalError"];
+            502: components<Other>["responses"]["CompatibleProviderFailedOrProvider"];
+            503: components<Other>["responses"]["CompatibleServiceUnavailable"];
+            default: components<Other>["responses"]["CompatibleOtherProblem"];
         };
     };
     listModels: {

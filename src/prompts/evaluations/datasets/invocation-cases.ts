@@ -43,7 +43,9 @@ export function createReadCases(kept: KeptContents, keys: Pick<CaseKeys, 'make'>
     const found: { readonly named: NamedInvocation; readonly hasPrompt: boolean }[] = [];
     for (const named of invocations) {
       const record = await attempt(named, () => kept.find(named.id, by.principal.reach));
-      if (record !== undefined) found.push({ named, hasPrompt: record.prompt_id !== undefined });
+      if (record?.operation === 'embedding')
+        errors.push({ detail: 'asked for vectors, and not for an answer', pointer: `#${named.pointer}` });
+      else if (record !== undefined) found.push({ named, hasPrompt: record.prompt_id !== undefined });
     }
     // Before the contents: who erases one afterwards finds the key, and erases it too.
     await keys.make(found.map(({ named }) => named.id));

@@ -197,6 +197,13 @@ describe('422 names each invocation that no case can be made of, and adds nothin
     expect(await refusal([id])).toEqual([{ pointer: '#/from_invocations/0', detail: 'has more than 262144 bytes' }]);
   });
 
+  it('of vectors', async () => {
+    const id = idOf(await call('POST', '/v1/embeddings', { body: { model: 'echo/echo-embed', input: 'Hi' } }));
+    await set('vectors', '{"variables":{}}');
+    const { status, body } = await add('vectors', { from_invocations: [id] });
+    expect([status, body.errors[0].detail]).toEqual([422, 'asked for vectors, and not for an answer']);
+  });
+
   it('with the id of another case', async () => {
     const id = await invoke();
     await set('taken', JSON.stringify({ id }));

@@ -42,6 +42,7 @@ export const invocations: Texts['invocations'] = {
     'chat-completion': 'Chat-Completion',
     response: 'Response',
     message: 'Message',
+    embedding: 'Embeddings',
     'test-run': 'Aufruf eines Testlaufs',
     evaluation: 'Aufruf einer Evaluation',
     'provider-test': 'Test eines Anbieters',

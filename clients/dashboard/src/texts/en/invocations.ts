@@ -39,6 +39,7 @@ export const invocations = {
     'chat-completion': 'Chat completion',
     response: 'Response',
     message: 'Message',
+    embedding: 'Embeddings',
     'test-run': 'Call of a test run',
     evaluation: 'Call of an evaluation',
     'provider-test': 'Test of a provider',
