@@ -9,6 +9,7 @@ import type { Dialect } from './vendors/vendor.ts';
 /** Options of providers that are such hints, in every spelling of the packages. */
 const hintOptions: ReadonlySet<string> = new Set([
   'cacheControl',
+  'cache_control',
   'promptCacheKey',
   'promptCacheOptions',
   'prompt_cache_key',

@@ -112,6 +112,20 @@ const callers: readonly Caller[] = [
       },
     ];
   }),
+  {
+    name: 'messages',
+    ask: (id, model, question) =>
+      service.call('POST', '/v1/messages', {
+        body: {
+          model: `${id}/${model}`,
+          max_tokens: 100,
+          system: [{ type: 'text', text: manual, cache_control: control }],
+          messages: [{ role: 'user', content: question }],
+          tools: [{ name: tool.name, description: tool.description, input_schema: tool.parameters }],
+        },
+        headers: { 'anthropic-version': '2023-06-01' },
+      }),
+  },
 ];
 
 interface Logged {
@@ -224,6 +238,34 @@ describe('where hints go', () => {
     expect(sent()).toMatchObject({
       messages: [{}, {}, { content: [{ type: 'tool_result', cache_control: control }] }],
     });
+  });
+
+  it('of Messages: every place, and the whole request', async () => {
+    const said = [
+      { role: 'user', content: [text('c', control)] },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'call_1', name: 'find', input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: '4711', cache_control: hour }] },
+    ];
+    const tools = [{ name: 'find', input_schema: { type: 'object' }, cache_control: hour }];
+    const members = { max_tokens: 100, system: [text('a'), text('b', control)], messages: said, tools };
+    const send = (model: string, more: object = {}): Promise<Answer> =>
+      service.call('POST', '/v1/messages', { body: { model, ...members, ...more } });
+    expect((await send('amazon-bedrock/us.anthropic.claude-sonnet-5-5')).status).toBe(200);
+    expect(sent()).toMatchObject({
+      system: [{ text: 'ab' }, { cachePoint: { type: 'default' } }],
+      messages: [
+        { content: [{ text: 'c' }, { cachePoint: { type: 'default' } }] },
+        {},
+        { content: [{ toolResult: {} }, { cachePoint: { type: 'default', ttl: '1h' } }] },
+      ],
+    });
+    expect((await send('mistral/mistral-small-latest', { cache_control: control })).status).toBe(200);
+    expect(JSON.stringify(sent())).not.toContain('cache');
+    const prompt = { name: 'Asked', slug: 'asked', messages: [{ role: 'system', content: 'Be kind.' }] };
+    await service.call('POST', '/api/v1/prompts', { body: { ...prompt, selected_provider: 'anthropic' } });
+    const ask = { model: 'prompt/asked', messages: [{ role: 'user', content: 'Hi' }], cache_control: hour };
+    expect((await service.call('POST', '/v1/messages', { body: ask })).status).toBe(200);
+    expect(sent()).toMatchObject({ cache_control: hour });
   });
 
   it('nowhere if a provider has no place for them, and the answer comes', async () => {

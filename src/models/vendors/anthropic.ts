@@ -53,7 +53,7 @@ export const anthropic: Vendor<'anthropic'> = {
   address,
   variables: [apiKeyVariable('ANTHROPIC_API_KEY', 'Anthropic'), baseUrlVariable('ANTHROPIC_BASE_URL', address)],
   options,
-  ownMembers: ['thinking.type', 'thinking.budget_tokens'],
+  ownMembers: ['thinking.type', 'thinking.budget_tokens', 'cache_control.type', 'cache_control.ttl'],
   dialect: {
     name: 'anthropic',
     systemFirst: true,

@@ -2,6 +2,7 @@ import type { components } from '../../../generated/types.ts';
 import { defined, isObject } from '../../base/runtime/objects.ts';
 import type {
   AnswerPart,
+  CacheHint,
   Content,
   ImagePart,
   JsonObject,
@@ -32,7 +33,7 @@ export type Conversation = Pick<
   | 'context_management'
 >;
 type Sent = Conversation &
-  Partial<Pick<MessageCreate, 'max_tokens' | 'temperature' | 'top_p' | 'top_k' | 'stop_sequences'>>;
+  Partial<Pick<MessageCreate, 'max_tokens' | 'temperature' | 'top_p' | 'top_k' | 'stop_sequences' | 'cache_control'>>;
 type Block = Exclude<Sent['messages'][number]['content'], string>[number];
 type ResultBlock = Exclude<NonNullable<Block['content']>, string>[number];
 type Source = NonNullable<Exclude<Block['source'], string>>;
@@ -131,7 +132,8 @@ class ConversationReader {
     flush();
   }
 
-  #addResult({ tool_use_id: toolCallId = '', content = '', is_error: isError }: Block, pointer: string): void {
+  #addResult(block: Block, pointer: string): void {
+    const { tool_use_id: toolCallId = '', content = '', is_error: isError, cache_control: control } = block;
     const toolName = this.#toolNames.get(toolCallId);
     if (toolName === undefined) throw conflict(`${pointer}/tool_use_id`, 'must be the id of a tool_use before it');
     const parts = typeof content === 'string' ? [] : content.map((_, index) => `${pointer}/content/${index}`);
@@ -139,7 +141,7 @@ class ConversationReader {
       typeof content === 'string'
         ? content
         : content.map((block, index) => this.#shown(block, parts[index] ?? pointer));
-    const message = { role: 'tool' as const, toolCallId, toolName, content: shown };
+    const message = { role: 'tool' as const, toolCallId, toolName, content: endingWith(shown, control) };
     this.#add(isError === true ? { ...message, isError } : message, { pointer, parts, calls: [] });
   }
 
@@ -162,7 +164,7 @@ class ConversationReader {
   #partOf(block: Block, pointer: string, ofCalls: Map<string, JsonObject>): AnswerPart | undefined {
     switch (block.type) {
       case 'text':
-        return { type: 'text', text: block.text ?? '' };
+        return { type: 'text', text: block.text ?? '', ...hintOf(block) };
       case 'thinking':
         return this.#thought(block.thinking ?? '', metadataOfThinking(block.signature ?? ''), pointer);
       case 'redacted_thinking': {
@@ -193,10 +195,10 @@ class ConversationReader {
   /** A text or an image; what only Anthropic takes as a text that stands for it, for the log. */
   #shown(block: Block | ResultBlock, pointer: string): TextPart | ImagePart {
     const { type, source } = block;
-    if (type === 'text') return { type, text: block.text ?? '' };
+    if (type === 'text') return { type, text: block.text ?? '', ...hintOf(block) };
     if (type === 'image' && isObject(source)) {
       const url = addressOf(source);
-      if (url !== undefined) return { type, url };
+      if (url !== undefined) return { type, url, ...hintOf(block) };
       throw conflict(`${pointer}/source`, 'must be an image in base64, or its url');
     }
     this.onlyAnthropic.push({ member: pointer, detail: `The provider has no blocks of type ${type}.` });
@@ -215,7 +217,26 @@ interface PlacedBlock {
 }
 
 function textsOf(content: NonNullable<Sent['system']>): Content {
-  return typeof content === 'string' ? content : content.map(({ text }) => ({ type: 'text', text }));
+  return typeof content === 'string'
+    ? content
+    : content.map((block) => ({ type: 'text', text: block.text, ...hintOf(block) }));
+}
+
+/** The hint of a block for the provider's cache. */
+function hintOf({ cache_control: control }: { readonly cache_control?: CacheHint | null }): {
+  cache_control?: CacheHint;
+} {
+  return (control ?? null) === null ? {} : { cache_control: control as CacheHint };
+}
+
+/** The content with the hint of the block that it is in. */
+function endingWith(content: Content, control: CacheHint | null | undefined): Content {
+  if ((control ?? null) === null) return content;
+  const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
+  const last = parts.at(-1);
+  return last === undefined
+    ? content
+    : [...parts.slice(0, -1), { ...last, ...hintOf({ cache_control: control ?? null }) }];
 }
 
 function addressOf({ type, media_type: mediaType, data = '', url }: Source): string | undefined {
@@ -252,9 +273,10 @@ function formatOf({ output_config: config, output_format: format }: Sent): Respo
   return schema === undefined ? undefined : { type: 'json', schema: schema as JsonObject };
 }
 
-function toTool({ name, description, input_schema: schema, strict }: SentTool): Tool {
+function toTool(tool: SentTool): Tool {
+  const { name, description, input_schema: schema, strict } = tool;
   const parameters = (schema ?? { type: 'object', properties: {} }) as JsonObject;
-  return defined({ name, description, parameters, strict });
+  return defined({ name, description, parameters, strict, ...hintOf(tool) });
 }
 
 function choiceOf(choice: Sent['tool_choice']): ToolChoice | undefined {
@@ -269,10 +291,11 @@ function choiceOf(choice: Sent['tool_choice']): ToolChoice | undefined {
 }
 
 /** Thinking has another form with each provider. What is switched off needs none. */
-function extraOf({ thinking }: Sent): JsonObject {
-  if (thinking === undefined || thinking.type === 'disabled') return {};
+function extraOf({ thinking, cache_control: control }: Sent): JsonObject {
+  const hint: JsonObject = (control ?? null) === null ? {} : { cache_control: { ...(control as CacheHint) } };
+  if (thinking === undefined || thinking.type === 'disabled') return hint;
   const { type, budget_tokens: budget } = thinking;
-  return { thinking: { type, ...(budget !== undefined && { budget_tokens: budget }) } };
+  return { ...hint, thinking: { type, ...(budget !== undefined && { budget_tokens: budget }) } };
 }
 
 /** Members that only Anthropic's own API has, and that change its answer. */

@@ -6553,7 +6553,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * AnthropicCacheControl
-         * @description Where the provider may end what it keeps in its cache. It goes to Anthropic. Elsewhere it is ignored.
+         * @description A hint to the provider to keep everything up to here in its own cache. Anthropic, Amazon Bedrock and OpenAI get it, as `cache_control` of a prompt; others do not.
          * @example {
          *       "type": "ephemeral"
          *     }
