@@ -7868,7 +7868,7 @@ export const operationTable = {
     ]
   },
   "updatePerson": {
-    "method": "PATCH",
+    "method": "PUT",
     "path": "/api/v1/people/{id}",
     "scope": "people:manage",
     "needsKey": true,
@@ -7900,6 +7900,7 @@ export const operationTable = {
       "412": "application/problem+json",
       "413": "application/problem+json",
       "415": "application/problem+json",
+      "422": "application/problem+json",
       "429": "application/problem+json",
       "500": "application/problem+json",
       "503": "application/problem+json"
@@ -7920,6 +7921,7 @@ export const operationTable = {
       "precondition-failed",
       "content-too-large",
       "unsupported-media-type",
+      "read-only-field",
       "rate-limited",
       "too-much-in-progress",
       "too-much-kept",

@@ -99,7 +99,7 @@ describe('behind a proxy that ends TLS', () => {
     await page.getByRole('button', { name: 'Account: Grace Hopper' }).waitFor();
     const people = (await service.call('GET', '/api/v1/people')).body.data as { id: string; name: string }[];
     const { id } = people.find(({ name }) => name === 'Grace Hopper') ?? { id: '' };
-    await service.call('PATCH', `/api/v1/people/${id}`, { body: { disabled: true } });
+    await service.call('PUT', `/api/v1/people/${id}`, { body: { disabled: true } });
     await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
   });
 });

@@ -282,7 +282,7 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     listRoles: { method: 'GET', path: '/api/v1/roles' },
     listPeople: { method: 'GET', path: people },
     getPerson: { method: 'GET', path: `${people}/${fixture.person}` },
-    updatePerson: { method: 'PATCH', path: `${people}/${fixture.person}`, body: { disabled: true } },
+    updatePerson: { method: 'PUT', path: `${people}/${fixture.person}`, body: { disabled: true } },
     signOutPerson: { method: 'POST', path: `${people}/${fixture.person}/sign-out` },
     revokePersonKeys: { method: 'POST', path: `${people}/${fixture.person}/revoke-keys` },
     getCurrentApiKey: { method: 'GET', path: '/api/v1/whoami' },

@@ -1,6 +1,7 @@
 import type { Scope } from '../../../generated/operations.ts';
 import type { components } from '../../../generated/types.ts';
-import { ifMatch, revisionTag } from '../../http/conditional.ts';
+import { ifMatchRevision, revisionTag } from '../../http/conditional.ts';
+import { requireUnchanged } from '../../base/editing/read-only-fields.ts';
 import { answerPage } from '../../http/list-answer.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import type { People } from './people.ts';
@@ -28,7 +29,9 @@ export function peopleOperations(people: People, roles: Roles, allScopes: readon
     listPeople: (input) => answerPage(input, () => people.list(), personFields.show),
     getPerson: async ({ path: { id } }) => answer(await people.get(id)),
     async updatePerson({ path: { id }, headers, body, context }) {
-      const precondition = (present: Person): boolean => ifMatch(headers['If-Match'], revisionTag(present));
+      const { last_sign_in_at: _, ...fixed } = personFields.others(body) as Partial<components['schemas']['Person']>;
+      const precondition = (present: Person): boolean =>
+        ifMatchRevision(headers['If-Match'], present) && requireUnchanged(fixed, personFields.show(present));
       return answer(await people.change(id, personFields.readChange(body), precondition, context));
     },
     async signOutPerson({ path: { id }, context }) {

@@ -22,11 +22,6 @@ interface Holder {
   readonly browser: Browser;
 }
 
-async function signInAs(role: Role): Promise<Browser> {
-  setup.issuer.account = { sub: role, name: role, groups: [role] };
-  return (await setup.signIn()).browser;
-}
-
 let holders: Readonly<Record<Role, Holder>>;
 let calls: Readonly<Record<OperationId, Call>>;
 beforeAll(async () => {
@@ -37,7 +32,7 @@ beforeAll(async () => {
   const entries: [Role, Holder][] = [];
   for (const { name, scopes } of body.data as { name: Role; scopes: Scope[] }[]) {
     const key = await setup.service.createKey(...scopes);
-    entries.push([name, { scopes: new Set(scopes), key, browser: await signInAs(name) }]);
+    entries.push([name, { scopes: new Set(scopes), key, browser: (await setup.signInAs(name, name)).browser }]);
   }
   holders = Object.fromEntries(entries) as Record<Role, Holder>;
 });
@@ -137,7 +132,9 @@ describe('an operation', () => {
   it.each(operations)('%s works for an administrator who is a person', async (operation) => {
     // These two replace or end the session of their browser.
     const isOfSessions = operation === 'createSession' || operation === 'deleteSession';
-    const browser = isOfSessions ? await signInAs('administrator') : holders.administrator.browser;
+    const browser = isOfSessions
+      ? (await setup.signInAs('administrator', 'administrator')).browser
+      : holders.administrator.browser;
     const { status } = await send({ ...holders.administrator, browser }, 'cookie', 'same', calls[operation]);
     expect(status).toBeLessThan(300);
   });

@@ -32,6 +32,10 @@ export interface PeopleSetup {
   browser(to?: TestService): Browser;
   /** Signs a browser in. @returns it, and where it ended */
   signIn(browser?: Browser, query?: string): Promise<{ browser: Browser; visited: Visited }>;
+  /** Signs somebody with these groups in, who is called like its subject. */
+  signInAs(sub: string, ...groups: string[]): Promise<{ browser: Browser; id: string }>;
+  /** The headers of a request that a page of the browser sends, also to another process. */
+  pageHeaders(browser: Browser): Record<string, string>;
   /** Another process on the same database, with its own port and the same address for browsers. */
   startAnother(environment?: Record<string, string>): Promise<TestService>;
   /** Signs somebody in at another process, which has these settings. @returns the roles, or the status of a refusal */
@@ -74,6 +78,15 @@ export function setUpPeople(
     async signIn(browser = setup.browser(), query = '') {
       const visited = await browser.open(`${setup.service.url}/oidc/sign-in${query}`, /\/dashboard/);
       return { browser, visited };
+    },
+    async signInAs(sub, ...groups) {
+      setup.issuer.account = { sub, name: sub, groups };
+      const { browser } = await setup.signIn();
+      return { browser, id: String((await browser.call('GET', '/api/v1/whoami')).body.id) };
+    },
+    pageHeaders(browser) {
+      const session = browser.cookies.get(setup.service.url)?.get('prompt-gateway-session') ?? '';
+      return { 'sec-fetch-site': 'same-origin', cookie: `prompt-gateway-session=${session}` };
     },
     async startAnother(more = {}) {
       const other = await startAnother(setup.service, { ...settings, PORT: '0', ...more }, options);

@@ -45,14 +45,14 @@ describe('the service', () => {
     expect((await browser.call('GET', '/api/v1/whoami')).status).toBe(200);
   });
 
-  it('needs no ID token where it only reads, and signs nobody in there', async () => {
+  it('needs no ID token where it only reads, and signs nobody in or out there', async () => {
     const { browser } = await setup.signIn();
     const reading = await setup.startAnother({ READ_ONLY: 'on' });
     const cookie = `prompt-gateway-session=${browser.cookies.get(setup.service.url)?.get('prompt-gateway-session')}`;
     expect((await callWith(reading, cookie)).body.type).toBe('person');
     const answer = await fetch(`${reading.url}/oidc/sign-in`, { redirect: 'manual' });
     expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('READ_ONLY=on')]);
-    expect((await callWith(reading, cookie, 'DELETE', '/api/v1/session')).status).toBe(200);
+    expect((await callWith(reading, cookie, 'DELETE', '/api/v1/session')).status).toBe(403);
     expect((await callWith(setup.service, cookie)).status).toBe(200);
   });
 

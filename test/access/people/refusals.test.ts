@@ -69,10 +69,9 @@ describe('the roles of a person', () => {
 
   it('count no longer where the operator has removed the issuer', async () => {
     const { browser } = await setup.signIn();
-    const cookie = `prompt-gateway-session=${browser.cookies.get(setup.service.url)?.get('prompt-gateway-session')}`;
     const without = { OIDC_ISSUER: '', OIDC_CLIENT_ID: '', OIDC_CLIENT_SECRET: '', OIDC_ROLES: '', OIDC_NAME: '' };
     const other = await setup.startAnother(without);
-    const headers = { 'sec-fetch-site': 'same-origin', cookie };
+    const headers = setup.pageHeaders(browser);
     expect((await other.call('GET', '/api/v1/whoami', { key: null, headers })).status).toBe(401);
     expect((await browser.call('GET', '/api/v1/whoami')).status).toBe(200);
   });

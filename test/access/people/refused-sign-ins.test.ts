@@ -28,7 +28,7 @@ async function admit(sub: string): Promise<string> {
 describe('a refused sign-in', () => {
   it('of a person is recorded under its name, with the reason', async () => {
     const id = await admit('leaver');
-    await setup.service.call('PATCH', `/api/v1/people/${id}`, { body: { disabled: true } });
+    await setup.service.call('PUT', `/api/v1/people/${id}`, { body: { disabled: true } });
     await refuse('leaver', { groups: ['devs'] });
     const [record, ...others] = await refusalsOf(`author_id=${id}`);
     expect([record, others]).toEqual([

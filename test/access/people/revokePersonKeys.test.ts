@@ -5,11 +5,7 @@ import { setUpPeople, type Browser } from './people-harness.ts';
 const clock = createMovableClock();
 const setup = setUpPeople({}, { clock });
 
-const signInAs = async (sub: string, ...groups: string[]): Promise<{ browser: Browser; id: string }> => {
-  setup.issuer.account = { sub, name: sub, groups };
-  const { browser } = await setup.signIn();
-  return { browser, id: String((await browser.call('GET', '/api/v1/whoami')).body.id) };
-};
+const { signInAs } = setup;
 const statusOf = async (key: string): Promise<number> =>
   (await setup.service.call('GET', '/api/v1/whoami', { key })).status;
 /** A key that a person creates, and one that this key creates. */

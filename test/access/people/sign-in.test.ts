@@ -168,7 +168,7 @@ describe('what people make', () => {
       body: { name: 'y', scopes: ['prompts:read'] },
     });
     expect(further.body.created_by).toBe(made.body.id);
-    await setup.service.call('PATCH', `/api/v1/people/${String(id)}`, { body: { disabled: true } });
+    await setup.service.call('PUT', `/api/v1/people/${String(id)}`, { body: { disabled: true } });
     clock.advance(5_000);
     expect((await setup.service.call('GET', '/api/v1/prompts', { key })).status).toBe(200);
     expect((await setup.service.call('GET', '/api/v1/prompts', { key: String(further.body.key) })).status).toBe(200);

@@ -8,11 +8,7 @@ import { setUpPeople, type Browser } from './people-harness.ts';
 const clock = createMovableClock();
 const setup = setUpPeople({}, { clock });
 
-const signInAs = async (sub: string, ...groups: string[]): Promise<{ browser: Browser; id: string }> => {
-  setup.issuer.account = { sub, name: sub, groups };
-  const { browser } = await setup.signIn();
-  return { browser, id: String((await browser.call('GET', '/api/v1/whoami')).body.id) };
-};
+const { signInAs } = setup;
 const prompt = { name: 'Greeting', messages: [{ role: 'user', content: 'Hello' }], selected_provider: 'echo' };
 
 describe('what a person makes', () => {
@@ -57,31 +53,36 @@ describe('what a person makes', () => {
     await setup.signIn(browser);
   });
 
-  it('can be an evaluation, which ends when the person is disabled', async () => {
+  it.each([
+    ['is disabled', (id_: string) => setup.service.call('PUT', `/api/v1/people/${id_}`, { body: { disabled: true } })],
+    // It is still signed in, and may only read.
+    ['has lost the role for it', () => signInAs('leaver', 'readers')],
+  ])('can be an evaluation, which ends when the person %s', async (_, stop) => {
     const mock = await startMockProvider();
     const provider = { id: 'mock', base_url: mock.url, api_key: 'x'.repeat(20), models: ['mock-slow-100'] };
     const other = await setup.startAnother({ OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider]) });
     const slow = { ...prompt, selected_provider: 'mock', selected_model: 'mock-slow-100' };
     const { body: made } = await other.call('POST', '/api/v1/prompts', { body: slow });
-    const lines = Array.from({ length: 2_000 }, (_, index) => `{"id":"${index}"}`).join('\n');
+    const lines = Array.from({ length: 2_000 }, (__, index) => `{"id":"${index}"}`).join('\n');
     await other.call('PUT', '/api/v1/datasets/long', {
       headers: { 'Content-Type': 'application/x-ndjson' },
       body: lines,
     });
     const { browser: leaving, id: leaver } = await signInAs('leaver', 'devs');
-    const cookie = `prompt-gateway-session=${leaving.cookies.get(setup.service.url)?.get('prompt-gateway-session')}`;
     const checks = [{ type: 'contains', value: 'Hello' }];
     const { body: begun } = await other.call('POST', `/api/v1/prompts/${String(made.id)}/evaluations`, {
-      ...{ key: null, headers: { 'sec-fetch-site': 'same-origin', cookie } },
+      ...{ key: null, headers: setup.pageHeaders(leaving) },
       body: { candidate: {}, dataset: { name: 'long' }, checks, rule: { all_pass: true } },
     });
     await until(() => mock.requests.length > 0);
-    await other.call('PATCH', `/api/v1/people/${leaver}`, { body: { disabled: true } });
+    await stop(leaver);
+    clock.advance(5_000);
     const { body: ended } = await until(
       () => other.call('GET', `/api/v1/evaluations/${String(begun.id)}`),
       ({ body: { status } }) => ['ended', 'refused', 'canceled'].includes(String(status)),
     );
     expect(ended).toMatchObject({ status: 'canceled', canceled_because: 'key-revoked' });
+    await setup.service.call('PUT', `/api/v1/people/${leaver}`, { body: { disabled: false } });
     await mock.close();
   });
 
@@ -115,10 +116,9 @@ describe('what a person makes', () => {
   it('is no key once the person is disabled, also where that is not known yet', async () => {
     const { browser: leaving, id: leaver } = await signInAs('hurried', 'ops');
     const other = await setup.startAnother();
-    const cookie = `prompt-gateway-session=${leaving.cookies.get(setup.service.url)?.get('prompt-gateway-session')}`;
-    const there = { key: null, headers: { 'sec-fetch-site': 'same-origin', cookie } };
+    const there = { key: null, headers: setup.pageHeaders(leaving) };
     expect((await other.call('GET', '/api/v1/whoami', there)).status).toBe(200);
-    await setup.service.call('PATCH', `/api/v1/people/${leaver}`, { body: { disabled: true } });
+    await setup.service.call('PUT', `/api/v1/people/${leaver}`, { body: { disabled: true } });
     const made = await other.call('POST', '/api/v1/api-keys', {
       ...there,
       body: { name: 'late', scopes: ['orders:read'] },

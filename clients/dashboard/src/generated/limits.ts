@@ -154,5 +154,6 @@ export const apiKeyPrefix = { pattern: "^pgw_[0-9a-f-]{8,36}$", maxLength: 40 } 
 export const apiKeyMaker = { pattern: "^[0-9a-z-]{1,36}$", maxLength: 36 } as const;
 export const apiKeyUpdate = { name: apiKeyName, limits: apiKeyLimitsInput, id: apiKeyId, prefix: apiKeyPrefix, scopes: { maxItems: 100 }, created_at: dateTimeInput, created_by: apiKeyMaker, author: ignoredObject, expires_at: dateTimeInput, last_used_at: dateTimeInput, revoked_at: dateTimeInput } as const;
 export const personId = { pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$", maxLength: 36 } as const;
+export const personUpdate = { id: personId, issuer: { maxLength: 2048 }, subject: { maxLength: 255 }, name: { maxLength: 100 }, email: { maxLength: 254 }, roles: { maxItems: 100 }, first_sign_in_at: dateTimeInput, last_sign_in_at: dateTimeInput } as const;
 export const reservedHeaders = { pattern: "^(?:host|connection|expect|keep-alive|te|trailer|transfer-encoding|upgrade|user-agent|(?:content|proxy|x-service|webhook)-.*)$" } as const;
 export const testSettings = { maxBytes: 16384 } as const;

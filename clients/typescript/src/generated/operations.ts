@@ -204,7 +204,7 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     listRoles: { method: 'GET', path: '/api/v1/roles' },
     list: { method: 'GET', path: '/api/v1/people', input: 'query', page: true },
     get: { method: 'GET', path: '/api/v1/people/{id}' },
-    update: { method: 'PATCH', path: '/api/v1/people/{id}', input: 'body' },
+    update: { method: 'PUT', path: '/api/v1/people/{id}', input: 'body' },
     signOut: { method: 'POST', path: '/api/v1/people/{id}/sign-out', repeatable: true },
     revokeKeys: { method: 'POST', path: '/api/v1/people/{id}/revoke-keys', repeatable: true },
   },

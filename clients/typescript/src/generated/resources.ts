@@ -2102,8 +2102,10 @@ export interface PeopleResource {
    * process at once, in all others within 5 seconds. API keys that the person made go on working, because services
    * depend on them. Name, e-mail address and roles come from the issuer; they cannot be changed here.
    *
+   * Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
+   *
    * @param id Id of the person.
-   * @throws {ProblemError} `person-not-found` (404), `edit-conflict` (409), `precondition-failed` (412)
+   * @throws {ProblemError} `person-not-found` (404), `edit-conflict` (409), `precondition-failed` (412), `read-only-field` (422)
    */
   update(id: string, body: Schemas['PersonUpdate'], options?: CallOptions<'updatePerson'>): Call<Schemas['Person']>;
 

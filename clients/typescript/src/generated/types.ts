@@ -2552,18 +2552,20 @@ export interface paths<Other = string & {}> {
          * @description Returns one person.
          */
         get: operations<Other>["getPerson"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         /**
          * Disable or enable a person
          * @description Disables a person, or enables one again. A person who is disabled cannot sign in, and all their sessions end: in this
          *     process at once, in all others within 5 seconds. API keys that the person made go on working, because services
          *     depend on them. Name, e-mail address and roles come from the issuer; they cannot be changed here.
+         *
+         *     Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
          */
-        patch: operations<Other>["updatePerson"];
+        put: operations<Other>["updatePerson"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/people/{id}/sign-out": {
@@ -18329,7 +18331,8 @@ export interface components<Other = string & {}> {
         };
         /**
          * PersonUpdate
-         * @description What can be changed of a person.
+         * @description Only `disabled` can be changed. You can send the other fields with their current values. `last_sign_in_at` changes
+         *     by itself, so you can send it with any value; it is ignored.
          * @example {
          *       "disabled": true
          *     }
@@ -18339,7 +18342,32 @@ export interface components<Other = string & {}> {
              * @description Whether the person can no longer sign in.
              * @example true
              */
-            disabled: boolean;
+            disabled?: boolean;
+            id?: components<Other>["schemas"]["PersonId"];
+            /**
+             * @description The issuer that knows the person. Issuer and subject together say who it is.
+             * @example https://login.example.com
+             */
+            issuer?: string;
+            /**
+             * @description The id of the person at the issuer (`sub`).
+             * @example 248289761001
+             */
+            subject?: string;
+            /**
+             * @description Name of the person, as the issuer gave it at the last sign-in.
+             * @example Ada Lovelace
+             */
+            name?: string;
+            /**
+             * @description E-mail address, if the issuer gave one. It is shown and decides nothing.
+             * @example ada@example.com
+             */
+            email?: string;
+            /** @description Roles of the person, as of the last sign-in. */
+            roles?: components<Other>["schemas"]["Role"][];
+            first_sign_in_at?: components<Other>["schemas"]["DateTimeInput"];
+            last_sign_in_at?: components<Other>["schemas"]["DateTimeInput"];
         };
         /**
          * RevokedKeys
@@ -22565,6 +22593,37 @@ export interface components<Other = string & {}> {
              * @constant
              */
             status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * UpdatePerson422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:read-only-field",
+         *       "title": "Read-only field",
+         *       "status": 422,
+         *       "detail": "A PUT cannot change: status.",
+         *       "instance": "/api/v1/integrations/f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "cannot be changed: leave it out, or send its current value (\"active\")",
+         *           "pointer": "#/status"
+         *         }
+         *       ]
+         *     }
+         */
+        UpdatePerson422Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:read-only-field
+             */
+            type: "urn:prompt-gateway:problem:read-only-field" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
          * SignOutPerson403Problem
@@ -32868,6 +32927,19 @@ export interface operations<Other = string & {}> {
             412: components<Other>["responses"]["PreconditionFailed"];
             413: components<Other>["responses"]["ContentTooLarge"];
             415: components<Other>["responses"]["UnsupportedMediaType"];
+            /** @description The body changes a field that a PUT cannot change. */
+            422: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["UpdatePerson422Problem"];
+                };
+            };
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
             503: components<Other>["responses"]["ServiceUnavailable"];
