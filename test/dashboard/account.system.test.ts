@@ -112,6 +112,20 @@ describe('the session of a person that ends', () => {
     await page.getByRole('heading', { level: 1, name: 'Save this key now' }).waitFor();
   });
 
+  it('ends when the person is disabled, also on a page that is open', async () => {
+    browser.tolerate(/status of 40[13]/);
+    const page = await openSignedIn('/audit-log');
+    await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
+    const [person] = (await setup.service.call('GET', '/api/v1/people')).body.data as { id: string }[];
+    const path = `/api/v1/people/${person?.id}`;
+    await setup.service.call('PUT', path, { body: { disabled: true } });
+    await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
+    const opened = page.context().waitForEvent('page');
+    await page.getByRole('link', { name: 'Sign in with Example Corp' }).click();
+    await (await opened).getByText('Your account is disabled in this service.').waitFor();
+    await setup.service.call('PUT', path, { body: { disabled: false } });
+  });
+
   it('ends 12 hours after the sign-in, also on a page that is open', async () => {
     browser.tolerate(/status of 401/);
     const page = await openSignedIn('/audit-log');

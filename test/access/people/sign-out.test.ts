@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { generateKeyPair, type JWTPayload } from 'jose';
 import { createMovableClock } from '../../support/clock.ts';
-import { startMockProvider } from '../../support/mock-provider.ts';
 import { setUpPeople, type Browser } from './people-harness.ts';
 
 const clock = createMovableClock();
@@ -54,9 +53,8 @@ describe('a logout token', () => {
   it('ends all sessions of its subject, here at once and within 5 seconds in other processes', async () => {
     const { browser } = await setup.signIn();
     const other = await setup.startAnother();
-    const cookie = `prompt-gateway-session=${browser.cookies.get(setup.service.url)?.get('prompt-gateway-session')}`;
-    const there = (): Promise<{ status: number }> =>
-      other.call('GET', '/api/v1/whoami', { key: null, headers: { 'sec-fetch-site': 'same-origin', cookie } });
+    const headers = setup.pageHeaders(browser);
+    const there = (): Promise<{ status: number }> => other.call('GET', '/api/v1/whoami', { key: null, headers });
     expect((await there()).status).toBe(200);
     const answer = await send(await setup.issuer.sign(claimsOf(), { typ: 'logout+jwt' }));
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
@@ -179,47 +177,5 @@ describe('a logout token', () => {
     const limited = await setup.startAnother({ REFUSED_KEYS_LIMIT: '2/60s' });
     for (let sent = 0; sent < 2; sent += 1) expect((await send('x', limited.url)).status).toBe(400);
     expect((await send(await setup.issuer.sign(claimsOf()), limited.url)).status).toBe(429);
-  });
-});
-
-describe('an export', () => {
-  it('ends within 5 seconds after the session of its person', async () => {
-    const line = (id: number): string => JSON.stringify({ id: `${id}`, expected: 'x'.repeat(250_000) });
-    const body = Array.from({ length: 60 }, (_, index) => line(index)).join('\n');
-    const headers = { 'Content-Type': 'application/x-ndjson' };
-    expect((await setup.service.call('PUT', '/api/v1/datasets/large', { headers, body })).status).toBe(201);
-    const { browser } = await setup.signIn();
-    const { body: me } = await browser.call('GET', '/api/v1/whoami');
-    const cookie = `prompt-gateway-session=${browser.cookies.get(setup.service.url)?.get('prompt-gateway-session')}`;
-    const answer = await fetch(`${setup.service.url}/api/v1/datasets/large/versions/1/export`, {
-      headers: { 'sec-fetch-site': 'same-origin', cookie },
-    });
-    expect(answer.status).toBe(200);
-    await setup.service.call('POST', `/api/v1/people/${String(me.id)}/sign-out`);
-    // The service looks again when what it knows of the session is 5 seconds old.
-    await new Promise((resolve) => setTimeout(resolve, 5_500));
-    await expect(answer.arrayBuffer()).rejects.toThrow();
-  });
-});
-
-describe('a stream of the page', () => {
-  it('ends within 5 seconds after the session of its person, in every process', async () => {
-    const mock = await startMockProvider();
-    const provider = { id: 'mock', base_url: mock.url, api_key: 'x'.repeat(20), models: ['model-a'] };
-    const other = await setup.startAnother({ OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider]) });
-    setup.issuer.account = { sub: 'streaming', name: 'S', groups: ['devs'] };
-    const { browser } = await setup.signIn();
-    const { body: me } = await browser.call('GET', '/api/v1/whoami');
-    mock.behave('model-a', { kind: 'stream', steps: [{ text: 'Hello' }, 'hang'] });
-    const cookie = `prompt-gateway-session=${browser.cookies.get(setup.service.url)?.get('prompt-gateway-session')}`;
-    const answer = await fetch(`${other.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', cookie },
-      body: JSON.stringify({ model: 'mock/model-a', messages: [{ role: 'user', content: 'Hello' }], stream: true }),
-    });
-    expect(answer.status).toBe(200);
-    await setup.service.call('POST', `/api/v1/people/${String(me.id)}/sign-out`);
-    expect(await answer.text()).toContain('The session has ended.');
-    await mock.close();
   });
 });
