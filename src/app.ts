@@ -218,16 +218,6 @@ export function createApp(dependencies: AppDependencies): App {
     clock,
     random,
   });
-  const apiKeyFeature = createApiKeyFeature(basis, {
-    adminKey: config.security.adminApiKey,
-    refusedKeysLimit: config.http.refusedKeysLimit,
-    version,
-    // Made below.
-    requirePerson: (id) => people.get(id),
-    readPerson: (sessionId) => people.read(sessionId),
-    log,
-  });
-  const { apiKeys, authentication, refusedKeys } = apiKeyFeature;
   const publicUrl = config.publicUrl === undefined ? undefined : new URL(config.publicUrl);
   const { byKey: asksForKey, oidc: oidcSettings } = config.signIn;
   const peopleFeature = createPeopleFeature(basis, {
@@ -235,6 +225,14 @@ export function createApp(dependencies: AppDependencies): App {
     ...{ settings: oidcSettings, fetch: dependencies.issuerFetch },
   });
   const { people, issuer } = peopleFeature;
+  const apiKeyFeature = createApiKeyFeature(basis, {
+    adminKey: config.security.adminApiKey,
+    refusedKeysLimit: config.http.refusedKeysLimit,
+    version,
+    people,
+    log,
+  });
+  const { apiKeys, authentication, refusedKeys } = apiKeyFeature;
   const sessionFeature = createSessionFeature(basis, {
     ...{ people, issuer, publicUrl },
     apiKeys,

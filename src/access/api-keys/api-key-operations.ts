@@ -4,6 +4,7 @@ import { ifMatchRevision } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { answerPage } from '../../http/list-answer.ts';
 import { toInstant } from '../../base/runtime/instants.ts';
+import type { People } from '../people/people.ts';
 import { currentApiKey } from './api-key-representation.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { apiKeyFields, type ApiKeyStatus, type StoredApiKey } from './api-key.ts';
@@ -23,12 +24,7 @@ type ApiKeyOperations = Pick<
 
 const path = '/api/v1/api-keys';
 
-/** @param requirePerson throws unless there is a person with this id */
-export function apiKeyOperations(
-  apiKeys: ApiKeys,
-  version: string,
-  requirePerson: (id: string) => Promise<unknown>,
-): ApiKeyOperations {
+export function apiKeyOperations(apiKeys: ApiKeys, version: string, people: Pick<People, 'get'>): ApiKeyOperations {
   const toApiKey = (key: StoredApiKey): Schemas['ApiKey'] => represent(key, apiKeys.statusOf(key));
   /** The last use is written without incrementing the revision, and a key expires by itself. */
   const etagOf = (key: StoredApiKey): string =>
@@ -62,7 +58,8 @@ export function apiKeyOperations(
       return { status: 200, headers: { ETag: etagOf(key) }, body: toApiKey(key) };
     },
     async revokePersonKeys({ path: { id }, context }) {
-      await requirePerson(id);
+      // There has to be one.
+      await people.get(id);
       return { status: 200, body: { revoked: await apiKeys.revokeOfPerson(id, context) } };
     },
     async revokeApiKey({ path: { id }, query: { descendants = 'keep' }, headers, context }) {

@@ -7,6 +7,7 @@ import type { Precondition } from '../../base/editing/edits.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Listing } from '../../base/lists/listing.ts';
 import { apiKeyFields, type ApiKeyChange, type ApiKeyStatus, type NewApiKey, type StoredApiKey } from './api-key.ts';
+import type { People } from '../people/people.ts';
 import type { ApiKeyStore, LedBy, RecordChange } from './api-key-store.ts';
 import { noAuthority } from './no-authority.ts';
 import { unauthenticated } from './unauthenticated.ts';
@@ -100,8 +101,7 @@ export interface ApiKeys {
 export interface ApiKeysOptions {
   readonly store: ApiKeyStore;
   readonly allScopes: readonly Scope[];
-  /** The person of a session as it is in the database now. @throws {ProblemError} unauthenticated if the session has ended */
-  readonly readPerson: (sessionId: string) => Promise<{ readonly scopes: ReadonlySet<Scope> }>;
+  readonly people: Pick<People, 'read'>;
   readonly clock: Clock;
   readonly random: Random;
   /**
@@ -116,12 +116,12 @@ const audited: AuditedKind<StoredApiKey> = { type: 'api-key', show: apiKeyFields
 /** The longest chain of keys that were created by one another, because each key stores the chain. */
 const maxAncestors = 16;
 
-export function createApiKeys({ store, allScopes, readPerson, clock, random, onChanged }: ApiKeysOptions): ApiKeys {
+export function createApiKeys({ store, allScopes, people, clock, random, onChanged }: ApiKeysOptions): ApiKeys {
   /** The current state of the acting key; `undefined` for the one from configuration, and for a person. */
   const readActing = async ({ kind, id, scopes, sessionId }: ActingKey): Promise<StoredApiKey | undefined> => {
     if (id === administratorId) return undefined;
     if (kind === 'person') {
-      const current = await readPerson(sessionId ?? '');
+      const current = await people.read(sessionId ?? '');
       if ([...scopes].some((scope) => !current.scopes.has(scope)))
         throw unauthenticated('The roles have changed.', false);
       return undefined;

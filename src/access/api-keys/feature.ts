@@ -2,9 +2,10 @@ import type { Logger } from 'pino';
 import document from '../../../generated/openapi.json' with { type: 'json' };
 import type { Scope } from '../../../generated/operations.ts';
 import type { Basis } from '../../storage/db/basis.ts';
+import type { People } from '../people/people.ts';
 import { apiKeyOperations } from './api-key-operations.ts';
 import { createApiKeyStore } from './api-key-store.ts';
-import { createApiKeys, type ApiKeysOptions } from './api-keys.ts';
+import { createApiKeys } from './api-keys.ts';
 import { createAuthentication } from './authentication.ts';
 import { createRefusedKeys, type RefusedKeysPolicy } from './refused-keys.ts';
 
@@ -17,15 +18,14 @@ export interface ApiKeyFeatureOptions {
   /** Undefined if refused keys are not limited. */
   readonly refusedKeysLimit: RefusedKeysPolicy | undefined;
   readonly version: string;
-  /** Throws unless there is a person with this id. */
-  readonly requirePerson: (id: string) => Promise<unknown>;
-  readonly readPerson: ApiKeysOptions['readPerson'];
+  /** Those who make keys. */
+  readonly people: Pick<People, 'get' | 'read'>;
   readonly log: Logger;
 }
 
 export function createApiKeyFeature(
   { database, clock, random }: Basis,
-  { adminKey, refusedKeysLimit, version, requirePerson, readPerson, log }: ApiKeyFeatureOptions,
+  { adminKey, refusedKeysLimit, version, people, log }: ApiKeyFeatureOptions,
 ) {
   const store = createApiKeyStore(database);
   const refusedKeys = createRefusedKeys(refusedKeysLimit);
@@ -44,8 +44,8 @@ export function createApiKeyFeature(
     random,
     store,
     allScopes,
-    readPerson,
+    people,
     onChanged: authentication.forget,
   });
-  return { store, apiKeys, authentication, refusedKeys, operations: apiKeyOperations(apiKeys, version, requirePerson) };
+  return { store, apiKeys, authentication, refusedKeys, operations: apiKeyOperations(apiKeys, version, people) };
 }

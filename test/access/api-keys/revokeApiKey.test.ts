@@ -147,7 +147,7 @@ describe('200 with descendants', () => {
         },
       },
       allScopes,
-      readPerson: () => Promise.reject(new Error('no person makes it')),
+      people: { read: () => Promise.reject(new Error('no person makes it')) },
     });
     const principal = { kind: 'key', id: manager.id, name: 'manager', scopes: new Set(allScopes) } as const;
     const made = late.create(
