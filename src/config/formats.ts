@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { roleNames, type Role } from '../access/people/roles.ts';
 import { parseSecretKey } from '../base/secrets/secret-key-file.ts';
 import { parseNetwork } from '../base/outbound/address-rules.ts';
 import { messageOf } from '../base/runtime/system-error.ts';
@@ -131,16 +132,8 @@ export const secureAddress: Format<string> = format(
   },
 );
 
-const roleName = z.enum(['viewer', 'editor', 'releaser', 'operator', 'administrator']);
-
 /** Roles by group. */
-export const rolesByGroup = json(z.record(z.string().min(1).max(500), roleName));
+export const rolesByGroup = json(z.record(z.string().min(1).max(500), z.enum(roleNames)));
 
 /** A role. */
-export const role = choice({
-  viewer: 'viewer',
-  editor: 'editor',
-  releaser: 'releaser',
-  operator: 'operator',
-  administrator: 'administrator',
-} as const);
+export const role = choice(Object.fromEntries(roleNames.map((name) => [name, name])) as Record<Role, Role>);

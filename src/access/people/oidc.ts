@@ -3,6 +3,7 @@ import type { Clock } from '../../base/runtime/clock.ts';
 import { SecretUnreadableError, type Sealed, type SecretBox } from '../../base/secrets/secret-box.ts';
 import { hashSecret } from '../api-keys/api-keys.ts';
 import type { Author } from '../audit/author.ts';
+import type { SessionName } from '../sessions/session-cookie.ts';
 import { readGroups, type Claims, type Groups } from './groups.ts';
 import type { Checks, Confirmed, Issuer } from './issuer.ts';
 import { idOfPerson, type People, type SignInRequest } from './people.ts';
@@ -10,19 +11,14 @@ import type { Identity, Person, PersonSession } from './person.ts';
 import type { PersonStore } from './person-store.ts';
 import { SignInRefusal } from './sign-in-refusal.ts';
 
-/** A session of this browser before the sign-in, which ends with it. */
-export interface FormerSession {
-  readonly id: string;
-  readonly isPersons?: true;
-}
-
 /** What the browser keeps, sealed, while its person is at the issuer. */
 interface Transaction extends Checks {
   /** Where to go afterwards: a path of the service. */
   readonly to: string;
   /** In milliseconds since the epoch. */
   readonly endsAt: number;
-  readonly former?: FormerSession | undefined;
+  /** The session of this browser before the sign-in, which ends with it. */
+  readonly former?: SessionName | undefined;
 }
 
 /** Sign-in by OpenID Connect. Every method can throw a `SignInRefusal`. */
@@ -34,7 +30,7 @@ export interface Oidc {
    */
   begin(
     to: string | undefined,
-    former: FormerSession | undefined,
+    former: SessionName | undefined,
   ): Promise<{ readonly location: string; readonly sealed: Sealed }>;
   /**
    * Finishes a sign-in.
@@ -50,7 +46,7 @@ export interface FinishedSignIn {
   readonly person: Person;
   readonly session: PersonSession;
   readonly to: string;
-  readonly former: FormerSession | undefined;
+  readonly former: SessionName | undefined;
 }
 
 export interface OidcOptions {

@@ -25,7 +25,7 @@ const limited: Readonly<Record<Exclude<Role, 'administrator'>, readonly Scope[]>
 };
 
 /** The names of all roles, those with the fewest scopes first. */
-export const roleNames: readonly Role[] = ['viewer', 'editor', 'releaser', 'operator', 'administrator'];
+export const roleNames: readonly Role[] = [...(Object.keys(limited) as (keyof typeof limited)[]), 'administrator'];
 
 /** The roles as sets of scopes. */
 export interface Roles {

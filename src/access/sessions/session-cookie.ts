@@ -4,6 +4,9 @@ import type { PageRequest } from './page-origin.ts';
 /** What the cookie of a session contains, sealed. */
 export type Session = KeySession | PersonCookie;
 
+/** What names a session. */
+export type SessionName = Pick<Session, 'id' | 'isPersons'>;
+
 /** The session of a person: all else is in its document. */
 export interface PersonCookie {
   readonly id: string;

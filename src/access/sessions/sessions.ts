@@ -13,7 +13,14 @@ import type { Clock } from '../../base/runtime/clock.ts';
 import type { Random } from '../../base/runtime/random.ts';
 import type { SecretBox } from '../../base/secrets/secret-box.ts';
 import { atPublicUrl, pageOrigin, type PageRequest } from './page-origin.ts';
-import { openSession, readCookies, sealSession, writeCookie, type KeySession, type Session } from './session-cookie.ts';
+import {
+  openSession,
+  readCookies,
+  sealSession,
+  writeCookie,
+  type KeySession,
+  type SessionName,
+} from './session-cookie.ts';
 import type { SessionStore } from './session-store.ts';
 
 /** The parts of a request that sessions read. */
@@ -36,9 +43,6 @@ export interface SessionCaller extends AuthenticatedKey {
 interface SessionAuthor extends Author {
   readonly caller: SessionRequest;
 }
-
-/** What names a session. */
-type SessionName = Pick<Session, 'id' | 'isPersons'>;
 
 /** What signs in: one of both. */
 export interface Credentials {
