@@ -342,7 +342,7 @@ export function createApp(dependencies: AppDependencies): App {
     dependencies.evaluationTimes,
   );
   const { evaluations } = evaluationFeature;
-  const markFeature = createMarkFeature(basis, blobs, { evaluations, datasets, prompts, providers });
+  const markFeature = createMarkFeature(basis, blobs, { evaluations, datasets, planner });
   const gateFeature = createGateFeature(basis, {
     settings: promptFeature.gates,
     datasets,

@@ -11,6 +11,7 @@ import type { Gate } from '../../labels/gate.ts';
 import { sameContent } from '../../prompt-changes.ts';
 import { contentFields, type PromptContent } from '../../prompt.ts';
 import { seenMargin } from '../judges/calibration.ts';
+import type { Judging } from '../judges/judge-key.ts';
 import { toRule, type Evaluation, type GateTrial, type SentRule, type Side } from '../runs/evaluation.ts';
 import type { EvaluationStore } from '../runs/evaluation-store.ts';
 import { sumsOf } from '../runs/outcomes.ts';
@@ -101,7 +102,10 @@ async function answered(
     ...(of?.measure === measure ? [] : ['The gate has changed since.']),
     ...(of?.baseline === before ? [] : ['The label names another version since.']),
     ...([one, other].every((side, index) => ranOn(side, models[index])) ? [] : ['Another model would be called now.']),
-    ...(judgedBy(gate, judges) ? [] : ['A judge called another model than the one whose answers were marked.']),
+    // While it is not planned, nobody knows.
+    ...(judges === undefined || otherJudge(gate, judges) === undefined
+      ? []
+      : ['A judge called another model than the one whose answers were marked.']),
     ...(createdAt.getTime() >= oldest ? [] : [`It is older than ${gate.maxAgeDays} days.`]),
   ];
   const trials = found
@@ -191,15 +195,16 @@ export function seenRule({ rule, calibration = [] }: Pick<Gate, 'rule' | 'calibr
   return { not_worse_by: seenMargin(rule.not_worse_by, Math.min(...calibration.map(({ j }) => j))) };
 }
 
-/** Whether the judges were those that the gate knows; true while it is not planned. */
-function judgedBy({ calibration = [] }: Pick<Gate, 'calibration'>, judges: Evaluation['judges']): boolean {
-  return (
-    judges === undefined ||
-    calibration.every(({ prompt, version, provider, model }) =>
-      judges.some(
+/** The first judge of a gate that calls another model than the one whose answers were marked. */
+export function otherJudge(
+  { calibration = [] }: Pick<Gate, 'calibration'>,
+  judges: readonly Judging[],
+): NonNullable<Gate['calibration']>[number] | undefined {
+  return calibration.find(
+    ({ prompt, version, provider, model }) =>
+      !judges.some(
         (one) => one.prompt === prompt && one.version === version && one.provider === provider && one.model === model,
       ),
-    )
   );
 }
 

@@ -1,5 +1,5 @@
 import { beyondLimits } from '../../../base/errors/beyond-limits.ts';
-import type { ProblemDetail } from '../../../base/errors/problem-error.ts';
+import { ProblemError, type ProblemDetail } from '../../../base/errors/problem-error.ts';
 import type { Candidacy } from '../../labels/candidacy.ts';
 import type { Gate } from '../../labels/gate.ts';
 import type { CheckGate, GateSettings } from '../../labels/gate-settings.ts';
@@ -15,7 +15,7 @@ import { toRule, type Evaluation, type GateTrial } from '../runs/evaluation.ts';
 import type { Asker, EvaluationRequest, Evaluations } from '../runs/evaluations.ts';
 import { inconsistent, notEvaluated, tooFewCases } from '../runs/problems.ts';
 import { fewestCases } from '../verdict/verdict.ts';
-import { comparisonsOf, seenRule, type Comparison, type ComparisonDependencies } from './comparisons.ts';
+import { comparisonsOf, otherJudge, seenRule, type Comparison, type ComparisonDependencies } from './comparisons.ts';
 import { decisionOf } from './decisions.ts';
 
 /** A version before the gate of a label. */
@@ -56,7 +56,7 @@ export interface GatesDependencies extends ComparisonDependencies {
   readonly settings: Pick<GateSettings, 'candidacy'>;
   readonly datasets: Pick<Datasets, 'version' | 'extended' | 'part'>;
   readonly evaluations: Pick<Evaluations, 'create'>;
-  readonly judges: Pick<Marks, 'ofChecks'>;
+  readonly judges: Pick<Marks, 'judging' | 'ofJudges'>;
 }
 
 /** Each invocation reads the gates with the prompt. The contract has the same number. */
@@ -81,20 +81,22 @@ export function createGates(dependencies: GatesDependencies): Gates {
   /** @throws {ProblemError} inconsistent-content if a judge cannot be asked, or agrees too little with people */
   const calibrate = async (checks: readonly Check[]): Promise<Gate['calibration']> => {
     if (!checks.some(isJudged)) return undefined;
-    const found = await judges.ofChecks(checks);
-    const errors = found.flatMap((one): ProblemDetail[] => {
-      const detail = shortfall(one);
-      return detail === undefined ? [] : [{ detail, pointer: `#/checks/${one.check}/judge` }];
+    const judging = await judges.judging(checks).catch((error: unknown) => {
+      if (!(error instanceof ProblemError) || error.status === 404 || error.status >= 500) throw error;
+      throw inconsistent([{ detail: error.message, pointer: '#/checks' }]);
+    });
+    const found = await judges.ofJudges(checks, judging);
+    const errors = checks.flatMap((check, index): ProblemDetail[] => {
+      const calibration = found.find((one) => one.check === index);
+      const detail = calibration === undefined ? isJudged(check) && cannotJudge : shortfall(calibration);
+      return detail === undefined || detail === false ? [] : [{ detail, pointer: `#/checks/${index}/judge` }];
     });
     if (errors.length > 0) throw inconsistent(errors);
     return found.map(showCalibration);
   };
-  const requireSameJudges = async ({ checks = [], calibration = [] }: Gate): Promise<void> => {
-    if (calibration.length === 0) return;
-    const now = await judges.ofChecks(checks);
-    const other = calibration.find(({ check, provider, model }) =>
-      now.some(({ check: index, judging: by }) => index === check && (by.provider !== provider || by.model !== model)),
-    );
+  const requireSameJudges = async (gate: Gate): Promise<void> => {
+    if (gate.calibration === undefined) return;
+    const other = otherJudge(gate, await judges.judging(gate.checks ?? []));
     if (other === undefined) return;
     const { prompt, version, provider, model } = other;
     const remedy = 'Mark answers that the other one has judged, and set the gate again.';
@@ -170,6 +172,8 @@ const judged = 'an llm-rubric of their own, which gates do not take';
 function isJudge({ type }: { readonly type?: string }): boolean {
   return type === 'llm-rubric' || type === 'not-llm-rubric';
 }
+
+const cannotJudge = 'has no JSON format whose schema requires a boolean "pass"';
 
 function noComparison(against: GateTrial['against']): string {
   if (against === 'anchor') return 'The gate does not compare this version with an anchor.';

@@ -20,6 +20,7 @@ import {
   type Tried,
 } from '../runs/attempt.ts';
 import type { Evaluation } from '../runs/evaluation.ts';
+import type { Judging } from './judge-key.ts';
 
 type Schemas = components['schemas'];
 type Said = { readonly judgement: Judgement } | { readonly error: Schemas['TestError'] };
@@ -103,7 +104,7 @@ export function createJudges(
 }
 
 /** What a judge is asked. It has no fallbacks: another model would be another judge. */
-export async function planJudge(
+async function planJudge(
   { prompt, version }: Schemas['Judge'],
   variables: PromptRequest['variables'],
   reach: Reach | undefined,
@@ -120,8 +121,25 @@ export async function planJudge(
   });
 }
 
-/** Whether what a judge is told to answer can be a judgement. */
-export function canJudge({ targets: [target] }: Plan): boolean {
+/**
+ * Which model a judge calls now.
+ * @returns undefined if what it is told to answer cannot be a judgement
+ * @throws {ProblemError} what an invocation throws
+ */
+export async function findJudging(
+  judge: Schemas['Judge'],
+  reach: Reach | undefined,
+  planner: Pick<Planner, 'fromPrompt'>,
+): Promise<Judging | undefined> {
+  const nothing = { input: '', output: '', expected: '', rubric: '' };
+  const plan = await planJudge(judge, nothing, reach, planner);
+  const [target] = plan.targets;
+  if (target === undefined || plan.prompt === undefined || !canJudge(plan)) return undefined;
+  const { provider, request } = target;
+  return { ...judge, promptId: plan.prompt.id, provider: provider.id, model: request.model };
+}
+
+function canJudge({ targets: [target] }: Plan): boolean {
   const { responseFormat } = target?.request ?? {};
   if (responseFormat?.type !== 'json' || responseFormat.schema === undefined) return false;
   const { properties, required } = responseFormat.schema as {

@@ -4,9 +4,7 @@ import { authorOf, type Principal } from '../../../base/limits/principal.ts';
 import { totalOf, withLookUp, type Listing } from '../../../base/lists/listing.ts';
 import type { Clock } from '../../../base/runtime/clock.ts';
 import { createTurns } from '../../../base/runtime/turns.ts';
-import type { ProviderRegistry } from '../../../models/provider.ts';
-import { selectModel } from '../../generation/select-targets.ts';
-import type { Prompts } from '../../prompts.ts';
+import type { Planner } from '../../generation/planner.ts';
 import type { Check } from '../checks/check-answer.ts';
 import type { Evaluations } from '../runs/evaluations.ts';
 import { calibrationOf, type Calibration } from './calibration.ts';
@@ -21,6 +19,7 @@ import {
   type AnswerSources,
   type ShownAnswer,
 } from './judged-answers.ts';
+import { findJudging } from './judges.ts';
 import type { Mark, MarkStore } from './mark-store.ts';
 
 type Schemas = components['schemas'];
@@ -50,27 +49,28 @@ export interface Marks {
   ): Promise<Mark>;
   /** How well the judges of an evaluation agree with all marks of them. @throws {ProblemError} evaluation-not-found */
   ofEvaluation(id: string): Promise<readonly CalibratedJudge[]>;
-  /** The same for checks, with the models that would be called now. @throws {ProblemError} as for an invocation */
-  ofChecks(checks: readonly Check[]): Promise<readonly CalibratedJudge[]>;
+  /** How well these judges of checks agree with all marks of them. */
+  ofJudges(checks: readonly Check[], judges: readonly Judging[] | undefined): Promise<readonly CalibratedJudge[]>;
+  /**
+   * The judges of checks, with the models that they call now, by whoever may call everything; without those that cannot
+   * judge. @throws {ProblemError} what an invocation throws
+   */
+  judging(checks: readonly Check[]): Promise<readonly Judging[]>;
 }
 
 export interface MarksDependencies extends Omit<AnswerSources, 'turns'> {
   readonly store: MarkStore;
   readonly evaluations: Pick<Evaluations, 'get' | 'entries'>;
-  readonly prompts: Pick<Prompts, 'resolve'>;
-  readonly providers: Pick<ProviderRegistry, 'get'>;
+  readonly planner: Pick<Planner, 'fromPrompt'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
 export function createMarks(dependencies: MarksDependencies): Marks {
-  const { store, evaluations, results, prompts, providers, clock } = dependencies;
+  const { store, evaluations, results, planner, clock } = dependencies;
   const sources = { ...dependencies, turns: createTurns() };
   // Each mark reads an object of a megabyte or more.
   const reading = createFairQueue({ places: 1 });
-  const calibrated = async (
-    checks: readonly Check[],
-    judges: readonly Judging[] | undefined,
-  ): Promise<readonly CalibratedJudge[]> => {
+  const ofJudges: Marks['ofJudges'] = async (checks, judges) => {
     const found = checks.map(async (check, index): Promise<CalibratedJudge[]> => {
       const judging = isJudged(check) ? judgingOf(judges, check) : undefined;
       if (judging === undefined) return [];
@@ -117,26 +117,14 @@ export function createMarks(dependencies: MarksDependencies): Marks {
     },
     async ofEvaluation(id) {
       const { checks = [], judges } = await evaluations.get(id);
-      return await calibrated(checks, judges);
+      return await ofJudges(checks, judges);
     },
-    async ofChecks(checks) {
-      const judges = await Promise.all(
-        checks.filter(isJudged).map(({ judge }) => judgingNow(judge, prompts, providers)),
-      );
-      return await calibrated(checks, judges);
+    ofJudges,
+    async judging(checks) {
+      const found = checks.filter(isJudged).map(({ judge }) => findJudging(judge, undefined, planner));
+      return (await Promise.all(found)).filter((one) => one !== undefined);
     },
   };
-}
-
-/** What a judge calls now, by whoever may call everything. @throws {ProblemError} prompt-not-found, version-not-found, and as `selectModel` */
-async function judgingNow(
-  { prompt, version }: Pick<Judging, 'prompt' | 'version'>,
-  prompts: Pick<Prompts, 'resolve'>,
-  providers: Pick<ProviderRegistry, 'get'>,
-): Promise<Judging> {
-  const { id: promptId, content } = await prompts.resolve(prompt, { version });
-  const { provider, model } = selectModel(providers, content, {}, undefined);
-  return { prompt, version, promptId, provider: provider.id, model };
 }
 
 export function showCalibration({

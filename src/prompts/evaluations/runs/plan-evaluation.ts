@@ -19,7 +19,7 @@ import type { Check } from '../checks/check-answer.ts';
 import type { Case } from '../datasets/dataset.ts';
 import type { Datasets } from '../datasets/datasets.ts';
 import { isSameFamily, type Judging } from '../judges/judge-key.ts';
-import { canJudge, planJudge } from '../judges/judges.ts';
+import { findJudging } from '../judges/judges.ts';
 import { fewestCases } from '../verdict/verdict.ts';
 import { sidesOf, toRule, type AskedJudge, type Evaluation, type Side, type SideName } from './evaluation.ts';
 import { tooFewCases } from './problems.ts';
@@ -145,17 +145,12 @@ interface JudgeCheck {
 function createJudgeCheck({ reach }: Principal, planner: Planner): JudgeCheck {
   const known = new Set<string>();
   const found: Judging[] = [];
-  const nothing = { input: '', output: '', expected: '', rubric: '' };
   const check = async (judge: JudgeReference): Promise<Mistake | undefined> => {
     const name = `The judge "${judge.prompt}", version ${judge.version}`;
     try {
-      const plan = await planJudge(judge, nothing, reach, planner);
-      const [target] = plan.targets;
-      if (canJudge(plan) && plan.prompt !== undefined && target !== undefined) {
-        const { provider, request } = target;
-        if (found.length < mostJudges) {
-          found.push({ ...judge, promptId: plan.prompt.id, provider: provider.id, model: request.model });
-        }
+      const judging = await findJudging(judge, reach, planner);
+      if (judging !== undefined) {
+        if (found.length < mostJudges) found.push(judging);
         return undefined;
       }
     } catch (error) {

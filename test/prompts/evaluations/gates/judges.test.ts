@@ -101,6 +101,23 @@ describe('a gate with a judge', () => {
     expect((await setGate(service, prompt, { ...gate, checks: missing })).status).toBe(404);
   });
 
+  it('takes no judge that cannot judge or cannot be asked', async () => {
+    const { service } = harness;
+    const { prompt, gate } = await judged();
+    const judges: [object, string, string][] = [
+      [{ response_format: undefined }, 'has no JSON format whose schema requires a boolean "pass"', '#/checks/0/judge'],
+      [{ messages: [{ role: 'user', content: '{{other}}' }] }, 'other', '#/checks'],
+    ];
+    for (const [more, detail, pointer] of judges) {
+      const checks = [{ ...gate.checks[0], judge: await createJudge(service, '{"pass": {{output}}}', more) }];
+      expect(refusal(await setGate(service, prompt, { ...gate, checks }, { headers: {} }))).toEqual([
+        422,
+        problem('inconsistent-content'),
+        [{ detail: expect.stringContaining(detail), pointer }],
+      ]);
+    }
+  });
+
   it('counts nothing of a judge that calls another model than the one that was compared', async () => {
     const { service } = harness;
     const { prompt, gate, marked } = await judged({ selected_provider: 'mock' });
