@@ -578,7 +578,7 @@ export function createApp(dependencies: AppDependencies): App {
         },
         createChatCompletion: { idempotencyTermMs: () => paidTermMs(config.invoke.timeoutMs, undefined) },
         createResponse: { idempotencyTermMs: () => paidTermMs(config.invoke.timeoutMs, undefined) },
-        createMessage: { idempotencyTermMs: () => paidTermMs(config.invoke.timeoutMs, undefined) },
+        createMessage: { idempotencyTermMs: () => paidTermMs(config.invoke.timeoutMs, undefined), keepsBody: true },
         testProvider: { idempotencyTermMs: () => paidTermMs(config.invoke.timeoutMs, undefined) },
         createOrder: { isSelfIdempotent: true },
         createIntegration: { answerBox: secrets },

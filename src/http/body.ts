@@ -57,6 +57,8 @@ export interface ReadBody {
   /** Its members and elements, and bytes, if they were counted. */
   readonly parts?: number;
   readonly bytes?: number;
+  /** The bytes, if they are kept. */
+  readonly content?: Buffer;
 }
 
 /**
@@ -65,6 +67,7 @@ export interface ReadBody {
  *
  * @param bodyLimit the most bytes
  * @param linesAs where JSON Lines belong, which the refusal of such a body names
+ * @param keepsContent whether the bytes are returned too
  * @throws {ProblemError} content-too-large, unsupported-media-type, malformed-body; request-timeout,
  *   too-much-in-progress, overloaded
  * @throws {CallerGoneError}
@@ -74,6 +77,7 @@ export async function readJsonBody(
   response: ServerResponse,
   { bodyLimit: limit, valueLimit, linesAs }: Pick<OperationRow, 'bodyLimit' | 'valueLimit' | 'linesAs'>,
   memory: BodyMemory,
+  keepsContent = false,
 ): Promise<ReadBody> {
   if (!hasBody(request)) return { value: undefined };
   const { 'content-length': length } = request.headers;
@@ -84,9 +88,13 @@ export async function readJsonBody(
   }
   try {
     requireJson(request.headers['content-type'], request.headers['content-encoding']);
-    return (announced ?? limit) <= smallBytes
-      ? { value: await readSmallBody(request, response, limit) }
-      : await readLargeBody(request, response, { limit, announced, valueLimit }, memory);
+    const read =
+      (announced ?? limit) <= smallBytes
+        ? await readSmallBody(request, response, limit)
+        : await readLargeBody(request, response, { limit, announced, valueLimit }, memory);
+    if (keepsContent) return read;
+    const { content: _, ...others } = read;
+    return others;
   } catch (error) {
     if (linesAs === undefined || !(error instanceof ProblemError) || !isOfForm.has(error.type)) throw error;
     const { type, message, headers, errors = [] } = error;
@@ -130,7 +138,7 @@ async function* chunksOf(request: IncomingMessage, response: ServerResponse, lim
   }
 }
 
-async function readSmallBody(request: IncomingMessage, response: ServerResponse, limit: number): Promise<unknown> {
+async function readSmallBody(request: IncomingMessage, response: ServerResponse, limit: number): Promise<ReadBody> {
   const chunks: Buffer[] = [];
   let length = 0;
   const take = (chunk: Buffer): undefined => {
@@ -144,8 +152,9 @@ async function readSmallBody(request: IncomingMessage, response: ServerResponse,
     await lingered(request, error);
   }
   const [first] = chunks;
-  if (first === undefined) return undefined;
-  return parseJson(chunks.length === 1 ? first : Buffer.concat(chunks, length));
+  if (first === undefined) return { value: undefined };
+  const content = chunks.length === 1 ? first : Buffer.concat(chunks, length);
+  return { value: parseJson(content), content };
 }
 
 async function readLargeBody(
@@ -184,8 +193,9 @@ async function readLargeBody(
     if (content.length === 0) return { value: undefined };
     await memory.cover(content.length * bodyCopies + scanner.values * valueBytes, signal);
     release?.();
-    const value = await parseLargeBody(content.whole(), scanner.longStrings, turns);
-    return { value, parts: scanner.values, bytes: content.length };
+    const whole = content.whole();
+    const value = await parseLargeBody(whole, scanner.longStrings, turns);
+    return { value, parts: scanner.values, bytes: content.length, content: whole };
   } catch (error) {
     // Before the rest of the body is discarded.
     release?.();

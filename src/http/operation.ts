@@ -71,6 +71,8 @@ export interface RequestContext {
   readonly resourceId: string;
   /** What the request has of the memory for work in progress: at least what its body needs. */
   readonly memory: RequestMemory;
+  /** The JSON of the body as it came; empty unless the operation keeps it. */
+  readonly bodyText: string;
   /** Adds fields to the request's log line. */
   note(notes: RequestNotes): void;
   /** Adds a header field to the answer, also to a problem; not to the copy that is kept for an `Idempotency-Key`. */

@@ -61,6 +61,8 @@ export interface OperationTraits {
   readonly answerBox?: Pick<SecretBox, 'seal' | 'open'>;
   /** How long a request is not taken over after its process died, in milliseconds; `writeTermMs` if left out. */
   readonly idempotencyTermMs?: (headers: Readonly<Record<string, unknown>>) => number;
+  /** Its handler gets the text of the body too. */
+  readonly keepsBody?: true;
   /** It lists data in memory, so it does not wait for other lists. */
   readonly isListedFromMemory?: true;
 }
@@ -229,8 +231,13 @@ function createSteps(
   const { authenticate, rateLimiter, memory: budget, turns, streams, lists, idempotency } = dependencies;
   const { watch = () => undefined } = dependencies;
   const isClosed = dependencies.isReadOnly === true && row.problems.includes('read-only');
-  const { isSelfIdempotent, answerBox, idempotencyTermMs, isListedFromMemory } =
-    dependencies.traits?.[operationId] ?? {};
+  const {
+    isSelfIdempotent,
+    answerBox,
+    idempotencyTermMs,
+    isListedFromMemory,
+    keepsBody = false,
+  } = dependencies.traits?.[operationId] ?? {};
   const isQueued = isList(row) && isListedFromMemory !== true;
   const mediaTypes = [
     ...new Set(
@@ -259,7 +266,7 @@ function createSteps(
       const chunks = await openLinesBody(request, response, row);
       if (chunks !== undefined) read = { value: linesOf(chunks, route, turns) };
     } else if (row.body !== 'none') {
-      read = await readJsonBody(request, response, row, { family, budget, own: memory, turns });
+      read = await readJsonBody(request, response, row, { family, budget, own: memory, turns }, keepsBody);
     }
     const body = read?.value;
     // Lines are gone when they were read.
@@ -288,6 +295,7 @@ function createSteps(
         headers: progress.headers,
         cancelOnHangUp,
         resourceId,
+        content: read?.content,
         ending() {
           dependencies.underWay.add((progress.ending = new AbortController()));
           return progress.ending;

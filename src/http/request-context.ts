@@ -45,6 +45,8 @@ export interface RequestContextOptions {
    */
   readonly cancelOnHangUp: boolean;
   readonly resourceId: string | undefined;
+  /** The bytes of the body, if the operation keeps them. */
+  readonly content?: Buffer | undefined;
   /** Ends the work on the answer when the process stops. It is asked for when a handler reads the signal. */
   readonly ending: () => AbortController;
   readonly streams: EventStreams;
@@ -111,6 +113,10 @@ export class LazyRequestContext implements RequestContext {
 
   get memory(): RequestMemory {
     return this.#options.memory();
+  }
+
+  get bodyText(): string {
+    return this.#options.content?.toString('utf8') ?? '';
   }
 
   get resourceId(): string {

@@ -7,6 +7,7 @@ import type { components } from '../../generated/types.ts';
 import type { CallCost } from '../base/runtime/money.ts';
 import type { ProblemError } from '../base/errors/problem-error.ts';
 import type { EmbeddingRequest, Vector } from './vectors.ts';
+import type { Place } from '../base/runtime/json-places.ts';
 import type { AnswerObject } from '../base/json-schema/answer-checker.ts';
 
 type Schemas = components['schemas'];
@@ -136,6 +137,41 @@ export interface GenerateRequest {
   readonly providerOptions?: JsonObject;
   /** Vectors are wanted in place of an answer. */
   readonly embedding?: EmbeddingRequest;
+  /** Only for a provider that has its API. */
+  readonly original?: OriginalRequest;
+}
+
+/** An API of a provider whose requests can go out as a caller wrote them. */
+export type OriginalApi = 'anthropic-messages';
+
+/**
+ * A request in the API of its provider, as the caller wrote it. It is sent in place of what the other members say, which
+ * are for the log, and for what a provider may quote.
+ */
+export interface OriginalRequest {
+  /** JSON: no object in it has a name twice. */
+  readonly text: string;
+  /** Where the text has the model, and the limit of output tokens if it has one. */
+  readonly model: Place;
+  readonly maxTokens?: Place;
+  /** Header fields that belong to the body. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** For the most tokens that the provider can charge for. */
+  readonly size: OriginalSize;
+}
+
+/** What is in a request, as far as tokens depend on it. */
+export interface OriginalSize {
+  /** Of the text without the data of images. */
+  readonly bytes: number;
+  /** Of what the provider writes for the model in a longer notation: tools, schemas, documents. */
+  readonly rewrittenBytes: number;
+  readonly messages: number;
+  readonly images: number;
+  /** Tools that the provider describes itself. */
+  readonly ownTools: number;
+  /** Whether it has something whose tokens nobody knows before, such as the pages of a PDF. */
+  readonly hasUnknown: boolean;
 }
 
 /** Options of one call. They do not affect the answer. */
@@ -188,6 +224,8 @@ export interface TokenCeiling {
   readonly isKept: boolean;
   /** How many it probably charges for. */
   readonly likelyInputTokens: number;
+  /** The request has something whose tokens nobody knows before. */
+  readonly hasUnknown?: boolean;
 }
 
 /** The calls to providers of one invocation, each written down before it is made. */
@@ -261,6 +299,8 @@ export interface GenerateResult {
   readonly usage: Usage;
   /** The value of an answer in JSON. Providers leave it out; it is added when the answer was checked. */
   readonly object?: AnswerObject;
+  /** The answer as the provider wrote it, to a request that went out as its caller wrote it. */
+  readonly original?: string;
   /** The answer could not be checked in time. It has an object if it is JSON that may not match its schema. */
   readonly isUnverified?: true;
   /** Those that the request wants, in the order of its inputs. */
@@ -275,6 +315,8 @@ export type GenerateEvent =
   | ({ readonly type: 'thinking-end' } & Pick<ThinkingPart, 'provider_metadata'>)
   /** A whole call. */
   | ToolCallPart
+  /** An event as the provider sent it, to a request that went out as its caller wrote it. What it says comes too. */
+  | { readonly type: 'original'; readonly name: string; readonly data: string }
   /** The whole result, with the text of all deltas. */
   | { readonly type: 'finish'; readonly result: GenerateResult };
 

@@ -1,5 +1,12 @@
 import type { ProviderVariable } from './provider-settings.ts';
-import type { AnswerForm, CallOptions, GenerateEvent, GenerateRequest, TokenCeiling } from './language-model.ts';
+import type {
+  AnswerForm,
+  CallOptions,
+  GenerateEvent,
+  GenerateRequest,
+  OriginalApi,
+  TokenCeiling,
+} from './language-model.ts';
 
 /** A provider as the contract's Provider schema shows it. */
 export interface ProviderInfo {
@@ -23,6 +30,9 @@ export interface ProviderSetting extends Pick<ProviderVariable, 'name' | 'descri
 }
 
 export interface Provider extends ProviderInfo {
+  /** The API in which requests can go out as their callers wrote them; undefined if there is none. */
+  readonly originalApi?: OriginalApi | undefined;
+
   /**
    * Runs a prompt. The last event has the whole answer; if it is streamed, the pieces come before.
    *

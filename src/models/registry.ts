@@ -47,6 +47,7 @@ import type {
   Dialect,
   EmbeddingModels,
   LanguageModels,
+  Originals,
   SdkProvider,
   Vendor,
   VendorEmbeddings,
@@ -166,14 +167,17 @@ function toProvider({ info, remote }: Entry, dependencies: AnswerDependencies): 
       if (!configured) throw notConfigured(id);
       yield* answer(remote, request, call, form, dependencies);
     },
+    originalApi: remote.whole.originals?.api,
     async unsupported(request) {
-      const { model, embedding } = request;
+      const { model, embedding, original } = request;
+      // What goes out as it came is for the provider to refuse.
+      if (original !== undefined) return [];
       return embedding === undefined
         ? await unsupported(request)
         : unsupportedEmbedding(embeddings?.own, model, embedding);
     },
     mostInputs: (model) => mostInputs(embeddings, model),
-    rewritten: (request) => findRewritten(remote.twin, request),
+    rewritten: async (request) => (request.original === undefined ? findRewritten(remote.twin, request) : []),
     outputLimit: remote.outputLimit,
     ceiling: remote.whole.ceilingOf,
   };
@@ -190,6 +194,7 @@ function vendorEntry(vendor: Vendor, own: VendorSettings, options: EntryOptions,
     remote: toRemote({ id, dialect, credentials: credentialsOf(vendor, own), secrets }, load, {
       ...options,
       embeddings: embeddings && { own: embeddings, load: (fetch) => embeddings.load(own, fetch) },
+      originals: vendor.originals && ((fetch) => vendor.originals?.(own, fetch)),
     }),
   };
 }
@@ -231,28 +236,34 @@ function compatibleEntry(
 function toRemote(
   about: Omit<CalledProvider, 'models' | 'ceilingOf'>,
   load: (fetch: Fetch) => Promise<LanguageModels>,
-  { settings, fetch, streamFetch, turns, embeddings }: RemoteOptions,
+  { settings, fetch, streamFetch, turns, embeddings, originals }: RemoteOptions,
   isKept = true,
 ): Remote {
   const { dialect } = about;
   const twin = { ...about, models: once(() => load(twinFetch)) };
   const findOutputLimit = createOutputLimitFinder(twin);
   // Vectors are no tokens.
-  const outputLimit: Remote['outputLimit'] = async (request) =>
-    request.embedding === undefined ? await findOutputLimit(request) : 0;
+  const outputLimit: Remote['outputLimit'] = async (request) => {
+    if (request.original !== undefined) return request.parameters?.max_output_tokens;
+    return request.embedding === undefined ? await findOutputLimit(request) : 0;
+  };
   const ceilingOf = async (request: GenerateRequest): Promise<TokenCeiling> => {
-    const { inputTokens, likelyInputTokens } = inputCeiling(request, dialect);
-    if (request.embedding !== undefined) return { inputTokens, likelyInputTokens, outputTokens: 0, isKept: true };
+    const input = inputCeiling(request, dialect);
+    if (request.embedding !== undefined) return { ...input, outputTokens: 0, isKept: true };
     const sent = dialect.changesOutputLimit ? await outputLimit(request) : request.parameters?.max_output_tokens;
     // 0 if the package refuses the request.
-    return { inputTokens, likelyInputTokens, outputTokens: sent === 0 ? undefined : sent, isKept };
+    return { ...input, outputTokens: sent === 0 ? undefined : sent, isKept };
   };
   const called = { ...about, ceilingOf };
   const whole = once(() => load(carrying(fetch, dialect)));
   return {
-    whole: { ...called, models: whole },
+    whole: { ...called, models: whole, originals: originals?.(fetch) },
     queue: createCallQueue(settings.concurrency),
-    streamed: { ...called, models: once(() => load(carrying(streamFetch, dialect))) },
+    streamed: {
+      ...called,
+      models: once(() => load(carrying(streamFetch, dialect))),
+      originals: originals?.(streamFetch),
+    },
     embeddings: embeddings && {
       ...called,
       own: embeddings.own,
@@ -268,6 +279,8 @@ interface RemoteOptions extends EntryOptions {
   readonly embeddings:
     | { readonly own: EmbeddingProvider['own']; readonly load: (fetch: Fetch) => Promise<EmbeddingModels> }
     | undefined;
+  /** Makes what sends requests as their callers wrote them. */
+  readonly originals?: ((fetch: Fetch) => Originals | undefined) | undefined;
 }
 
 /** The variables with the credentials of a vendor that are set. Of those of Amazon, the API key precedes. */

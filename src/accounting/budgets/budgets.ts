@@ -58,7 +58,7 @@ export interface Called {
 }
 
 /** Why the most that a call can cost is unknown. */
-export type UnknownCost = 'no-price' | 'priced-option' | 'no-output-limit' | 'output-limit-not-kept';
+export type UnknownCost = 'no-price' | 'priced-option' | 'no-output-limit' | 'output-limit-not-kept' | 'unknown-input';
 
 /** A call under budgets that has cost more than the most that it could cost. Amounts are nano-dollars. */
 export interface Excess extends Called {
@@ -314,6 +314,8 @@ const remedies: Readonly<Record<UnknownCost | 'model-blocked', (called: Called) 
     `${provider}/${model} would get no limit of output tokens. Set max_output_tokens, or assume_max_output_tokens of the budget.`,
   'output-limit-not-kept': ({ provider }) =>
     `The server ${provider} is not declared to keep the limit of output tokens. Set its enforces_max_output.`,
+  'unknown-input': () =>
+    'Nobody knows before how many tokens the documents of the request have. Send their text, or images of their pages.',
   'model-blocked': ({ provider, model }) =>
     `A call of ${provider}/${model} has cost more than it could cost at most. Set the budget again to lift this.`,
 };

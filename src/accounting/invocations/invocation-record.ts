@@ -362,9 +362,10 @@ function isWhole(reason: FinishReason): boolean {
 /** What a call reserves of budgets, or why that is unknown. */
 function mostOf(
   cost: CallCost | undefined,
-  { outputTokens, isKept }: TokenCeiling,
+  { outputTokens, isKept, hasUnknown }: TokenCeiling,
   { providerOptions }: PricedRequest,
 ): number | UnknownCost {
+  if (hasUnknown === true) return 'unknown-input';
   if (cost !== undefined) return isKept ? Number(cost.amount) : 'output-limit-not-kept';
   if (outputTokens === undefined) return 'no-output-limit';
   return hasOtherPrice(providerOptions) ? 'priced-option' : 'no-price';

@@ -46,6 +46,10 @@ export async function prepareSdkCall(
   request: GenerateRequest,
   signal?: AbortSignal,
 ): Promise<{ model: LanguageModelV4; options: SdkCall }> {
+  const { original } = request;
+  if (original !== undefined && provider.originals !== undefined) {
+    return { model: provider.originals.modelFor(request, original), options: { prompt: [] } };
+  }
   const model = (await provider.models())(request.model);
   if (!hasImages(request)) return { model, options: toSdkCall(provider, request, []) };
   const options = toSdkCall(provider, request, await imageUrlsOf(model, provider.dialect));

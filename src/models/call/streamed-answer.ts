@@ -7,6 +7,7 @@ import {
   type ToolCallPart,
   type Usage,
 } from '../language-model.ts';
+import { OriginalEvent } from '../originals/original-event.ts';
 import { argumentsOf } from '../transport/tool-arguments.ts';
 import type { AnswerContent, GrowingThinking } from './parts.ts';
 import { toStreamFailure, type FailureContext } from './classify.ts';
@@ -16,6 +17,9 @@ import { toFinishReason, type MentionedUsage } from './usage.ts';
 
 /** The longest answer, in bytes of text, reasoning and arguments; like that of a whole answer. */
 const mostBytes = 4 * 1024 * 1024;
+
+/** The most bytes of the events of an answer that are passed on as they came: each piece of a few letters is an event. */
+const mostOriginalBytes = 64 * 1024 * 1024;
 
 /** How long the provider has to end its response after the format's own end, in milliseconds. */
 const endingMs = 1_000;
@@ -59,6 +63,10 @@ export class StreamedAnswer {
   /** The calls whose arguments came in pieces. */
   readonly #piecemeal = new Set<string>();
   #bytes = 0;
+  /** Events as they came that are not given yet. */
+  readonly #originals: GenerateEvent[] = [];
+  #originalBytes = 0;
+  #hasBegun = false;
   #isFinished = false;
   #isClosed = false;
   #reason: Failure | undefined;
@@ -162,7 +170,8 @@ export class StreamedAnswer {
     switch (part.type) {
       case 'raw':
         this.#release();
-        this.#usage.note(part.rawValue);
+        if (part.rawValue instanceof OriginalEvent) this.#passOn(part.rawValue);
+        else this.#usage.note(part.rawValue);
         return;
       case 'response-metadata':
         this.#named = part;
@@ -211,6 +220,16 @@ export class StreamedAnswer {
       default:
         return;
     }
+  }
+
+  /** An answer begins with its first content. What comes before, such as its head, is given together with this. */
+  #passOn({ name, data, value }: OriginalEvent): void {
+    this.#usage.note(value);
+    this.#originalBytes += Buffer.byteLength(data);
+    if (this.#originalBytes > mostOriginalBytes) throw this.#error(tooLarge());
+    this.#originals.push({ type: 'original', name, data });
+    if (name !== 'message_start' && name !== 'ping') this.#hasBegun = true;
+    if (this.#hasBegun) this.#ready.push(...this.#originals.splice(0));
   }
 
   #think(id: string, delta: string, metadata: SharedV4ProviderMetadata | undefined): void {

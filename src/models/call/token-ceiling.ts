@@ -1,4 +1,4 @@
-import type { GenerateRequest, Message, TokenCeiling } from '../language-model.ts';
+import type { GenerateRequest, Message, OriginalSize, TokenCeiling } from '../language-model.ts';
 import { tokensIn, vectorsOf } from '../vectors.ts';
 import { oncePerObject } from '../../base/runtime/once-per-object.ts';
 import type { Dialect } from '../vendors/vendor.ts';
@@ -12,6 +12,8 @@ export const ofTools = 2_000;
 export const ofSchemas = 2;
 /** Of an image; some of OpenAI's models count nearly as many. */
 export const ofImage = 50_000;
+/** Of a tool that the provider describes itself. */
+const ofOwnTool = 1_000;
 /** Bytes of a token, on average. */
 const likely = 4;
 
@@ -20,9 +22,10 @@ const likely = 4;
  * the request, because writing it as the provider's package does takes longer than all else that is done for a call.
  */
 export function inputCeiling(
-  { messages, tools, responseFormat, providerOptions, embedding }: GenerateRequest,
+  { messages, tools, responseFormat, providerOptions, embedding, original }: GenerateRequest,
   { imageTokens = ofImage }: Pick<Dialect, 'imageTokens'>,
 ): Omit<TokenCeiling, 'outputTokens' | 'isKept'> {
+  if (original !== undefined) return ceilingOfOriginal(original.size, imageTokens);
   let bytes = 0;
   let images = 0;
   for (const message of messages) {
@@ -45,6 +48,24 @@ export function inputCeiling(
       ofCall +
       (schemas > 0 ? schemas * ofSchemas + ofTools : 0),
     likelyInputTokens: Math.ceil((bytes + schemas) / likely),
+  };
+}
+
+/** All of the text counts: what it says more than once, and what is only notation, is more than a model reads. */
+function ceilingOfOriginal(
+  { bytes, rewrittenBytes, messages, images, ownTools, hasUnknown }: OriginalSize,
+  imageTokens: number,
+): Omit<TokenCeiling, 'outputTokens' | 'isKept'> {
+  return {
+    inputTokens:
+      bytes +
+      rewrittenBytes * (ofSchemas - 1) +
+      messages * ofMessage +
+      images * imageTokens +
+      ofCall +
+      (rewrittenBytes + ownTools > 0 ? ofTools + ownTools * ofOwnTool : 0),
+    likelyInputTokens: Math.ceil(bytes / likely),
+    ...(hasUnknown && { hasUnknown }),
   };
 }
 

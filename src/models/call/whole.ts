@@ -1,5 +1,6 @@
 import type { LanguageModelV4GenerateResult } from '@ai-sdk/provider';
 import { textOf, type AttemptEnd, type GenerateRequest, type GenerateResult } from '../language-model.ts';
+import { originalOf } from '../originals/anthropic-messages.ts';
 import { argumentsOf } from '../transport/tool-arguments.ts';
 import { AnswerContent } from './parts.ts';
 import type { Begun } from './stream.ts';
@@ -46,9 +47,11 @@ export async function beginWhole(
 
 function toResult(
   provider: CalledProvider,
-  { content, finishReason, usage, response }: LanguageModelV4GenerateResult,
+  answer: LanguageModelV4GenerateResult,
   plausible: Plausible,
 ): GenerateResult {
+  const { content, finishReason, usage, response } = answer;
+  const original = originalOf(answer);
   const said = new AnswerContent(provider);
   const mentioned = new MentionedUsage(plausible);
   // The package for Bedrock gives no body.
@@ -62,5 +65,6 @@ function toResult(
     content: said.parts,
     finishReason: provider.dialect.finishReasonOf?.(response?.body) ?? toFinishReason(finishReason),
     usage: mentioned.complete(usage),
+    ...(original !== undefined && { original }),
   };
 }

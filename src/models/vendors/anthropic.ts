@@ -1,4 +1,5 @@
 import type { AnthropicLanguageModelOptions } from '@ai-sdk/anthropic';
+import { anthropicOriginals } from '../originals/anthropic-messages.ts';
 import { allowed, reasons, type RulesOf } from './option-rules.ts';
 import { accessTo, apiKeyVariable, baseUrlVariable, type Vendor } from './vendor.ts';
 
@@ -69,6 +70,7 @@ export const anthropic: Vendor<'anthropic'> = {
     },
     parallelToolCalls: (isAllowed) => ({ anthropic: { disableParallelToolUse: !isAllowed } }),
   },
+  originals: (settings, fetch) => anthropicOriginals(accessTo(address, settings, fetch)),
   async load(settings, fetch) {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
     return createAnthropic(accessTo(address, settings, fetch)).languageModel;

@@ -1,5 +1,12 @@
 import type { EmbeddingModelV4, EmbeddingModelV4CallOptions, LanguageModelV4 } from '@ai-sdk/provider';
-import type { CacheHint, FinishReason, JsonObject } from '../language-model.ts';
+import type {
+  CacheHint,
+  FinishReason,
+  GenerateRequest,
+  JsonObject,
+  OriginalApi,
+  OriginalRequest,
+} from '../language-model.ts';
 import type { Fetch } from '../transport/http.ts';
 import type { OptionRule } from './option-rules.ts';
 
@@ -36,6 +43,8 @@ export interface Vendor<Id extends string = string> {
    * `config/` reads the environment.
    */
   readonly load: (settings: VendorSettings, fetch: Fetch) => Promise<LanguageModels>;
+  /** If callers can write requests in the vendor's own API. */
+  readonly originals?: (settings: VendorSettings, fetch: Fetch) => Originals;
   /** Absent if it has none. */
   readonly embeddings?: VendorEmbeddings;
 }
@@ -70,6 +79,17 @@ export interface SdkProvider {
   readonly dialect: Dialect;
   /** The provider's models, loaded on first use. */
   readonly models: () => Promise<LanguageModels>;
+  /** If requests can go out as their callers wrote them. */
+  readonly originals?: Originals | undefined;
+}
+
+/** Sends requests as their callers wrote them. */
+export interface Originals {
+  readonly api: OriginalApi;
+  /** The model that answers the request, whatever its options say. */
+  readonly modelFor: (request: GenerateRequest, original: OriginalRequest) => LanguageModelV4;
+  /** The provider's own count of the tokens of a request. */
+  readonly countTokens: (request: GenerateRequest, original: OriginalRequest, signal: AbortSignal) => Promise<number>;
 }
 
 /** Settings of one vendor. Its `variables` define which of them it reads. */

@@ -4,6 +4,7 @@ import { ProblemError } from '../../base/errors/problem-error.ts';
 import { isObject } from '../../base/runtime/objects.ts';
 import { JsonText, toJsonText } from '../../base/runtime/json-text.ts';
 import type { EventEncoder } from '../../http/event-streams.ts';
+import type { ProblemDetails } from '../../http/problem-response.ts';
 import { serverSentEvent } from '../../http/server-sent-events.ts';
 import type { FinishReason, GenerateResult, ToolCall, Usage } from '../../models/language-model.ts';
 import type { GeneratedEvent } from '../generation/generator.ts';
@@ -106,6 +107,8 @@ export function createMessageEncoder(id: string): EventEncoder<GeneratedEvent> {
           const whole = add({ type: 'input_json_delta', partial_json: argumentsOf(event) });
           return [closed, ...before, begun, whole, stop()].join('');
         }
+        case 'original':
+          return '';
         case 'finish': {
           const { finishReason, usage } = event.generated.result;
           const closed = close();
@@ -116,8 +119,21 @@ export function createMessageEncoder(id: string): EventEncoder<GeneratedEvent> {
         }
       }
     },
-    fail: (_problem, details) => write({ ...toAnthropicError(details, details.request_id) }),
+    fail: writeError,
   };
+}
+
+/** Writes the events of Anthropic itself as they came. */
+export function createOriginalEncoder(): EventEncoder<GeneratedEvent> {
+  return {
+    encode: (event) => (event.type === 'original' ? serverSentEvent(event.data, event.name) : ''),
+    fail: writeError,
+  };
+}
+
+function writeError(_problem: ProblemError, details: ProblemDetails): string {
+  const error = toAnthropicError(details, details.request_id);
+  return serverSentEvent(error, error.type);
 }
 
 /** What is the same for all answers of this service, in the order of Anthropic's. */

@@ -1,4 +1,6 @@
 import type { components } from '../../../generated/types.ts';
+import { ProblemError } from '../../base/errors/problem-error.ts';
+import { findPlaces } from '../../base/runtime/json-places.ts';
 import { defined, isObject } from '../../base/runtime/objects.ts';
 import type {
   AnswerPart,
@@ -7,6 +9,8 @@ import type {
   ImagePart,
   JsonObject,
   Message,
+  OriginalRequest,
+  OriginalSize,
   Parameters,
   ResponseFormat,
   TextPart,
@@ -48,8 +52,18 @@ export interface ReadMessage {
   readonly places: Places;
   /** What only Anthropic's own API can take, by its JSON pointer. */
   readonly onlyAnthropic: readonly Unsupported[];
-  /** Thinking that its provider needs back, with its JSON pointer. */
-  readonly thinking: readonly { readonly pointer: string; readonly provider: string | undefined }[];
+  /** Thinking, and what belongs to calls, that came from a provider: with its JSON pointer. */
+  readonly thinking: readonly ReturnedBlock[];
+  /** What the request has, as far as tokens depend on it. */
+  readonly size: Omit<OriginalSize, 'bytes'> & { readonly imageBytes: number };
+}
+
+interface ReturnedBlock {
+  readonly pointer: string;
+  /** That wrote it; undefined if it has no signature. */
+  readonly provider: string | undefined;
+  /** Whether it belongs to a call, and means nothing to another provider. */
+  readonly isOfCall: boolean;
 }
 
 /** Where a message, its parts and its calls are in the request. */
@@ -82,6 +96,7 @@ export function readMessage(body: Sent): ReadMessage {
     places: placesOf(body, places),
     onlyAnthropic: [...reader.onlyAnthropic, ...unsharedIn(body)],
     thinking,
+    size: sizeOf(body, reader),
   };
 }
 
@@ -90,7 +105,12 @@ class ConversationReader {
   readonly messages: Message[] = [];
   readonly places: MessagePlace[] = [];
   readonly onlyAnthropic: Unsupported[] = [];
-  readonly thinking: { pointer: string; provider: string | undefined }[] = [];
+  readonly thinking: ReturnedBlock[] = [];
+  images = 0;
+  imageBytes = 0;
+  /** Of documents and search results. */
+  documentBytes = 0;
+  hasUnknown = false;
   readonly #toolNames = new Map<string, string>();
 
   addSystem(system: Sent['system']): void {
@@ -171,6 +191,7 @@ class ConversationReader {
         const { metadata, call } = metadataOfRedacted(block.data ?? '');
         if (call === undefined) return this.#thought('', metadata, pointer);
         ofCalls.set(call, metadata);
+        this.#return(metadata, pointer, true);
         return undefined;
       }
       case 'tool_use': {
@@ -186,10 +207,15 @@ class ConversationReader {
   }
 
   #thought(text: string, metadata: JsonObject | undefined, pointer: string): AnswerPart {
-    if (metadata === undefined) return { type: 'thinking', text };
-    const { provider } = metadata;
-    this.thinking.push({ pointer, provider: typeof provider === 'string' ? provider : undefined });
-    return { type: 'thinking', text, provider_metadata: metadata };
+    this.#return(metadata, pointer, false);
+    return metadata === undefined
+      ? { type: 'thinking', text }
+      : { type: 'thinking', text, provider_metadata: metadata };
+  }
+
+  #return(metadata: JsonObject | undefined, pointer: string, isOfCall: boolean): void {
+    const provider = metadata?.['provider'];
+    this.thinking.push({ pointer, provider: typeof provider === 'string' ? provider : undefined, isOfCall });
   }
 
   /** A text or an image; what only Anthropic takes as a text that stands for it, for the log. */
@@ -198,11 +224,16 @@ class ConversationReader {
     if (type === 'text') return { type, text: block.text ?? '', ...hintOf(block) };
     if (type === 'image' && isObject(source)) {
       const url = addressOf(source);
+      this.images += 1;
+      this.imageBytes += source.type === 'base64' ? (source.data?.length ?? 0) : 0;
       if (url !== undefined) return { type, url, ...hintOf(block) };
       throw conflict(`${pointer}/source`, 'must be an image in base64, or its url');
     }
     this.onlyAnthropic.push({ member: pointer, detail: `The provider has no blocks of type ${type}.` });
-    return { type: 'text', text: textOfDocument(block) };
+    const text = textOfDocument(block);
+    this.documentBytes += Buffer.byteLength(text);
+    this.hasUnknown ||= isObject(source) && (source.type === 'base64' || source.type === 'url');
+    return { type: 'text', text };
   }
 
   #add(message: Message, place: MessagePlace): void {
@@ -333,18 +364,83 @@ function placesOf({ output_config: config }: Sent, places: readonly MessagePlace
   ];
 }
 
+function sizeOf(
+  { tools = [], output_config: config, output_format: format }: Sent,
+  { messages, images, imageBytes, documentBytes, hasUnknown }: ConversationReader,
+): ReadMessage['size'] {
+  const schemas = [...(tools.length > 0 ? [tools] : []), config?.format, format].filter((value) => value !== undefined);
+  return {
+    rewrittenBytes: documentBytes + schemas.reduce((sum, value) => sum + Buffer.byteLength(JSON.stringify(value)), 0),
+    messages: messages.length,
+    images,
+    imageBytes,
+    ownTools: tools.filter(({ type }) => (type ?? 'custom') !== 'custom').length,
+    hasUnknown,
+  };
+}
+
+/**
+ * The request as it goes to Anthropic itself.
+ *
+ * @param text the body as it came
+ * @param headers of the caller that belong to it
+ * @throws {ProblemError} malformed-body if a name is there twice: readers differ in which of both counts;
+ *   conflicting-members for `prompt`
+ */
+export function toOriginal(
+  text: string,
+  headers: { readonly 'anthropic-version'?: string; readonly 'anthropic-beta'?: string },
+  { size: { imageBytes, ...size } }: ReadMessage,
+): OriginalRequest {
+  const { members, repeated } = findPlaces(text);
+  if (repeated !== undefined) {
+    const name = JSON.stringify(repeated.slice(0, longestName));
+    throw new ProblemError('malformed-body', { detail: `An object of the body has the member ${name} twice.` });
+  }
+  if (members.has('prompt')) throw conflict('#/prompt', 'needs a stored prompt');
+  const maxTokens = members.get('max_tokens');
+  return {
+    text,
+    model: members.get('model') ?? [0, 0],
+    ...(maxTokens !== undefined && { maxTokens }),
+    headers: { 'anthropic-version': firstVersion, ...headers },
+    size: { ...size, bytes: Buffer.byteLength(text) - imageBytes },
+  };
+}
+
+/** The most characters of a name in a message. */
+const longestName = 100;
+/** What callers mean that do not say it. */
+const firstVersion = '2023-06-01';
+
 /**
  * What a provider cannot take of a request: what only Anthropic's API has, and thinking of another provider.
  *
  * @param provider id of the one that is called
+ * @param isOriginal whether it gets the request as it came
  */
-export function foreignIn({ onlyAnthropic, thinking }: ReadMessage, provider: string): readonly Unsupported[] {
-  const others = thinking.filter((thought) => thought.provider !== undefined && thought.provider !== provider);
+export function foreignIn(
+  { onlyAnthropic, thinking }: ReadMessage,
+  provider: string,
+  isOriginal: boolean,
+): readonly Unsupported[] {
+  const others = thinking.filter((thought) =>
+    isOriginal
+      ? thought.isOfCall || thought.provider !== provider
+      : !thought.isOfCall && isOfAnother(thought, provider),
+  );
   return [
-    ...onlyAnthropic,
+    ...(isOriginal ? [] : onlyAnthropic),
     ...others.map(({ pointer, provider: author }) => ({
       member: pointer,
-      detail: `The thinking is that of ${String(author)}, and only this provider takes it back.`,
+      detail:
+        author === undefined
+          ? 'The thinking has no signature, which the provider needs.'
+          : `The thinking is that of ${author}, and only this provider takes it back.`,
     })),
   ];
+}
+
+function isOfAnother({ provider: author }: ReturnedBlock, provider: string): boolean {
+  return author !== undefined && author !== provider;
 }

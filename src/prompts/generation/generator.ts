@@ -165,6 +165,8 @@ function lengthOf(event: Exclude<TargetEvent, { type: 'finish' }>): number {
       return event.arguments.length + lengthOfMetadata(event);
     case 'thinking-end':
       return lengthOfMetadata(event);
+    case 'original':
+      return event.data.length;
   }
 }
 

@@ -13,7 +13,9 @@ function bytesOfVectors({ embedding }: GenerateRequest): number {
 }
 
 /** The characters of everything in a request that can be long. */
-function lengthOf({ messages, embedding, ...rest }: GenerateRequest): number {
+function lengthOf({ messages, embedding, original, ...rest }: GenerateRequest): number {
+  if (original !== undefined)
+    return messages.reduce((sum, message) => sum + lengthOfMessage(message), original.text.length);
   const { tools, responseFormat, providerOptions, parameters } = rest;
   const hasMore = [tools, responseFormat, providerOptions, parameters].some((member) => member !== undefined);
   // Of the texts there are messages.

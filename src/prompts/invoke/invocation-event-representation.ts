@@ -18,7 +18,7 @@ export function invocationEvents(invocation: Invocation<PromptPlan>): EventSourc
   const createEncoder = (): EventEncoder<GeneratedEvent> => {
     const calls = new CallFlattener();
     return {
-      encode: (event) => encode(toInvocationEvent(event, id, plan, calls)),
+      encode: (event) => (event.type === 'original' ? '' : encode(toInvocationEvent(event, id, plan, calls))),
       fail: (_problem, details) =>
         encode({ type: 'error', problem: details, ...(details.usage !== undefined && { usage: details.usage }) }),
     };
@@ -27,7 +27,7 @@ export function invocationEvents(invocation: Invocation<PromptPlan>): EventSourc
 }
 
 function toInvocationEvent(
-  event: GeneratedEvent,
+  event: Exclude<GeneratedEvent, { readonly type: 'original' }>,
   invocationId: string,
   plan: PromptPlan,
   calls: CallFlattener,

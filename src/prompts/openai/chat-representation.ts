@@ -85,6 +85,8 @@ export function createChunkEncoder(
           const call = flattener.take(event);
           return call === undefined ? '' : piece({ tool_calls: [{ index: calls++, ...toChatCall(call) }] });
         }
+        case 'original':
+          return '';
         case 'finish': {
           const { finishReason, usage: given } = event.generated.result;
           const usage = usageOf(given);

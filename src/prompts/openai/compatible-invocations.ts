@@ -13,7 +13,7 @@ import type { Known, Plan } from '../generation/plan.ts';
 import type { Planner } from '../generation/planner.ts';
 import { supportedTargets } from '../generation/supported.ts';
 import type { Reach } from '../../base/limits/reach.ts';
-import type { JsonObject } from '../../models/language-model.ts';
+import type { JsonObject, OriginalApi, OriginalRequest } from '../../models/language-model.ts';
 import { inCamelCase } from '../../models/provider-options.ts';
 import type { ProviderRegistry, Unsupported } from '../../models/provider.ts';
 import { withinReach } from '../../models/within-reach.ts';
@@ -34,8 +34,10 @@ export interface CompatibleRequest {
   readonly places: Places;
   /** The member with the limit of output tokens, if a request needs one that does not use a stored prompt. */
   readonly limitAt?: string;
+  /** The request as it was written, for a provider that has this API itself. */
+  readonly original?: { readonly api: OriginalApi; readonly make: () => OriginalRequest };
   /** What the called provider cannot take, by JSON pointers. Left out if it is for the provider to say. */
-  readonly foreignIn?: (provider: string) => readonly Unsupported[];
+  readonly foreignIn?: (provider: string, isOriginal: boolean) => readonly Unsupported[];
   readonly operation: 'chat-completion' | 'response' | 'message';
   readonly isStreamed: boolean;
   readonly showsThinking?: boolean;
@@ -67,14 +69,17 @@ export function createCompatibleInvocations(dependencies: CompatibleInvocationsD
   const { prepare, timeoutMs } = dependencies;
   return (invoker, request) => {
     const { operation, isStreamed, showsThinking, tags } = request;
-    const plan = (note: (known: Known) => void): Promise<Plan> =>
-      makePlan(request, invoker.principal, note, dependencies);
+    const plan = async (note: (known: Known) => void): Promise<Plan> => {
+      const made = await makePlan(request, invoker.principal, note, dependencies);
+      requireNative(made, request.foreignIn);
+      return made;
+    };
     return prepare(invoker, plan, { timeoutMs, operation, isStreamed, showsThinking, tags });
   };
 }
 
 async function makePlan(
-  { target: members, generation, extra, messagesAt, limitAt, places, foreignIn }: CompatibleRequest,
+  { target: members, generation, extra, messagesAt, limitAt, places, original }: CompatibleRequest,
   { scopes, reach }: CompatibleInvoker['principal'],
   note: (known: Known) => void,
   { planner, providers }: CompatibleInvocationsDependencies,
@@ -90,7 +95,7 @@ async function makePlan(
       if (hasTools && !scopes.has('providers:invoke')) throw insufficientScope('providers:invoke');
       // A format of the request takes the place of the prompt's, and is not checked, as without a prompt.
       const { messages, ...overrides } = generation;
-      const plan = await planner.fromPrompt({
+      return await planner.fromPrompt({
         ...target.prompt,
         messages,
         overrides,
@@ -99,8 +104,6 @@ async function makePlan(
         reach,
         note,
       });
-      requireNative(plan, foreignIn);
-      return plan;
     }
     if (generation.messages.length === 0) throw conflict(messagesAt, 'is required without a stored prompt');
     if (limitAt !== undefined && generation.parameters?.max_output_tokens === undefined) {
@@ -108,9 +111,14 @@ async function makePlan(
     }
     note(target.model);
     const { provider: id, model } = target.model;
-    const plan = await planner.direct({ provider: id, request: { model, ...generation }, extra, reach });
-    requireNative(plan, foreignIn);
-    return plan;
+    const isOriginal = original !== undefined && providers.get(id)?.originalApi === original.api;
+    return await planner.direct({
+      provider: id,
+      request: { model, ...generation, ...(isOriginal && { original: original.make() }) },
+      // It is in what goes out.
+      extra: isOriginal ? {} : extra,
+      reach,
+    });
   } catch (error) {
     throw atOwnPlaces(error, [...places, ...commonPlaces, placeOfExtra(extra)]);
   }
@@ -123,7 +131,11 @@ async function makePlan(
  */
 function requireNative({ targets: [target] }: Plan, foreignIn: CompatibleRequest['foreignIn']): void {
   if (target === undefined || foreignIn === undefined) return;
-  supportedTargets([{ target, unsupported: foreignIn(target.provider.id) }], 'refuse', (pointer) => pointer);
+  supportedTargets(
+    [{ target, unsupported: foreignIn(target.provider.id, target.request.original !== undefined) }],
+    'refuse',
+    (pointer) => pointer,
+  );
 }
 
 /** The places that all of these APIs have. */

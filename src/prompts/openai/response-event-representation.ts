@@ -121,6 +121,8 @@ export function createResponseEncoder({ headOf, now }: ResponseEncoderOptions): 
           const call = flattener.take(event);
           return closeMessage() + (call === undefined ? '' : writeCall(call));
         }
+        case 'original':
+          return '';
         case 'finish': {
           const { result } = event.generated;
           // An answer without any text or call is an empty message.

@@ -1488,7 +1488,10 @@ export interface paths<Other = string & {}> {
          *       `providers:invoke`.
          *     - **`prompt`** is a member that Anthropic does not have. It gives the stored prompt its `variables`. With `prompt` and
          *       a `model` of a provider, the stored prompt runs on this model.
-         *     - **Every provider answers**, in blocks. Hints for caches, `service_tier` and `metadata` mean nothing to the others.
+         *     - **A model of Anthropic that is called directly** gets the body as it came, byte for byte, with only the model, the
+         *       credential and a smaller limit of output tokens replaced, and its answer comes back as it is. A name that occurs
+         *       twice in an object is refused with 400.
+         *     - **Every other provider answers**, and stored prompts do, in blocks. Hints for caches, `service_tier` and `metadata` mean nothing to the others.
          *       What else a provider does not have is 422 `unsupported-by-provider`, and the message names the member.
          *     - **Thinking** comes with a `signature`. Send the blocks of an answer back as they are. Only the provider that wrote
          *       thinking takes it; for another one it is 422 `unsupported-by-provider`. What other providers need back with the call
@@ -1497,6 +1500,8 @@ export interface paths<Other = string & {}> {
          *       `fallbacks`, files of the provider, `speed`, `inference_geo`, summaries of the conversation. They are refused
          *       with 400, and the message names the member, the type of the tool or the name of the beta: they would reach models
          *       outside the limits of the key, or spend more than budgets know.
+         *     - **Budgets** refuse PDFs (402 `cost-unknown`): nobody knows before how many tokens their pages have. The text of a
+         *       document counts.
          *     - **Retries**: the service itself repeats calls that were surely not billed. Failures of a provider have
          *       `x-should-retry: false`. Anthropic's own SDKs then do not repeat the request.
          *     - Answers are not cached by this service.
@@ -3110,10 +3115,11 @@ export interface components<Other = string & {}> {
              *     - `no-output-limit`: the provider would get no limit of output tokens. Set `max_output_tokens`, or
              *       `assume_max_output_tokens` of the budget.
              *     - `output-limit-not-kept`: `provider` is not declared to keep that limit. Set its `enforces_max_output`.
+             *     - `unknown-input`: nobody knows before how many tokens a document of the request has. Send its text.
              *     - `model-blocked`: a call of `model` has cost more than it could cost at most. Set the budget again.
              * @example no-price
              */
-            cause?: ("budget-left" | "call-above-share" | "share-in-use" | "no-price" | "priced-option" | "no-output-limit" | "output-limit-not-kept" | "model-blocked") | components<Other>["schemas"]["OtherValue"];
+            cause?: ("budget-left" | "call-above-share" | "share-in-use" | "no-price" | "priced-option" | "no-output-limit" | "output-limit-not-kept" | "unknown-input" | "model-blocked") | components<Other>["schemas"]["OtherValue"];
             left?: components<Other>["schemas"]["Cost"];
             resets_at?: components<Other>["schemas"]["Timestamp"];
         };
@@ -6635,7 +6641,7 @@ export interface components<Other = string & {}> {
              */
             data?: string;
             /**
-             * @description Address of the image or document. It must be an `https` URL of a public host.
+             * @description Address of the image or document. That of an image must be an `https` URL of a public host.
              * @example https://images.example.com/receipt.png
              */
             url?: string;
@@ -6818,10 +6824,11 @@ export interface components<Other = string & {}> {
          */
         AnthropicBlock: {
             /**
+             * AnthropicKindOfBlock
              * @description Kind of the block.
              * @example text
              */
-            type: ("text" | "thinking" | "redacted_thinking" | "tool_use") | components<Other>["schemas"]["OtherValue"];
+            type: string;
             /**
              * @description The text.
              * @example A webhook is an HTTP request that a service sends when something happens.
@@ -16683,7 +16690,7 @@ export interface components<Other = string & {}> {
              * @description Type of the event.
              * @example content_block_delta
              */
-            type: ("message_start" | "content_block_start" | "content_block_delta" | "content_block_stop" | "message_delta" | "message_stop" | "ping" | "error") | components<Other>["schemas"]["OtherValue"];
+            type: string;
             message?: components<Other>["schemas"]["AnthropicMessage"];
             /**
              * @description Place of the block in `content`.
@@ -18979,10 +18986,11 @@ export interface components<Other = string & {}> {
              *     - `no-output-limit`: the provider would get no limit of output tokens. Set `max_output_tokens`, or
              *       `assume_max_output_tokens` of the budget.
              *     - `output-limit-not-kept`: `provider` is not declared to keep that limit. Set its `enforces_max_output`.
+             *     - `unknown-input`: nobody knows before how many tokens a document of the request has. Send its text.
              *     - `model-blocked`: a call of `model` has cost more than it could cost at most. Set the budget again.
              * @example no-price
              */
-            cause?: ("budget-left" | "call-above-share" | "share-in-use" | "no-price" | "priced-option" | "no-output-limit" | "output-limit-not-kept" | "model-blocked") | components<Other>["schemas"]["OtherValue"];
+            cause?: ("budget-left" | "call-above-share" | "share-in-use" | "no-price" | "priced-option" | "no-output-limit" | "output-limit-not-kept" | "unknown-input" | "model-blocked") | components<Other>["schemas"]["OtherValue"];
             left?: components<Other>["schemas"]["Cost"];
             resets_at?: components<Other>["schemas"]["Timestamp"];
         };
