@@ -63,7 +63,7 @@ export const overview: Texts['overview'] = {
     },
     refuses: 'Erhöhen Sie das Limit, oder sehen Sie die Aufrufe an.',
     storage: 'Objektspeicher',
-    rolledBack: (label: string) => `Im Rollout des Labels „${label}“ schlug sie öfter fehl.`,
+    rolledBack: (label: string) => `Als Canary des Labels „${label}“ schlug sie öfter fehl.`,
     withoutStorage: 'Testläufe und Datensätze funktionieren nicht ohne ihn.',
     withoutIssuer: 'Niemand kann sich mit einem Konto anmelden. Wer angemeldet ist, bleibt es.',
     disabled: {

@@ -59,7 +59,7 @@ export const overview = {
     } as Readonly<Record<string, string>>,
     refuses: 'Raise its limit, or look at the calls.',
     storage: 'Object storage',
-    rolledBack: (label: string) => `In the rollout of the label “${label}” it failed more often.`,
+    rolledBack: (label: string) => `As the canary of the label “${label}” it failed more often.`,
     withoutStorage: 'Test runs and data sets do not work without it.',
     withoutIssuer: 'Nobody can sign in with an account. Who is signed in stays signed in.',
     disabled: {
