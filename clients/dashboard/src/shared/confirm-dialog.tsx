@@ -1,5 +1,6 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Dialog } from './dialog.tsx';
 import { ProblemAlert } from './problem-alert.tsx';
 import { useTexts } from './texts.tsx';
 
@@ -26,17 +27,10 @@ export interface ConfirmDialogProps {
 
 /** Asks before something that cannot be undone. It stays open while it is done, and if that fails. */
 export function ConfirmDialog({ isOpen, title, size = 'md', ...question }: ConfirmDialogProps): ReactNode {
-  const { shared } = useTexts();
   return (
-    <Modal
-      opened={isOpen}
-      onClose={question.onClose}
-      title={title}
-      size={size}
-      closeButtonProps={{ 'aria-label': shared.close }}
-    >
+    <Dialog opened={isOpen} onClose={question.onClose} title={title} size={size}>
       <ConfirmQuestion {...question} />
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,5 +1,6 @@
-import { Button, Group, Modal, ScrollArea, Stack, Table, Text } from '@mantine/core';
+import { Button, Group, ScrollArea, Stack, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Dialog } from './dialog.tsx';
 import classes from './conflict-dialog.module.css';
 import { isSameJson } from './merge.ts';
 import { ProblemAlert } from './problem-alert.tsx';
@@ -25,19 +26,18 @@ export interface ConflictDialogProps<Fields extends object> {
 
 /** Shows the fields that both sides changed, side by side, and asks which to keep. */
 export function ConflictDialog<Fields extends object>(props: ConflictDialogProps<Fields>): ReactNode {
-  const { conflict: texts, close } = useTexts().shared;
+  const { conflict: texts } = useTexts().shared;
   const { conflict, labels, error } = props;
   const names = Object.keys(labels) as (keyof Fields)[];
   const differing =
     conflict === undefined ? [] : names.filter((name) => !isSameJson(conflict.mine[name], conflict.theirs[name]));
   return (
-    <Modal
+    <Dialog
       opened={conflict !== undefined}
       onClose={props.onClose}
       title={texts.title}
       size="xl"
       closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': close }}
     >
       <Stack>
         {/* Neither choice is the one that Enter makes. */}
@@ -80,7 +80,7 @@ export function ConflictDialog<Fields extends object>(props: ConflictDialogProps
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

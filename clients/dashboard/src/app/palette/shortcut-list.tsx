@@ -1,5 +1,6 @@
-import { Kbd, Modal, Stack, Switch } from '@mantine/core';
+import { Kbd, Stack, Switch } from '@mantine/core';
 import { Fragment, useState, type ReactNode } from 'react';
+import { Dialog } from '../../shared/dialog.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { areKeysOn, setKeys } from '../keys.ts';
 import { entriesFor } from '../navigation.ts';
@@ -22,12 +23,12 @@ const ofOneCharacter = [
 
 /** The shortcuts of the page. Those of one character can be switched off. */
 export function ShortcutList({ onClose }: { onClose: () => void }): ReactNode {
-  const { shell, shared } = useTexts();
+  const { shell } = useTexts();
   const { shortcuts: texts } = shell;
   const { scopes } = useSession().key;
   const [isOn, setOn] = useState(areKeysOn);
   return (
-    <Modal opened onClose={onClose} title={texts.title} closeButtonProps={{ 'aria-label': shared.close }}>
+    <Dialog opened onClose={onClose} title={texts.title}>
       <Stack>
         <dl className={classes.keys}>
           {ofCommand.map(({ name, keys }) => (
@@ -54,7 +55,7 @@ export function ShortcutList({ onClose }: { onClose: () => void }): ReactNode {
           </dl>
         )}
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

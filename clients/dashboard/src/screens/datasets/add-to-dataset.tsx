@@ -1,9 +1,10 @@
-import { Button, Group, Modal, NativeSelect, Select, Stack, Text } from '@mantine/core';
+import { Button, Group, NativeSelect, Select, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconDatabasePlus } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
+import { Dialog } from '../../shared/dialog.tsx';
 import { gateway } from '../../app/gateway.ts';
 import { useScope } from '../../app/session-context.ts';
 import { LinkButton } from '../../shared/links.tsx';
@@ -27,7 +28,6 @@ export type CaseSource =
 /** Adds a case to a data set, for keys that may do so. */
 export function AddToDataset({ source }: { source: CaseSource }): ReactNode {
   const { add: texts } = useOwnTexts(datasets);
-  const { shared } = useTexts();
   const canRead = useScope('datasets:read');
   const canWrite = useScope('datasets:write');
   const canReadContent = useScope('invocations:content');
@@ -38,13 +38,13 @@ export function AddToDataset({ source }: { source: CaseSource }): ReactNode {
       <Button variant="default" leftSection={<IconDatabasePlus size={16} />} onClick={open}>
         {texts.button}
       </Button>
-      <Modal opened={isOpen} onClose={close} title={texts.title} closeButtonProps={{ 'aria-label': shared.close }}>
+      <Dialog opened={isOpen} onClose={close} title={texts.title}>
         {'invocation' in source && source.invocation.content_kept !== true ? (
           <Text>{texts.notKept}</Text>
         ) : (
           <AddForm source={source} onClose={close} />
         )}
-      </Modal>
+      </Dialog>
     </>
   );
 }

@@ -1,6 +1,7 @@
-import { Anchor, Modal, Stack, Text } from '@mantine/core';
+import { Anchor, Stack, Text } from '@mantine/core';
 import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
+import { Dialog } from '../../shared/dialog.tsx';
 import { DataTable, type Column } from '../../shared/data-table.tsx';
 import { FactTable } from '../../shared/fact-table.tsx';
 import { JsonView } from '../../shared/json-view.tsx';
@@ -29,22 +30,20 @@ export function CaseTable<Case extends ShownCase>({
   empty: ReactNode;
 }): ReactNode {
   const texts = useOwnTexts(datasets);
-  const { shared } = useTexts();
   const [opened, setOpened] = useState<Case>();
   return (
     <>
       <DataTable label={label} columns={useColumns<Case>(setOpened)} list={list} rowKey={keyOf} empty={empty} />
-      <Modal
+      <Dialog
         opened={opened !== undefined}
         onClose={() => {
           setOpened(undefined);
         }}
         size="lg"
         title={opened && (opened.id ?? texts.case.inLine(opened.line ?? 0))}
-        closeButtonProps={{ 'aria-label': shared.close }}
       >
         {opened !== undefined && <CaseContent content={opened} />}
-      </Modal>
+      </Dialog>
     </>
   );
 }

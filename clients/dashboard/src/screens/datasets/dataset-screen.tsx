@@ -1,19 +1,18 @@
 import { Button, SimpleGrid, Skeleton, Stack, Title } from '@mantine/core';
 import { IconDatabase, IconDownload, IconFileImport, IconTrash } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import type { Schemas } from 'prompt-gateway-client';
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { gateway, serviceUrl } from '../../app/gateway.ts';
 import { useScope } from '../../app/session-context.ts';
-import { ConfirmDialog } from '../../shared/confirm-dialog.tsx';
+import { AskButton } from '../../shared/ask-button.tsx';
 import { CopyableId } from '../../shared/copy.tsx';
 import { DataTable, RowCount, type Column } from '../../shared/data-table.tsx';
 import { EmptyState } from '../../shared/empty-state.tsx';
 import { FactTable } from '../../shared/fact-table.tsx';
 import { ForScope } from '../../shared/for-scope.tsx';
 import { LinkButton, TextLink } from '../../shared/links.tsx';
-import { useNotify } from '../../shared/notify.ts';
 import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { Section } from '../../shared/section.tsx';
@@ -191,45 +190,23 @@ function DeleteDataset({ dataset: { name, cases } }: { dataset: Dataset }): Reac
   const { deletion: texts } = useOwnTexts(datasets);
   const queryClient = useQueryClient();
   const navigate = useNavigate();
-  const notify = useNotify();
-  const [isAsked, setAsked] = useState(false);
-  const deletion = useMutation({
-    mutationFn: () => gateway.datasets.delete(name),
-    onSuccess: async () => {
-      notify(texts.done(name));
-      await navigate({ to: '/datasets' });
-      queryClient.removeQueries({ queryKey: datasetKeys.dataset(name) });
-      void queryClient.invalidateQueries({ queryKey: datasetKeys.all });
-    },
-  });
   return (
-    <>
-      <Button
-        variant="subtle"
-        color="red"
-        leftSection={<IconTrash size={16} />}
-        onClick={() => {
-          deletion.reset();
-          setAsked(true);
-        }}
-      >
-        {texts.button}
-      </Button>
-      <ConfirmDialog
-        isOpen={isAsked}
-        title={texts.title(name)}
-        text={texts.text(cases)}
-        confirm={texts.button}
-        isDangerous
-        isPending={deletion.isPending}
-        error={deletion.error}
-        onConfirm={() => {
-          deletion.mutate();
-        }}
-        onClose={() => {
-          setAsked(false);
-        }}
-      />
-    </>
+    <AskButton
+      action={texts.button}
+      variant="subtle"
+      color="red"
+      leftSection={<IconTrash size={16} />}
+      title={texts.title(name)}
+      text={texts.text(cases)}
+      confirm={texts.button}
+      isDangerous
+      send={() => gateway.datasets.delete(name)}
+      onDone={async () => {
+        await navigate({ to: '/datasets' });
+        queryClient.removeQueries({ queryKey: datasetKeys.dataset(name) });
+        void queryClient.invalidateQueries({ queryKey: datasetKeys.all });
+        return texts.done(name);
+      }}
+    />
   );
 }

@@ -1,6 +1,7 @@
-import { Button, Checkbox, Group, Modal, Paper, Stack, Text } from '@mantine/core';
+import { Button, Checkbox, Group, Paper, Stack, Text } from '@mantine/core';
 import type { Schemas } from 'prompt-gateway-client';
 import { Fragment, useState, type ReactNode } from 'react';
+import { Dialog } from '../../shared/dialog.tsx';
 import { serviceUrl } from '../../app/gateway.ts';
 import { JsonView } from '../../shared/json-view.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
@@ -93,16 +94,10 @@ function EventTypeDialog({
   type: Schemas['EventType'] | undefined;
   onClose: () => void;
 }): ReactNode {
-  const { integrations, shared } = useTexts();
+  const { integrations } = useTexts();
   const { eventType: texts } = integrations;
   return (
-    <Modal
-      opened={type !== undefined}
-      onClose={onClose}
-      size="lg"
-      title={type?.type}
-      closeButtonProps={{ 'aria-label': shared.close }}
-    >
+    <Dialog opened={type !== undefined} onClose={onClose} size="lg" title={type?.type}>
       {type !== undefined && (
         <Stack>
           <Text c="dimmed">{texts.known[type.type] ?? type.description}</Text>
@@ -128,6 +123,6 @@ function EventTypeDialog({
           <JsonView value={type.schema} label={texts.schema} />
         </Stack>
       )}
-    </Modal>
+    </Dialog>
   );
 }

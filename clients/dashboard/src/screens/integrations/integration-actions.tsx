@@ -1,12 +1,11 @@
 import { Button, Group } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { IconPlayerPause, IconPlayerPlay, IconSend, IconTrash } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
-import { ConfirmDialog } from '../../shared/confirm-dialog.tsx';
+import { AskButton } from '../../shared/ask-button.tsx';
 import { LinkButton } from '../../shared/links.tsx';
 import { useNotify } from '../../shared/notify.ts';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
@@ -30,7 +29,6 @@ export function IntegrationActions({
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const notify = useNotify();
-  const [isDeleting, deleting] = useDisclosure(false);
   const [delivery, setDelivery] = useState<string>();
   const isActive = status === 'active';
   const waiting = useWaitingCount(integration);
@@ -53,16 +51,6 @@ export function IntegrationActions({
     },
     onError,
   });
-  const remove = useMutation({
-    mutationFn: () => gateway.integrations.delete(id),
-    onSuccess: () => {
-      notify(texts.done.deleted(name));
-      queryClient.removeQueries({ queryKey: integrationKey(id) });
-      void queryClient.invalidateQueries({ queryKey: integrationsKey });
-      void navigate({ to: '/integrations' });
-    },
-  });
-
   return (
     <>
       {!isActive && (
@@ -115,27 +103,19 @@ export function IntegrationActions({
           {texts.detail.pause}
         </Button>
       )}
-      <Button
-        variant="default"
+      <AskButton
+        action={texts.detail.delete}
         leftSection={<IconTrash size={16} />}
-        onClick={() => {
-          remove.reset();
-          deleting.open();
-        }}
-      >
-        {texts.detail.delete}
-      </Button>
-      <ConfirmDialog
-        isOpen={isDeleting}
-        onClose={deleting.close}
         title={texts.remove.title(name)}
         text={texts.remove.text}
         confirm={texts.remove.submit}
         isDangerous
-        isPending={remove.isPending}
-        error={remove.error}
-        onConfirm={() => {
-          remove.mutate();
+        send={() => gateway.integrations.delete(id)}
+        onDone={() => {
+          queryClient.removeQueries({ queryKey: integrationKey(id) });
+          void queryClient.invalidateQueries({ queryKey: integrationsKey });
+          void navigate({ to: '/integrations' });
+          return texts.done.deleted(name);
         }}
       />
       <TestEventDialog

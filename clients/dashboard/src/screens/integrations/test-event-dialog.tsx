@@ -1,6 +1,7 @@
-import { Group, Loader, Modal, Stack, Text } from '@mantine/core';
+import { Group, Loader, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { Dialog } from '../../shared/dialog.tsx';
 import { gateway } from '../../app/gateway.ts';
 import { every } from '../../app/query-client.ts';
 import { JsonView } from '../../shared/json-view.tsx';
@@ -24,7 +25,7 @@ export function TestEventDialog({
   deliveryId: string | undefined;
   onClose: () => void;
 }): ReactNode {
-  const { shared, integrations } = useTexts();
+  const { integrations } = useTexts();
   const outcomeText = useOutcomeText();
   const { test: texts } = integrations;
   const read = useQuery({
@@ -42,12 +43,7 @@ export function TestEventDialog({
     enabled: isFailed,
   });
   return (
-    <Modal
-      opened={deliveryId !== undefined}
-      onClose={onClose}
-      title={texts.title}
-      closeButtonProps={{ 'aria-label': shared.close }}
-    >
+    <Dialog opened={deliveryId !== undefined} onClose={onClose} title={texts.title}>
       <Stack aria-live="polite" tabIndex={-1} data-autofocus style={{ outline: 'none' }}>
         {read.isError ? (
           <ProblemAlert error={read.error} onRetry={() => void read.refetch()} />
@@ -73,7 +69,7 @@ export function TestEventDialog({
           </>
         )}
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

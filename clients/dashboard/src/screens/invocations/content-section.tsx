@@ -1,12 +1,11 @@
 import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
 import { useScope } from '../../app/session-context.ts';
+import { AskButton } from '../../shared/ask-button.tsx';
 import { CodeBlock } from '../../shared/code-block.tsx';
-import { ConfirmDialog } from '../../shared/confirm-dialog.tsx';
-import { useNotify } from '../../shared/notify.ts';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { Section } from '../../shared/section.tsx';
 import { useTexts } from '../../shared/texts.tsx';
@@ -101,56 +100,33 @@ function EraseButton({
   const comments = feedback.filter(({ comment }) => comment !== undefined).length;
   const { content: texts } = useTexts().invocations;
   const queryClient = useQueryClient();
-  const notify = useNotify();
-  const [isAsked, setAsked] = useState(false);
-  const erase = useMutation({
-    mutationFn: () => gateway.invocations.deleteContent(id),
-    onSuccess: () => {
-      setAsked(false);
-      onErased();
-      queryClient.removeQueries({ queryKey: contentKey(id) });
-      queryClient.setQueryData<Schemas['Invocation']>([...invocationsKey, id], withoutContent);
-      notify(texts.erased.done);
-    },
-  });
   return (
-    <>
-      <Button
-        variant="subtle"
-        color="red"
-        onClick={() => {
-          erase.reset();
-          setAsked(true);
-        }}
-      >
-        {texts.erase}
-      </Button>
-      <ConfirmDialog
-        isOpen={isAsked}
-        title={texts.eraseTitle}
-        text={
-          <>
-            {texts.erased.intro}
-            <List>
-              {isKept && <List.Item>{texts.erased.texts}</List.Item>}
-              {tagged.length > 0 && <List.Item>{texts.erased.tags(tagged)}</List.Item>}
-              {comments > 0 && <List.Item>{texts.erased.comments(comments)}</List.Item>}
-            </List>
-            {texts.erased.rest}
-          </>
-        }
-        confirm={texts.erase}
-        onConfirm={() => {
-          erase.mutate();
-        }}
-        onClose={() => {
-          setAsked(false);
-        }}
-        isPending={erase.isPending}
-        error={erase.error}
-        isDangerous
-      />
-    </>
+    <AskButton
+      action={texts.erase}
+      variant="subtle"
+      color="red"
+      title={texts.eraseTitle}
+      text={
+        <>
+          {texts.erased.intro}
+          <List>
+            {isKept && <List.Item>{texts.erased.texts}</List.Item>}
+            {tagged.length > 0 && <List.Item>{texts.erased.tags(tagged)}</List.Item>}
+            {comments > 0 && <List.Item>{texts.erased.comments(comments)}</List.Item>}
+          </List>
+          {texts.erased.rest}
+        </>
+      }
+      confirm={texts.erase}
+      isDangerous
+      send={() => gateway.invocations.deleteContent(id)}
+      onDone={() => {
+        onErased();
+        queryClient.removeQueries({ queryKey: contentKey(id) });
+        queryClient.setQueryData<Schemas['Invocation']>([...invocationsKey, id], withoutContent);
+        return texts.erased.done;
+      }}
+    />
   );
 }
 

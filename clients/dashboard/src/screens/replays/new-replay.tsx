@@ -1,9 +1,10 @@
-import { Button, Checkbox, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import { IconHistory } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { Dialog } from '../../shared/dialog.tsx';
 import { gateway } from '../../app/gateway.ts';
 import { fromLocal, toLocal } from '../../shared/filters.tsx';
 import { showMistakes } from '../../shared/form-problem.ts';
@@ -78,7 +79,7 @@ export function NewReplay({
       >
         {replays.start}
       </Button>
-      <Modal opened={isOpen} onClose={close} title={texts.title} closeButtonProps={{ 'aria-label': shared.close }}>
+      <Dialog opened={isOpen} onClose={close} title={texts.title}>
         <form
           noValidate
           onSubmit={form.onSubmit((span) => {
@@ -110,7 +111,7 @@ export function NewReplay({
             </Group>
           </Stack>
         </form>
-      </Modal>
+      </Dialog>
     </>
   );
 }

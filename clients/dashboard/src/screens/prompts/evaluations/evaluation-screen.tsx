@@ -1,17 +1,16 @@
 import { Alert, Button, Group, List, Progress, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconAlertTriangle, IconArrowLeft, IconRepeat, IconTag } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { Schemas } from 'prompt-gateway-client';
-import { useEffect, useState, type ReactNode } from 'react';
+import { useEffect, type ReactNode } from 'react';
 import { gateway } from '../../../app/gateway.ts';
 import { useScope } from '../../../app/session-context.ts';
-import { ConfirmDialog } from '../../../shared/confirm-dialog.tsx';
+import { AskButton } from '../../../shared/ask-button.tsx';
 import { FactTable } from '../../../shared/fact-table.tsx';
 import { JsonView } from '../../../shared/json-view.tsx';
 import { LinkButton, TextLink } from '../../../shared/links.tsx';
-import { useNotify } from '../../../shared/notify.ts';
 import { knownProblem, ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { Section } from '../../../shared/section.tsx';
 import { Time } from '../../../shared/time.tsx';
@@ -137,44 +136,20 @@ function Heading({ evaluation }: { evaluation: Evaluation }): ReactNode {
 function Cancel({ evaluation: { id } }: { evaluation: Evaluation }): ReactNode {
   const { page: texts } = useOwnTexts(evaluations);
   const queryClient = useQueryClient();
-  const notify = useNotify();
-  const [isAsked, setAsked] = useState(false);
-  const cancel = useMutation({
-    mutationFn: () => gateway.evaluations.cancel(id),
-    onSuccess: (after) => {
-      setAsked(false);
-      queryClient.setQueryData(evaluationKeys.evaluation(id), after);
-      if (after.status === 'canceled') notify(texts.cancelDone);
-    },
-  });
   return (
-    <>
-      <Button
-        variant="default"
-        size="xs"
-        onClick={() => {
-          cancel.reset();
-          setAsked(true);
-        }}
-      >
-        {texts.cancel}
-      </Button>
-      <ConfirmDialog
-        isOpen={isAsked}
-        title={texts.cancelTitle}
-        text={texts.cancelText}
-        confirm={texts.cancel}
-        isDangerous
-        isPending={cancel.isPending}
-        error={cancel.error}
-        onConfirm={() => {
-          cancel.mutate();
-        }}
-        onClose={() => {
-          setAsked(false);
-        }}
-      />
-    </>
+    <AskButton
+      action={texts.cancel}
+      size="xs"
+      title={texts.cancelTitle}
+      text={texts.cancelText}
+      confirm={texts.cancel}
+      isDangerous
+      send={() => gateway.evaluations.cancel(id)}
+      onDone={(after) => {
+        queryClient.setQueryData(evaluationKeys.evaluation(id), after);
+        return after.status === 'canceled' ? texts.cancelDone : undefined;
+      }}
+    />
   );
 }
 

@@ -1,15 +1,12 @@
-import { Modal } from '@mantine/core';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { gateway } from '../../../app/gateway.ts';
-import { ConfirmQuestion } from '../../../shared/confirm-dialog.tsx';
-import { useNotify } from '../../../shared/notify.ts';
-import { useOwnTexts, useTexts } from '../../../shared/texts.tsx';
+import { Dialog } from '../../../shared/dialog.tsx';
+import { useOwnTexts } from '../../../shared/texts.tsx';
 import { rollouts } from '../../../texts/rollouts.ts';
-import { OvertakenAlert } from './overtaken-alert.tsx';
+import { LabelQuestion } from './label-question.tsx';
 import { useReleaseCheck } from './release-check.tsx';
 import type { Rollout } from './rollout-queries.ts';
-import { useLabelChange } from './use-label-change.ts';
 
 interface EndProps {
   readonly promptId: string;
@@ -20,100 +17,56 @@ interface EndProps {
 type DialogProps = EndProps & { readonly isOpen: boolean };
 
 /** Asks before a rollout is ended. */
-export function EndRolloutDialog({ isOpen, ...props }: DialogProps): ReactNode {
-  const { shared } = useTexts();
+export function EndRolloutDialog({ isOpen, rollout, ...props }: DialogProps): ReactNode {
   const texts = useOwnTexts(rollouts);
+  const { name } = props.label;
   return (
-    <Modal
-      opened={isOpen}
-      onClose={props.onClose}
-      title={texts.endTitle(props.label.name)}
-      closeButtonProps={{ 'aria-label': shared.close }}
-    >
-      <EndRollout {...props} />
-    </Modal>
-  );
-}
-
-function EndRollout({ promptId, label: { name }, rollout, onClose }: EndProps): ReactNode {
-  const texts = useOwnTexts(rollouts);
-  const notify = useNotify();
-  const change = useLabelChange({
-    promptId,
-    name,
-    isListed: true,
-    send: (current) => gateway.labels.deleteRollout(promptId, name, { ifMatch: current?.etag }),
-    onDone: () => {
-      notify(texts.endDone(name));
-      onClose();
-    },
-  });
-  return (
-    <ConfirmQuestion
-      text={texts.endText(name, rollout.stable_version)}
-      confirm={texts.end}
-      isPending={change.isPending || change.isReading}
-      error={change.error}
-      onConfirm={change.submit}
-      onClose={onClose}
-    >
-      <OvertakenAlert name={name} change={change} />
-    </ConfirmQuestion>
+    <Dialog opened={isOpen} onClose={props.onClose} title={texts.endTitle(name)}>
+      <LabelQuestion
+        {...props}
+        text={() => texts.endText(name, rollout.stable_version)}
+        confirm={texts.end}
+        send={(condition) => gateway.labels.deleteRollout(props.promptId, name, condition)}
+        done={texts.endDone(name)}
+      />
+    </Dialog>
   );
 }
 
 /** Asks before the version of a rollout is promoted, and shows what a gate says that was set after its start. */
 export function PromoteRolloutDialog({ isOpen, ...props }: DialogProps): ReactNode {
-  const { shared } = useTexts();
   const texts = useOwnTexts(rollouts);
+  const title = texts.promoteTitle(props.label.name, props.rollout.version);
   return (
-    <Modal
-      opened={isOpen}
-      onClose={props.onClose}
-      size="lg"
-      title={texts.promoteTitle(props.label.name, props.rollout.version)}
-      closeButtonProps={{ 'aria-label': shared.close }}
-    >
+    <Dialog opened={isOpen} onClose={props.onClose} size="lg" title={title}>
       <PromoteRollout {...props} />
-    </Modal>
+    </Dialog>
   );
 }
 
-function PromoteRollout({ promptId, label: { name }, rollout, onClose }: EndProps): ReactNode {
+function PromoteRollout({ rollout, ...props }: EndProps): ReactNode {
   const texts = useOwnTexts(rollouts);
-  const notify = useNotify();
+  const { promptId, label } = props;
+  const { name } = label;
   const { version, stable_version: from } = rollout;
   const check = useReleaseCheck({ promptId, name, version, from, isGateAsked: rollout.gate === undefined });
   const { override } = check.members;
-  const change = useLabelChange({
-    promptId,
-    name,
-    isListed: true,
-    send: (current) => {
-      const condition = { ifMatch: current?.etag };
-      // A promotion takes no reason. A move of the label does, and ends the rollout.
-      return override === undefined
-        ? gateway.labels.promoteRollout(promptId, name, condition)
-        : gateway.labels.set(promptId, name, { version, accept_warnings: true, override }, condition);
-    },
-    onDone: () => {
-      notify(texts.promoteDone(name, version));
-      onClose();
-    },
-  });
   return (
-    <ConfirmQuestion
-      text={texts.promoteText(name, version)}
+    <LabelQuestion
+      {...props}
+      text={() => texts.promoteText(name, version)}
       confirm={texts.promote}
-      isPending={change.isPending || change.isReading}
       isDisabled={check.isGateClosed}
-      error={change.error}
-      onConfirm={change.submit}
-      onClose={onClose}
+      // A promotion takes no reason. A move of the label does, and ends the rollout.
+      send={(condition) =>
+        override === undefined
+          ? gateway.labels.promoteRollout(promptId, name, condition)
+          : gateway.labels.set(promptId, name, { version, accept_warnings: true, override }, condition)
+      }
+      done={texts.promoteDone(name, version)}
     >
-      <OvertakenAlert name={name} change={change} />
       {check.breaking}
       {check.gate}
-    </ConfirmQuestion>
+    </LabelQuestion>
   );
 }

@@ -1,6 +1,7 @@
-import { Modal, Skeleton } from '@mantine/core';
+import { Skeleton } from '@mantine/core';
 import { lazy, Suspense, type ReactNode } from 'react';
-import { useOwnTexts, useTexts } from '../../../shared/texts.tsx';
+import { Dialog } from '../../../shared/dialog.tsx';
+import { useOwnTexts } from '../../../shared/texts.tsx';
 import { gates } from '../../../texts/gates.ts';
 import type { GateProps } from './gate-content.tsx';
 
@@ -8,19 +9,12 @@ const GateContent = lazy(() => import('./gate-content.tsx').then((loaded) => ({ 
 
 /** The gate of a label. Its form is loaded when somebody opens it. */
 export function GateDialog({ isOpen, ...props }: GateProps & { readonly isOpen: boolean }): ReactNode {
-  const { shared } = useTexts();
   const { dialog: texts } = useOwnTexts(gates);
   return (
-    <Modal
-      opened={isOpen}
-      onClose={props.onClose}
-      size="xl"
-      title={texts.title(props.name)}
-      closeButtonProps={{ 'aria-label': shared.close }}
-    >
+    <Dialog opened={isOpen} onClose={props.onClose} size="xl" title={texts.title(props.name)}>
       <Suspense fallback={<Skeleton h={240} />}>
         <GateContent {...props} />
       </Suspense>
-    </Modal>
+    </Dialog>
   );
 }

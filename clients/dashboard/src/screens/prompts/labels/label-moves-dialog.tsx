@@ -1,6 +1,7 @@
-import { Modal, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { IconTag } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { Dialog } from '../../../shared/dialog.tsx';
 import { DataTable, type Column } from '../../../shared/data-table.tsx';
 import { EmptyState } from '../../../shared/empty-state.tsx';
 import { Time } from '../../../shared/time.tsx';
@@ -23,12 +24,12 @@ export function LabelMovesDialog({
   isOpen: boolean;
   onClose: () => void;
 }): ReactNode {
-  const { shared, labels } = useTexts();
+  const { labels } = useTexts();
   const title = labels.moves.title(name);
   return (
-    <Modal opened={isOpen} onClose={onClose} size={960} title={title} closeButtonProps={{ 'aria-label': shared.close }}>
+    <Dialog opened={isOpen} onClose={onClose} size={960} title={title}>
       <LabelMoves promptId={promptId} name={name} />
-    </Modal>
+    </Dialog>
   );
 }
 

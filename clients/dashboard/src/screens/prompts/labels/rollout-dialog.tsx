@@ -1,6 +1,7 @@
-import { Button, Checkbox, Group, Modal, NativeSelect, NumberInput, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Button, Checkbox, Group, NativeSelect, NumberInput, SimpleGrid, Stack, Text } from '@mantine/core';
 import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
+import { Dialog } from '../../../shared/dialog.tsx';
 import { gateway } from '../../../app/gateway.ts';
 import { rolloutPromotion, rolloutShare, rolloutTarget } from '../../../generated/limits.ts';
 import { useNotify } from '../../../shared/notify.ts';
@@ -24,19 +25,17 @@ interface RolloutFormProps {
 
 /** Starts a rollout, or changes its share and its end. */
 export function RolloutDialog({ isOpen, ...props }: RolloutFormProps & { readonly isOpen: boolean }): ReactNode {
-  const { shared } = useTexts();
   const texts = useOwnTexts(rollouts);
   const { label, rollout, onClose } = props;
   return (
-    <Modal
+    <Dialog
       opened={isOpen}
       onClose={onClose}
       size="lg"
       title={(rollout === undefined ? texts.startTitle : texts.changeTitle)(label.name)}
-      closeButtonProps={{ 'aria-label': shared.close }}
     >
       <RolloutForm {...props} />
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,18 +1,8 @@
-import {
-  Alert,
-  Autocomplete,
-  Button,
-  Group,
-  Modal,
-  NativeSelect,
-  SimpleGrid,
-  Skeleton,
-  Stack,
-  Text,
-} from '@mantine/core';
+import { Alert, Autocomplete, Button, Group, NativeSelect, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
+import { Dialog } from '../../../shared/dialog.tsx';
 import { gateway } from '../../../app/gateway.ts';
 import { labelName } from '../../../generated/limits.ts';
 import { fits } from '../../../shared/limits.ts';
@@ -43,18 +33,17 @@ interface SetLabelProps {
 
 /** Creates or moves a label, after it has shown what changes for those who invoke by it. */
 export function SetLabelDialog({ isOpen, ...props }: SetLabelProps & { readonly isOpen: boolean }): ReactNode {
-  const { shared, labels } = useTexts();
+  const { labels } = useTexts();
   const { target, onClose } = props;
   return (
-    <Modal
+    <Dialog
       opened={isOpen}
       onClose={onClose}
       size={960}
       title={target.name === undefined ? labels.form.newTitle : labels.form.moveTitle(target.name)}
-      closeButtonProps={{ 'aria-label': shared.close }}
     >
       <SetLabelForm {...props} />
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,7 +1,8 @@
-import { Button, Checkbox, Group, Modal, MultiSelect, Stack, Text } from '@mantine/core';
+import { Button, Checkbox, Group, MultiSelect, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
+import { Dialog } from '../../../shared/dialog.tsx';
 import { gateway, serviceUrl } from '../../../app/gateway.ts';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
@@ -28,7 +29,7 @@ export function ExportDialog({ onClose }: { onClose: () => void }): ReactNode {
     onSuccess: onClose,
   });
   return (
-    <Modal opened onClose={onClose} title={texts.title} closeButtonProps={{ 'aria-label': shared.close }}>
+    <Dialog opened onClose={onClose} title={texts.title}>
       <Stack>
         {/* The choice of prompts would open its list. */}
         <Text tabIndex={-1} data-autofocus style={{ outline: 'none' }}>
@@ -85,7 +86,7 @@ export function ExportDialog({ onClose }: { onClose: () => void }): ReactNode {
           )}
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 
