@@ -504,7 +504,7 @@ export function createApp(dependencies: AppDependencies): App {
       { on: / \/api\/v1\/audit-log$/, cannot: 'read who changed others' },
       { on: / (\/metrics|\/api\/v1\/(statistics|attention))$/, cannot: 'read what is counted for all' },
       {
-        on: /^POST \/v1\/(categories|products|orders)$/,
+        on: /^POST \/v1\/(categories|products|orders|orders\/calculate)$/,
         names: 'location_id',
         find: (id, reach) => requireLocation(locations, id, reach),
       },

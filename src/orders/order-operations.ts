@@ -1,3 +1,4 @@
+import type { components } from '../../generated/types.ts';
 import { ifMatch } from '../http/conditional.ts';
 import { idempotencyKey } from '../http/idempotency-key.ts';
 import { locationsInReach } from '../base/limits/reach.ts';
@@ -6,13 +7,15 @@ import { answerPage } from '../http/list-answer.ts';
 import { fingerprintOf } from '../http/idempotency/idempotency.ts';
 import { toInstant } from '../base/runtime/instants.ts';
 import type { createOrderIds } from './order-id.ts';
-import { orderFields, summaryFields, type Order } from './order.ts';
-import type { Orders } from './orders.ts';
+import { orderFields, pricedFields, summaryFields, type Order } from './order.ts';
+import type { Orders, RequestedOrder } from './orders.ts';
 
 type OrderOperations = Pick<
   OperationHandlers,
-  'createOrder' | 'listOrders' | 'getOrder' | 'completeOrder' | 'cancelOrder'
+  'createOrder' | 'calculateOrder' | 'listOrders' | 'getOrder' | 'completeOrder' | 'cancelOrder'
 >;
+
+type Schemas = components['schemas'];
 
 const collectionPath = '/v1/orders';
 
@@ -20,13 +23,7 @@ export function orderOperations(orders: Orders, derivedId: ReturnType<typeof cre
   return {
     async createOrder({ headers, body, context }) {
       const request = {
-        given: orderFields.readNew(body),
-        items: body.items.map(({ product_id, quantity, modifiers = [] }) => ({
-          productId: product_id,
-          quantity,
-          modifiers: modifiers.map((modifier) => ({ id: modifier.id, quantity: modifier.quantity ?? 1 })),
-        })),
-        spotId: body.spot_id,
+        ...requested(body),
         fingerprint: fingerprintOf(body),
         traceparent: context.traceparent,
       };
@@ -47,6 +44,9 @@ export function orderOperations(orders: Orders, derivedId: ReturnType<typeof cre
         body: orderFields.show(order),
       };
     },
+    async calculateOrder({ body }) {
+      return { status: 200, body: { tax_lines: [], ...pricedFields.show(await orders.calculate(requested(body))) } };
+    },
     listOrders(input) {
       const { status, location_id: locationId, reference_id: referenceId, since, until } = input.query;
       const locationIds = locationsInReach(input.context.principal.reach, locationId);
@@ -65,6 +65,18 @@ export function orderOperations(orders: Orders, derivedId: ReturnType<typeof cre
       context.note({ order: path.id });
       return found(await orders.cancel(path.id, matches(headers['If-Match']), context.traceparent));
     },
+  };
+}
+
+function requested(body: Schemas['OrderCreate']): Pick<RequestedOrder, 'given' | 'items' | 'spotId'> {
+  return {
+    given: orderFields.readNew(body),
+    items: body.items.map(({ product_id, quantity, modifiers = [] }) => ({
+      productId: product_id,
+      quantity,
+      modifiers: modifiers.map((modifier) => ({ id: modifier.id, quantity: modifier.quantity ?? 1 })),
+    })),
+    spotId: body.spot_id,
   };
 }
 

@@ -8,6 +8,7 @@ import { outboxIndex, pushEvents, toOutboxDocuments, type WithOutbox } from '../
 import { atLocations } from './catalog/at-locations.ts';
 import type { Document } from '../base/fields/fields.ts';
 import type { Listing } from '../base/lists/listing.ts';
+import { taxLine } from './tax-line.ts';
 import { orderFields, summaryFields, type Order, type OrderStatus, type OrderSummary } from './order.ts';
 
 /** Filters of a list of orders. */
@@ -53,7 +54,7 @@ export interface OrderDocument extends StampedDocument, WithOutbox, Document<typ
   uncounted?: true;
 }
 
-export type UncountedOrder = Pick<Order, 'id' | 'total'>;
+export type UncountedOrder = Pick<Order, 'id' | 'total' | 'taxLines'>;
 
 const collectionName = 'orders';
 
@@ -136,7 +137,7 @@ export function createOrderStore(database: PagedDatabase): OrderStore {
         time: 'created_at',
         span: { until: before },
       };
-      const projection = { total: 1, created_at: 1 };
+      const projection = { total: 1, tax_lines: 1, created_at: 1 };
       for await (const some of database.pages.walk(source, { projection })) yield* some.map(toUncounted);
     },
     async markCounted(ids, date) {
@@ -149,6 +150,6 @@ export function createOrderStore(database: PagedDatabase): OrderStore {
   };
 }
 
-function toUncounted({ _id, total }: OrderDocument): UncountedOrder {
-  return { id: _id, total };
+function toUncounted({ _id, total, tax_lines: lines }: OrderDocument): UncountedOrder {
+  return { id: _id, total, taxLines: lines?.map((line) => taxLine.fromStored(line)) };
 }

@@ -1,7 +1,20 @@
 import type { components } from '../../generated/types.ts';
+import { defined } from '../base/runtime/objects.ts';
 import { fields, fixed, hidden, made } from '../base/fields/fields.ts';
 import type { Difference, New, None, SentNew, Shown, Thing } from '../base/fields/fields.ts';
-import { integer, list, moment, object, same, text, type Kind, type ValueOf } from '../base/fields/kinds.ts';
+import {
+  flag,
+  integer,
+  list,
+  moment,
+  object,
+  optional,
+  same,
+  text,
+  type Kind,
+  type ValueOf,
+} from '../base/fields/kinds.ts';
+import { taxLine } from './tax-line.ts';
 
 export type OrderStatus = 'open' | 'completed' | 'canceled';
 
@@ -17,8 +30,8 @@ const modifier = object({
 });
 
 /** A line of an order, as its product was when the order was placed. */
-export type OrderItem = ValueOf<typeof item>;
-const item = object({
+export type OrderItem = ValueOf<typeof storedItem>;
+const storedItem = object({
   productId: text,
   name: text,
   quantity: integer,
@@ -26,9 +39,15 @@ const item = object({
   unitPrice: integer,
   tags: list(text),
   modifiers: list(modifier),
+  /** In parts per million. Absent in orders that were placed before lines had one. */
+  taxRatePpm: optional(integer),
   /** quantity × (unit price + Σ modifier price × modifier quantity). */
   total: integer,
 });
+const item = { ...storedItem, show: (value: OrderItem) => defined(storedItem.show(value)) };
+
+/** Whether an order is eaten where it is sold, or taken away. It can decide the rate of the tax. */
+export type Service = 'eat_in' | 'take_away';
 
 /** Where in a location an order was placed, by the names of that time. */
 export type OrderSpot = ValueOf<typeof spot>;
@@ -47,7 +66,7 @@ export const summaryFields = fields({
   /** UUID. */
   id: made(text),
   status: made(same<OrderStatus>()),
-  /** subtotal + taxes + fees. */
+  /** subtotal + taxes + fees, or subtotal + fees if the prices include the taxes. */
   total: made(integer),
   currency: made(text),
   createdAt: made(moment),
@@ -59,16 +78,31 @@ export const summaryFields = fields({
 });
 export type OrderSummary = Thing<typeof summaryFields.table>;
 
-export const orderFields = fields({
-  ...summaryFields.table,
+/** What an order has as soon as it is priced. */
+export const pricedFields = fields({
+  locationId: fixed(text),
+  currency: made(text),
   spot: made(spot, { optional: true }),
-  note: fixed(text, { optional: true }),
-  metadata: fixed(metadata, { optional: true }),
+  service: fixed(same<Service>(), { initially: 'eat_in' }),
   /** Sum of the items' totals. */
   subtotal: made(integer),
+  /** Whether the prices include the taxes. Otherwise they are added. */
+  pricesIncludeTax: made(flag, { initially: false }),
+  /** For each rate, the lowest first. Absent in orders that were placed before there were any. */
+  taxLines: made(list(taxLine), { optional: true }),
+  /** Sum of the tax lines. */
   taxes: made(integer),
   fees: made(integer),
+  /** subtotal + taxes + fees, or subtotal + fees if the prices include the taxes. */
+  total: made(integer),
   items: made(list(item)),
+});
+
+export const orderFields = fields({
+  ...summaryFields.table,
+  ...pricedFields.table,
+  note: fixed(text, { optional: true }),
+  metadata: fixed(metadata, { optional: true }),
   completedAt: made(moment, { optional: true }),
   canceledAt: made(moment, { optional: true }),
   /** Date of the fiscal day that counted the order. Written without incrementing the revision. */

@@ -11,7 +11,7 @@ import { idempotencyKeyReused } from '../http/idempotency/idempotency.ts';
 import { createEditQueue } from '../base/editing/edit-queue.ts';
 import { mayReachLocation, type Reach } from '../base/limits/reach.ts';
 import type { Listing } from '../base/lists/listing.ts';
-import { asPlaced, type NewOrder, type Order, type OrderSummary } from './order.ts';
+import { asPlaced, type NewOrder, type Order, type OrderSummary, type pricedFields } from './order.ts';
 import { priceOrder, type OrderTotals } from './pricing.ts';
 import { snapshotOrder, type RequestedItem, type UnpricedItem } from './snapshot.ts';
 import type { OrderFilter, OrderStore } from './order-store.ts';
@@ -29,6 +29,9 @@ export interface RequestedOrder {
   readonly traceparent?: string | undefined;
 }
 
+/** What an order has as soon as it is priced. */
+export type CalculatedOrder = Pick<Order, keyof typeof pricedFields.table>;
+
 /** The id under which an order is created. */
 export interface Reservation {
   readonly id: string;
@@ -45,6 +48,8 @@ export interface Orders {
    *   idempotency-key-reused when another request created the order of this id
    */
   create(request: RequestedOrder, reservation: Reservation): Promise<{ order: Order; replayed: boolean }>;
+  /** The order as {@link create} would place it. Nothing is stored. @throws {ProblemError} as there */
+  calculate(request: Pick<RequestedOrder, 'given' | 'items' | 'spotId'>): Promise<CalculatedOrder>;
   get(id: string, reach?: Reach): Promise<Order>;
   /** The newest first. */
   list(filter: OrderFilter): Listing<OrderSummary>;
@@ -87,6 +92,27 @@ export function createOrders({ store, locations, products, categories, relay, cl
     return asPlaced(order);
   };
 
+  const calculate = async (
+    request: Pick<RequestedOrder, 'given' | 'items' | 'spotId'>,
+  ): Promise<{ location: Location; priced: CalculatedOrder }> => {
+    const { locationId, service } = request.given;
+    const [location, sold] = await Promise.all([
+      requireLocation(locations, locationId),
+      products.findAll(request.items.map(({ productId }) => productId)),
+    ]);
+    const grouped = await categories.findAll([...sold.values()].map(({ categoryId }) => categoryId));
+    const wanted = { items: request.items, spotId: request.spotId, service };
+    const { items, spot } = snapshotOrder(wanted, location, { products: sold, categories: grouped });
+    const { lines, ...totals } = price(items, location);
+    const { currency, pricesIncludeTax } = location;
+    const priced = {
+      ...{ locationId, currency, service, spot, pricesIncludeTax },
+      ...totals,
+      items: items.map((item, index) => ({ ...item, total: lines[index] ?? 0 })),
+    };
+    return { location, priced };
+  };
+
   const end = (
     id: string,
     status: EndedStatus,
@@ -111,6 +137,7 @@ export function createOrders({ store, locations, products, categories, relay, cl
   return {
     get,
     list: (filter) => store.list(filter),
+    calculate: async (request) => (await calculate(request)).priced,
     complete: (id, precondition, traceparent) => end(id, 'completed', precondition, traceparent),
     cancel: (id, precondition, traceparent) => end(id, 'canceled', precondition, traceparent),
 
@@ -120,22 +147,13 @@ export function createOrders({ store, locations, products, categories, relay, cl
       const earlier = repeatable ? await findPlaced(id, fingerprint) : undefined;
       if (earlier !== undefined) return { order: earlier, replayed: true };
 
-      const [location, sold] = await Promise.all([
-        requireLocation(locations, given.locationId),
-        products.findAll(request.items.map(({ productId }) => productId)),
-      ]);
-      const grouped = await categories.findAll([...sold.values()].map(({ categoryId }) => categoryId));
-      const { items, spot } = snapshotOrder(request, location, { products: sold, categories: grouped });
-      const { lines, ...totals } = price(items, location);
+      const { location, priced } = await calculate(request);
       const at = clock.now();
       const order: Order = {
         id,
         ...given,
+        ...priced,
         status: 'open',
-        currency: location.currency,
-        items: items.map((item, index) => ({ ...item, total: lines[index] ?? 0 })),
-        ...totals,
-        spot,
         createdAt: at,
         updatedAt: at,
         completedAt: undefined,
@@ -156,8 +174,8 @@ export function createOrders({ store, locations, products, categories, relay, cl
   };
 }
 
-function price(items: readonly UnpricedItem[], rates: Location): OrderTotals {
-  const totals = priceOrder(items, rates, largestTotal);
+function price(items: readonly UnpricedItem[], charges: Location): OrderTotals {
+  const totals = priceOrder(items, charges, largestTotal);
   if (totals !== undefined) return totals;
   const maximum = largestTotal.toLocaleString('en');
   throw new ProblemError('order-total-too-large', {

@@ -4,7 +4,7 @@ import { findSpot } from './catalog/locations/location.ts';
 import type { Product } from './catalog/products/product.ts';
 import { refuseFindings } from '../base/errors/findings.ts';
 import type { ProblemDetail } from '../base/errors/problem-error.ts';
-import type { OrderItem, OrderModifier, OrderSpot } from './order.ts';
+import type { OrderItem, OrderModifier, OrderSpot, Service } from './order.ts';
 
 /** A line of an order as a caller asks for it. */
 export interface RequestedItem {
@@ -20,7 +20,7 @@ export interface Sold {
 }
 
 /** A line of an order before it is priced. */
-export type UnpricedItem = Omit<OrderItem, 'total'>;
+export type UnpricedItem = Omit<OrderItem, 'total' | 'taxRatePpm'> & { readonly taxRatePpm: number };
 
 /**
  * Copies the parts of the catalog that an order stores: its items and its spot. One error names all mistakes.
@@ -28,7 +28,11 @@ export type UnpricedItem = Omit<OrderItem, 'total'>;
  *   archived; product-not-active; unknown-modifier for modifiers that their product does not have
  */
 export function snapshotOrder(
-  requested: { readonly items: readonly RequestedItem[]; readonly spotId: string | undefined },
+  requested: {
+    readonly items: readonly RequestedItem[];
+    readonly spotId: string | undefined;
+    readonly service: Service;
+  },
   location: Location,
   { products, categories }: Sold,
 ): { items: UnpricedItem[]; spot: OrderSpot | undefined } {
@@ -53,7 +57,8 @@ export function snapshotOrder(
       archived.push({ detail: 'is a product in an archived category', pointer });
     }
     if (!product.active) inactive.push({ detail: 'is a product that is not active', pointer });
-    return [snapshotItem(item, product, `#/items/${index}/modifiers`, unknownModifiers)];
+    const taxRatePpm = taxRateOf(product, location, requested.service);
+    return [{ ...snapshotItem(item, product, `#/items/${index}/modifiers`, unknownModifiers), taxRatePpm }];
   });
   refuseFindings(
     {
@@ -85,7 +90,18 @@ export function snapshotOrder(
   return { items, spot };
 }
 
-function snapshotItem(item: RequestedItem, product: Product, pointer: string, unknown: ProblemDetail[]): UnpricedItem {
+/** What is taken away has the rate for that, if the product has one. */
+function taxRateOf(product: Product, { taxRate }: Location, service: Service): number {
+  const ofProduct = product.taxRate ?? taxRate;
+  return service === 'take_away' ? (product.takeAwayTaxRate ?? ofProduct) : ofProduct;
+}
+
+function snapshotItem(
+  item: RequestedItem,
+  product: Product,
+  pointer: string,
+  unknown: ProblemDetail[],
+): Omit<UnpricedItem, 'taxRatePpm'> {
   const modifiers = item.modifiers.flatMap(({ id, quantity }, index): OrderModifier[] => {
     const modifier = product.modifiers.find((one) => one.id === id);
     if (modifier !== undefined) return [{ id, name: modifier.name, price: modifier.price, quantity }];

@@ -33,6 +33,7 @@ describe('200', () => {
       closed_at: body.closed_at,
       order_count: 3,
       total: 3 * 420,
+      tax_lines: [{ rate_ppm: 0, base: 1260, amount: 0 }],
       currency: 'JPY',
       closed_by: 'caller',
     });

@@ -37,7 +37,10 @@ describe('201', () => {
       location_id: location.id,
       currency: 'EUR',
       // 2 × (420 + 2 × 50 + 70) + 365
+      service: 'eat_in',
       subtotal: 1545,
+      prices_include_tax: false,
+      tax_lines: [{ rate_ppm: 90_000, base: 1545, amount: 139 }],
       taxes: 139, // 139.05
       fees: 39, // 38.625
       total: 1723,
@@ -61,6 +64,7 @@ describe('201', () => {
             { id: oatMilk, name: 'Oat milk', price: 50, quantity: 2 },
             { id: extraShot, name: 'Extra shot', price: 70, quantity: 1 },
           ],
+          tax_rate_ppm: 90_000,
           total: 1180,
         },
         {
@@ -70,6 +74,7 @@ describe('201', () => {
           unit_price: 365,
           tags: ['pastry', 'hot'],
           modifiers: [],
+          tax_rate_ppm: 90_000,
           total: 365,
         },
       ],

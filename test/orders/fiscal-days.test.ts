@@ -12,7 +12,7 @@ import { countOrders, maxOrders } from '../../src/orders/fiscal-days/count-order
 import { createFiscalDays, type FiscalDays } from '../../src/orders/fiscal-days/fiscal-days.ts';
 import { createFiscalDayStore, type FiscalDayStore } from '../../src/orders/fiscal-days/fiscal-day-store.ts';
 import { orderFields, type Order } from '../../src/orders/order.ts';
-import { createOrderStore, type OrderStore } from '../../src/orders/order-store.ts';
+import { createOrderStore, type OrderStore, type UncountedOrder } from '../../src/orders/order-store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { runSettings } from '../support/run-settings.ts';
 import { readList } from '../support/read-list.ts';
@@ -76,6 +76,8 @@ const order = (locationId: string, createdAt: Date, total: number): Order => ({
   currency: 'EUR',
   items: [],
   subtotal: total,
+  pricesIncludeTax: false,
+  taxLines: [{ ratePpm: 0, base: total, amount: 0 }],
   taxes: 0,
   fees: 0,
   total,
@@ -485,12 +487,21 @@ describe('a list that would become too long or too large', () => {
     expect(description).toContain(`a total of at most ${Number.MAX_SAFE_INTEGER.toLocaleString('en')},`);
   });
 
-  async function* some(...totals: number[]): AsyncGenerator<{ id: string; total: number }> {
-    for (const [index, total] of totals.entries()) yield await Promise.resolve({ id: String(index), total });
+  async function* some(...totals: number[]): AsyncGenerator<UncountedOrder> {
+    for (const [index, total] of totals.entries()) {
+      yield await Promise.resolve({ id: String(index), total, taxLines: [{ ratePpm: index, base: total, amount: 0 }] });
+    }
   }
 
   it('ends there, and the next day has the remaining orders', async () => {
-    expect(await countOrders(some(1, 2, 3), 2)).toEqual({ ids: ['0', '1'], total: 3 });
+    expect(await countOrders(some(1, 2, 3), 2)).toMatchObject({ ids: ['0', '1'], total: 3 });
     expect(await countOrders(some(Number.MAX_SAFE_INTEGER - 1, 1, 1))).toMatchObject({ ids: ['0', '1'] });
+    // Of rates, 1,000.
+    const { ids, taxLines } = await countOrders(some(...Array.from({ length: 1_002 }, () => 1)));
+    expect([ids.length, taxLines?.length, taxLines?.at(-1)]).toEqual([
+      1_000,
+      1_000,
+      { ratePpm: 999, base: 1, amount: 0 },
+    ]);
   });
 });

@@ -22,6 +22,7 @@ const closedDay = (locationId: string, date: string): FiscalDay => ({
   cutAt: new Date(`${date}T22:00:00.000Z`),
   orderCount: 2,
   total: 840,
+  taxLines: [{ ratePpm: 0, base: 840, amount: 0 }],
   currency: 'EUR',
   closedBy: 'service',
 });
@@ -39,6 +40,7 @@ describe('200', () => {
         closed_at: '2026-03-01T22:00:00.000Z',
         order_count: 2,
         total: 840,
+        tax_lines: [{ rate_ppm: 0, base: 840, amount: 0 }],
         currency: 'EUR',
         closed_by: 'service',
       },

@@ -1,13 +1,24 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { priceOrder, type PricedLine } from '../../src/orders/pricing.ts';
+import { priceOrder, type OrderTotals, type PricedLine } from '../../src/orders/pricing.ts';
 
 const largest = 1_000_000_000_000;
-const line = (unitPrice: number, quantity = 1, modifiers: PricedLine['modifiers'] = []): PricedLine => ({
+type Line = Omit<PricedLine, 'taxRatePpm'>;
+const line = (unitPrice: number, quantity = 1, modifiers: PricedLine['modifiers'] = []): Line => ({
   unitPrice,
   quantity,
   modifiers,
 });
+
+/** Lines that all have the same rate, which is added. */
+function price(
+  lines: readonly Line[],
+  { taxRate, feeRate }: { readonly taxRate: number; readonly feeRate: number },
+  most: number,
+): OrderTotals | undefined {
+  const rated = lines.map((one) => ({ ...one, taxRatePpm: taxRate }));
+  return priceOrder(rated, { feeRate, pricesIncludeTax: false }, most);
+}
 
 describe('lines', () => {
   it('cost the quantity times the price of one unit with its modifiers', () => {
@@ -15,9 +26,10 @@ describe('lines', () => {
       { price: 50, quantity: 2 },
       { price: 30, quantity: 1 },
     ];
-    expect(priceOrder([line(400, 3, modifiers), line(125, 2)], { taxRate: 0, feeRate: 0 }, largest)).toEqual({
+    expect(price([line(400, 3, modifiers), line(125, 2)], { taxRate: 0, feeRate: 0 }, largest)).toEqual({
       lines: [1590, 250],
       subtotal: 1840,
+      taxLines: [{ ratePpm: 0, base: 1840, amount: 0 }],
       taxes: 0,
       fees: 0,
       total: 1840,
@@ -25,8 +37,8 @@ describe('lines', () => {
   });
 
   it('can be free', () => {
-    const totals = priceOrder([line(0, 999)], { taxRate: 190_000, feeRate: 10_000 }, largest);
-    expect(totals).toEqual({ lines: [0], subtotal: 0, taxes: 0, fees: 0, total: 0 });
+    const totals = price([line(0, 999)], { taxRate: 190_000, feeRate: 10_000 }, largest);
+    expect(totals).toMatchObject({ lines: [0], subtotal: 0, taxes: 0, fees: 0, total: 0 });
   });
 });
 
@@ -50,38 +62,36 @@ describe('rounding', () => {
     [500_000, 1, 1],
     [100, 0, 0],
   ])('of %i at %i parts per million gives %i', (subtotal, rate, expected) => {
-    expect(priceOrder([line(subtotal)], { taxRate: rate, feeRate: 0 }, largest)?.taxes).toBe(expected);
-    expect(priceOrder([line(subtotal)], { taxRate: 0, feeRate: rate }, largest)?.fees).toBe(expected);
+    expect(price([line(subtotal)], { taxRate: rate, feeRate: 0 }, largest)?.taxes).toBe(expected);
+    expect(price([line(subtotal)], { taxRate: 0, feeRate: rate }, largest)?.fees).toBe(expected);
   });
 
   it('happens once per order and not for each line', () => {
     const lines = Array.from({ length: 10 }, () => line(5));
-    expect(priceOrder(lines, { taxRate: 100_000, feeRate: 0 }, largest)?.taxes).toBe(5);
+    expect(price(lines, { taxRate: 100_000, feeRate: 0 }, largest)?.taxes).toBe(5);
   });
 
   it('rounds tax and fee separately, both on the subtotal', () => {
-    const totals = priceOrder([line(250)], { taxRate: 10_000, feeRate: 10_000 }, largest);
+    const totals = price([line(250)], { taxRate: 10_000, feeRate: 10_000 }, largest);
     expect(totals).toMatchObject({ subtotal: 250, taxes: 3, fees: 3, total: 256 });
   });
 
   it('is exact for products that a double cannot hold', () => {
-    const totals = priceOrder([line(999_999_999_999)], { taxRate: 999_999, feeRate: 0 }, Number.MAX_SAFE_INTEGER);
+    const totals = price([line(999_999_999_999)], { taxRate: 999_999, feeRate: 0 }, Number.MAX_SAFE_INTEGER);
     expect(totals?.taxes).toBe(999_998_999_999);
   });
 });
 
 describe('the largest total', () => {
   it('can be reached but not exceeded', () => {
-    expect(priceOrder([line(1_000_000_000, 999)], { taxRate: 0, feeRate: 0 }, 999_000_000_000)?.total).toBe(
-      999_000_000_000,
-    );
-    expect(priceOrder([line(1_000_000_000, 999)], { taxRate: 0, feeRate: 0 }, 998_999_999_999)).toBeUndefined();
+    expect(price([line(1_000_000_000, 999)], { taxRate: 0, feeRate: 0 }, 999_000_000_000)?.total).toBe(999_000_000_000);
+    expect(price([line(1_000_000_000, 999)], { taxRate: 0, feeRate: 0 }, 998_999_999_999)).toBeUndefined();
   });
 
   it('is above the total of every order that the contract allows', () => {
     const modifiers = Array.from({ length: 50 }, () => ({ price: 1_000_000_000, quantity: 99 }));
     const lines = Array.from({ length: 200 }, () => line(1_000_000_000, 999, modifiers));
-    expect(priceOrder(lines, { taxRate: 1_000_000, feeRate: 1_000_000 }, Number.MAX_SAFE_INTEGER)).toBeUndefined();
+    expect(price(lines, { taxRate: 1_000_000, feeRate: 1_000_000 }, Number.MAX_SAFE_INTEGER)).toBeUndefined();
   });
 });
 
@@ -98,7 +108,7 @@ it('is always the sum of its parts', () => {
   const rate = fc.integer({ min: 0, max: 1_000_000 });
   fc.assert(
     fc.property(lines, rate, rate, (some, taxRate, feeRate) => {
-      const totals = priceOrder(some, { taxRate, feeRate }, Number.MAX_SAFE_INTEGER);
+      const totals = price(some, { taxRate, feeRate }, Number.MAX_SAFE_INTEGER);
       if (totals === undefined) return false;
       const { subtotal, taxes, fees, total } = totals;
       const exact = (subtotal * taxRate) / 1_000_000;
@@ -110,4 +120,94 @@ it('is always the sum of its parts', () => {
       );
     }),
   );
+});
+
+describe('taxes by rate', () => {
+  const rated = (ratePpm: number, ...totals: number[]): PricedLine[] =>
+    totals.map((total) => ({ ...line(total), taxRatePpm: ratePpm }));
+
+  it('are added once for each rate, the lowest first', () => {
+    const lines = [...rated(190_000, 333, 333), ...rated(70_000, 111), ...rated(0, 5), ...rated(190_000, 1)];
+    expect(priceOrder(lines, { feeRate: 50_000, pricesIncludeTax: false }, largest)).toEqual({
+      lines: [333, 333, 111, 5, 1],
+      subtotal: 783,
+      taxLines: [
+        { ratePpm: 0, base: 5, amount: 0 },
+        { ratePpm: 70_000, base: 111, amount: 8 },
+        { ratePpm: 190_000, base: 667, amount: 127 },
+      ],
+      taxes: 135,
+      fees: 39,
+      total: 957,
+    });
+  });
+
+  it('are within prices that include them', () => {
+    const lines = [...rated(190_000, 333, 333, 1), ...rated(70_000, 111)];
+    expect(priceOrder(lines, { feeRate: 50_000, pricesIncludeTax: true }, largest)).toEqual({
+      lines: [333, 333, 1, 111],
+      subtotal: 778,
+      taxLines: [
+        { ratePpm: 70_000, base: 104, amount: 7 },
+        { ratePpm: 190_000, base: 561, amount: 106 },
+      ],
+      taxes: 113,
+      fees: 39,
+      total: 817,
+    });
+  });
+
+  it.each([
+    // gross, parts per million, expected: half-up at exactly one half
+    [119, 190_000, 19],
+    [1, 1_000_000, 1],
+    [3, 1_000_000, 2],
+    [3, 500_000, 1],
+    [1, 999_999, 0],
+    [999_999_999_999, 190_000, 159_663_865_546],
+  ])('of %i with %i parts per million are %i', (gross, ratePpm, amount) => {
+    const totals = priceOrder(rated(ratePpm, gross), { feeRate: 0, pricesIncludeTax: true }, largest);
+    expect(totals).toMatchObject({ taxLines: [{ base: gross - amount, amount }], taxes: amount, total: gross });
+  });
+
+  it('agree with exact fractions for 5,000 orders', () => {
+    const rates = [0, 70_000, 88_750, 190_000, 1_000_000, 1];
+    const lines = fc.array(
+      fc.record({
+        unitPrice: fc.integer({ min: 0, max: 1_000_000_000 }),
+        quantity: fc.integer({ min: 1, max: 999 }),
+        modifiers: fc.array(
+          fc.record({ price: fc.integer({ min: 0, max: 1_000 }), quantity: fc.integer({ min: 1, max: 9 }) }),
+          { maxLength: 3 },
+        ),
+        taxRatePpm: fc.constantFrom(...rates),
+      }),
+      { minLength: 1, maxLength: 20 },
+    );
+    fc.assert(
+      fc.property(lines, fc.boolean(), fc.constantFrom(...rates), (some, pricesIncludeTax, feeRate) => {
+        const totals = priceOrder(some, { feeRate, pricesIncludeTax }, Number.MAX_SAFE_INTEGER);
+        if (totals === undefined) return;
+        const gross = (of: readonly PricedLine[]): bigint =>
+          of.reduce((sum, { unitPrice, quantity, modifiers }) => {
+            const extras = modifiers.reduce((more, one) => more + BigInt(one.price * one.quantity), 0n);
+            return sum + BigInt(quantity) * (BigInt(unitPrice) + extras);
+          }, 0n);
+        const used = [...new Set(some.map(({ taxRatePpm }) => taxRatePpm))].sort((one, other) => one - other);
+        expect(totals.taxLines.map(({ ratePpm }) => ratePpm)).toEqual(used);
+        for (const { ratePpm, base, amount } of totals.taxLines) {
+          const sum = gross(some.filter(({ taxRatePpm }) => taxRatePpm === ratePpm));
+          const [rate, of] = [BigInt(ratePpm), pricesIncludeTax ? 1_000_000n + BigInt(ratePpm) : 1_000_000n];
+          // amount - 1/2 <= sum × rate / of < amount + 1/2
+          const twice = 2n * sum * rate;
+          expect((2n * BigInt(amount) - 1n) * of <= twice && twice < (2n * BigInt(amount) + 1n) * of).toBe(true);
+          expect(BigInt(base)).toBe(pricesIncludeTax ? sum - BigInt(amount) : sum);
+        }
+        const taxes = totals.taxLines.reduce((sum, { amount }) => sum + amount, 0);
+        expect([totals.taxes, BigInt(totals.subtotal)]).toEqual([taxes, gross(some)]);
+        expect(totals.total).toBe(totals.subtotal + totals.fees + (pricesIncludeTax ? 0 : taxes));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
 });

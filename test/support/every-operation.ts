@@ -322,6 +322,7 @@ type OrdersApi = Pick<
   | 'getProduct'
   | 'updateProduct'
   | 'createOrder'
+  | 'calculateOrder'
   | 'listOrders'
   | 'getOrder'
   | 'completeOrder'
@@ -351,6 +352,7 @@ function callOrdersApi({ location, today, closed, category, product, orders }: F
     getProduct: { method: 'GET', path: `/v1/products/${product}` },
     updateProduct: { method: 'PUT', path: `/v1/products/${product}`, body: { price: 260 } },
     createOrder: { method: 'POST', path: '/v1/orders', body: order },
+    calculateOrder: { method: 'POST', path: '/v1/orders/calculate', body: order },
     listOrders: { method: 'GET', path: '/v1/orders' },
     getOrder: { method: 'GET', path: `/v1/orders/${first}` },
     completeOrder: { method: 'POST', path: `/v1/orders/${first}/complete` },

@@ -1,6 +1,7 @@
 import type { components } from '../../../generated/types.ts';
+import { taxLine } from '../tax-line.ts';
 import { fields, made, type Difference, type None, type Shown, type Thing } from '../../base/fields/fields.ts';
-import { integer, moment, same, text, type Kind } from '../../base/fields/kinds.ts';
+import { integer, list, moment, same, text, type Kind } from '../../base/fields/kinds.ts';
 
 /** Documents have `call` for the caller, and `clock` for the service. */
 const closer: Kind<'caller' | 'service', 'call' | 'clock', 'caller' | 'service'> = {
@@ -17,6 +18,8 @@ export const fiscalDayFields = fields({
   cutAt: made(moment, { shownAs: 'closed_at' }),
   orderCount: made(integer),
   total: made(integer),
+  /** The sums of the orders' tax lines. */
+  taxLines: made(list(taxLine), { optional: true }),
   currency: made(text),
   /** A caller with a request, or the service at its usual end. */
   closedBy: made(closer, { storedAs: 'cause' }),

@@ -87,9 +87,9 @@ export function createFiscalDays({ store, orders, locations, relay, clock, rando
   ): Promise<readonly string[] | undefined> => {
     const { id: locationId, name: locationName, currency, nextFiscalDay } = location;
     const { date } = nextFiscalDay;
-    const { ids, total } = await countOrders(orders.uncounted(locationId, cutAt));
+    const { ids, total, taxLines } = await countOrders(orders.uncounted(locationId, cutAt));
     const orderCount = ids.length;
-    const day = { locationId, date, cutAt, orderCount, total, currency, closedBy };
+    const day = { locationId, date, cutAt, orderCount, total, taxLines, currency, closedBy };
     const event = fiscalDayEnded(
       { fiscalDay: date, orderCount, total, currency },
       { eventId: random.uuid(), locationId, locationName, at: clock.now(), traceparent },

@@ -66,6 +66,7 @@ const reactions: Readonly<Record<OperationId, Reaction>> = {
   updateProduct: 'unknown',
   listOrders: 'listed',
   createOrder: 'unknown',
+  calculateOrder: 'unknown',
   getOrder: 'unknown',
   completeOrder: 'unknown',
   cancelOrder: 'unknown',

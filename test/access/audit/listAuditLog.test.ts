@@ -48,6 +48,7 @@ const unrecorded: Partial<Record<OperationId, string>> = {
   createInvocationFeedback: 'feedback is itself a record',
   setMark: 'a mark is itself a record',
   createOrder: 'orders are themselves records, and keep when they were placed and ended',
+  calculateOrder: 'it changes nothing',
   completeOrder: 'as createOrder',
   cancelOrder: 'as createOrder',
   closeFiscalDay: 'fiscal days are themselves records, and keep why they ended',

@@ -316,6 +316,7 @@ const lists: Record<ListId, () => Promise<Sample>> = {
         date,
         orderCount: 0,
         total: 0,
+        taxLines: [],
         currency: 'EUR',
         closedBy: 'service',
       } as const;

@@ -19,6 +19,7 @@ describe('201', () => {
       fiscal_day_end: '00:00',
       tax_rate_ppm: 0,
       fee_rate_ppm: 0,
+      prices_include_tax: false,
       zones: [],
       archived: false,
       created_at: body.created_at,

@@ -155,6 +155,7 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
   orders: {
     list: { method: 'GET', path: '/v1/orders', input: 'query', page: true },
     create: { method: 'POST', path: '/v1/orders', input: 'body', key: true },
+    calculate: { method: 'POST', path: '/v1/orders/calculate', input: 'body', repeatable: true },
     get: { method: 'GET', path: '/v1/orders/{id}' },
     complete: { method: 'POST', path: '/v1/orders/{id}/complete', repeatable: true },
     cancel: { method: 'POST', path: '/v1/orders/{id}/cancel', repeatable: true },
@@ -297,6 +298,7 @@ export type OperationName =
   | 'products.update'
   | 'orders.list'
   | 'orders.create'
+  | 'orders.calculate'
   | 'orders.get'
   | 'orders.complete'
   | 'orders.cancel'

@@ -1517,8 +1517,12 @@ export interface OrdersResource {
    * Place an order.
    *
    * Places an order. The server prices it from the catalog and stores the names, tags and prices of the products and
-   * chosen modifiers with it. Tax and fee are computed from the subtotal; each is rounded half-up once. This sends an
-   * `ORDER_PLACED` event.
+   * chosen modifiers with it. This sends an `ORDER_PLACED` event.
+   *
+   * Each line has the rate of its product, or of the location, and its modifiers have the same. If the prices do not
+   * include the tax, the tax of each rate is computed from the sum of the lines with it, and added. If they do, it is what is
+   * in this sum: sum × rate / (1,000,000 + rate). The fee is computed from the subtotal, and not taxed. Each is rounded
+   * half-up once.
    *
    * The key needs no `catalog:read`: a caller that has ids of products, for example from a menu, places orders with
    * `orders:write` alone.
@@ -1536,6 +1540,15 @@ export interface OrdersResource {
    * @throws {ProblemError} `unknown-location` (422), `unknown-spot` (422), `unknown-product` (422), `archived` (422), `product-not-active` (422), `unknown-modifier` (422), `order-total-too-large` (422), `idempotency-key-reused` (422)
    */
   create(body: Schemas['OrderCreate'], options?: CallOptions<'createOrder'>): Call<Schemas['Order']>;
+
+  /**
+   * Calculate an order.
+   *
+   * Returns the order as `createOrder` with the same body would place it: its lines, taxes, fees and total. Nothing is stored and no event is sent. What `createOrder` refuses is refused in the same way.
+   *
+   * @throws {ProblemError} `unknown-location` (422), `unknown-spot` (422), `unknown-product` (422), `archived` (422), `product-not-active` (422), `unknown-modifier` (422), `order-total-too-large` (422)
+   */
+  calculate(body: Schemas['OrderCreate'], options?: CallOptions<'calculateOrder'>): Call<Schemas['CalculatedOrder']>;
 
   /**
    * Get an order.

@@ -1857,8 +1857,12 @@ export interface paths<Other = string & {}> {
         /**
          * Place an order
          * @description Places an order. The server prices it from the catalog and stores the names, tags and prices of the products and
-         *     chosen modifiers with it. Tax and fee are computed from the subtotal; each is rounded half-up once. This sends an
-         *     `ORDER_PLACED` event.
+         *     chosen modifiers with it. This sends an `ORDER_PLACED` event.
+         *
+         *     Each line has the rate of its product, or of the location, and its modifiers have the same. If the prices do not
+         *     include the tax, the tax of each rate is computed from the sum of the lines with it, and added. If they do, it is what is
+         *     in this sum: sum × rate / (1,000,000 + rate). The fee is computed from the subtotal, and not taxed. Each is rounded
+         *     half-up once.
          *
          *     The key needs no `catalog:read`: a caller that has ids of products, for example from a menu, places orders with
          *     `orders:write` alone.
@@ -1874,6 +1878,26 @@ export interface paths<Other = string & {}> {
          *     it was placed, and never places a second order.
          */
         post: operations<Other>["createOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orders/calculate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Calculate an order
+         * @description Returns the order as `createOrder` with the same body would place it: its lines, taxes, fees and total. Nothing is stored and no event is sent. What `createOrder` refuses is refused in the same way.
+         */
+        post: operations<Other>["calculateOrder"];
         delete?: never;
         options?: never;
         head?: never;
@@ -7039,6 +7063,12 @@ export interface components<Other = string & {}> {
          */
         FeeRate: number;
         /**
+         * PricesIncludeTax
+         * @description Whether prices include the tax. Otherwise it is added to the subtotal.
+         * @example false
+         */
+        PricesIncludeTax: boolean;
+        /**
          * ZoneId
          * @description Id of a zone, unique within its location.
          * @example 7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65
@@ -7079,6 +7109,7 @@ export interface components<Other = string & {}> {
          *       "fiscal_day_end": "04:00",
          *       "tax_rate_ppm": 90000,
          *       "fee_rate_ppm": 25000,
+         *       "prices_include_tax": false,
          *       "zones": [
          *         {
          *           "id": "7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65",
@@ -7108,6 +7139,7 @@ export interface components<Other = string & {}> {
             fiscal_day_end: components<Other>["schemas"]["FiscalDayEndTime"];
             tax_rate_ppm: components<Other>["schemas"]["TaxRate"];
             fee_rate_ppm: components<Other>["schemas"]["FeeRate"];
+            prices_include_tax: components<Other>["schemas"]["PricesIncludeTax"];
             /** @description Zones of the location. Can be empty. */
             zones: components<Other>["schemas"]["Zone"][];
             archived: components<Other>["schemas"]["Archived"];
@@ -7141,6 +7173,34 @@ export interface components<Other = string & {}> {
          */
         FiscalDate: string;
         /**
+         * TaxLine
+         * @description The tax of everything with the same rate, in the minor unit of the currency.
+         * @example {
+         *       "rate_ppm": 90000,
+         *       "base": 1420,
+         *       "amount": 128
+         *     }
+         */
+        TaxLine: {
+            /**
+             * @description The rate, in parts per million. 190000 is 19 %.
+             * @example 90000
+             */
+            rate_ppm: number;
+            /**
+             * Format: int64
+             * @description What is taxed, without the tax.
+             * @example 1420
+             */
+            base: number;
+            /**
+             * Format: int64
+             * @description The tax.
+             * @example 128
+             */
+            amount: number;
+        };
+        /**
          * FiscalDay
          * @description A closed fiscal day of a location. It never changes.
          * @example {
@@ -7164,7 +7224,7 @@ export interface components<Other = string & {}> {
             closed_at: string;
             /**
              * Format: int64
-             * @description Number of orders that the day counts, at most 500,000. The next day counts the rest. Orders canceled before the close are not counted.
+             * @description Number of orders that the day counts, at most 500,000, with at most 1,000 rates of tax. The next day counts the rest. Orders canceled before the close are not counted.
              * @example 148
              */
             order_count: number;
@@ -7174,6 +7234,8 @@ export interface components<Other = string & {}> {
              * @example 231642
              */
             total: number;
+            /** @description The tax lines of these orders, added by rate, the lowest first. They are not computed again. Absent if an order has none, because it was placed before there were any. */
+            tax_lines?: components<Other>["schemas"]["TaxLine"][];
             currency: components<Other>["schemas"]["CurrencyCode"];
             /**
              * @description Who closed the day, a `caller` with a request, or the `service` at the usual end of the day.
@@ -7250,6 +7312,18 @@ export interface components<Other = string & {}> {
          */
         Price: number;
         /**
+         * ProductTaxRate
+         * @description Tax on the product and its modifiers, in parts per million. 190000 is 19 %. Without it, the rate of the location.
+         * @example 190000
+         */
+        ProductTaxRate: number;
+        /**
+         * TakeAwayTaxRate
+         * @description Tax on the product and its modifiers if they are taken away, in parts per million. 70000 is 7 %. Without it, the rate that it has otherwise.
+         * @example 70000
+         */
+        TakeAwayTaxRate: number;
+        /**
          * Tag
          * @description A word that marks products. Events contain it. Must contain a character that is not a space.
          * @example coffee
@@ -7312,6 +7386,8 @@ export interface components<Other = string & {}> {
             image_url?: components<Other>["schemas"]["ImageUrl"];
             price: components<Other>["schemas"]["Price"];
             currency: components<Other>["schemas"]["CurrencyCode"];
+            tax_rate_ppm?: components<Other>["schemas"]["ProductTaxRate"];
+            take_away_tax_rate_ppm?: components<Other>["schemas"]["TakeAwayTaxRate"];
             /** @description Tags of the product. Can be empty. */
             tags: components<Other>["schemas"]["Tag"][];
             /** @description Modifiers of the product. Can be empty. */
@@ -7383,6 +7459,106 @@ export interface components<Other = string & {}> {
             [key: string]: string;
         };
         /**
+         * OrderCreate
+         * @description A new order. The server prices it from the catalog.
+         * @example {
+         *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "items": [
+         *         {
+         *           "product_id": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *           "quantity": 2,
+         *           "modifiers": []
+         *         }
+         *       ]
+         *     }
+         */
+        OrderCreate: {
+            location_id: components<Other>["schemas"]["LocationId"];
+            /** @description Lines of the order. A product can be in several lines. */
+            items: components<Other>["schemas"]["OrderItemInput"][];
+            spot_id?: components<Other>["schemas"]["SpotId"];
+            /**
+             * OrderServiceInput
+             * @description Whether the order is eaten where it is sold, or taken away, which can change the rate of the tax. Default: `eat_in`.
+             * @example take_away
+             * @enum {string}
+             */
+            service?: "eat_in" | "take_away";
+            note?: components<Other>["schemas"]["OrderNote"];
+            reference_id?: components<Other>["schemas"]["ReferenceId"];
+            metadata?: components<Other>["schemas"]["OrderMetadata"];
+        };
+        /**
+         * OrderSpot
+         * @description The spot where an order was placed, with the names of that time.
+         * @example {
+         *       "id": "a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13",
+         *       "name": "Table 4",
+         *       "zone_id": "7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65",
+         *       "zone_name": "Terrace"
+         *     }
+         */
+        OrderSpot: {
+            id: components<Other>["schemas"]["SpotId"];
+            name: components<Other>["schemas"]["SpotName"];
+            zone_id: components<Other>["schemas"]["ZoneId"];
+            zone_name: components<Other>["schemas"]["ZoneName"];
+        };
+        /**
+         * OrderService
+         * @description Whether the order is eaten where it is sold (`eat_in`) or taken away (`take_away`).
+         * @example take_away
+         * @enum {string}
+         */
+        OrderService: "eat_in" | "take_away";
+        /**
+         * OrderItem
+         * @description One line of an order, with the product as it was when the order was placed.
+         * @example {
+         *       "product_id": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *       "name": "Flat white",
+         *       "quantity": 2,
+         *       "unit_price": 420,
+         *       "tags": [
+         *         "coffee"
+         *       ],
+         *       "modifiers": [
+         *         {
+         *           "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
+         *           "name": "Oat milk",
+         *           "price": 420,
+         *           "quantity": 1
+         *         }
+         *       ],
+         *       "total": 940
+         *     }
+         */
+        OrderItem: {
+            product_id: components<Other>["schemas"]["ProductId"];
+            name: components<Other>["schemas"]["ProductName"];
+            quantity: components<Other>["schemas"]["Quantity"];
+            /**
+             * @description Price of one unit without modifiers, in the minor unit of the currency.
+             * @example 420
+             */
+            unit_price: number;
+            /** @description Tags of the product. Can be empty. */
+            tags: components<Other>["schemas"]["Tag"][];
+            /** @description Chosen modifiers. Can be empty. */
+            modifiers: components<Other>["schemas"]["OrderItemModifier"][];
+            /**
+             * @description Rate of the tax, in parts per million, of the product or the location. Absent in orders from before lines had one.
+             * @example 90000
+             */
+            tax_rate_ppm?: number;
+            /**
+             * Format: int64
+             * @description `quantity` × (`unit_price` + each modifier's `price` × its `quantity`), without fees; with the tax if the prices include it.
+             * @example 940
+             */
+            total: number;
+        };
+        /**
          * Order
          * @description An order. The server prices it when it is placed. Later changes of the catalog do not change it. Fields without a
          *     value are absent. `updated_at` is the time when the order was placed or its status last changed. Closing its fiscal
@@ -7402,12 +7578,21 @@ export interface components<Other = string & {}> {
          *         "zone_id": "7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65",
          *         "zone_name": "Terrace"
          *       },
+         *       "service": "eat_in",
          *       "note": "One flat white extra hot, please.",
          *       "metadata": {
          *         "till": "3",
          *         "covers": "2"
          *       },
          *       "subtotal": 1420,
+         *       "prices_include_tax": false,
+         *       "tax_lines": [
+         *         {
+         *           "rate_ppm": 90000,
+         *           "base": 1420,
+         *           "amount": 128
+         *         }
+         *       ],
          *       "taxes": 128,
          *       "fees": 36,
          *       "items": [
@@ -7428,6 +7613,7 @@ export interface components<Other = string & {}> {
          *               "quantity": 1
          *             }
          *           ],
+         *           "tax_rate_ppm": 90000,
          *           "total": 940
          *         },
          *         {
@@ -7439,6 +7625,7 @@ export interface components<Other = string & {}> {
          *             "pastry"
          *           ],
          *           "modifiers": [],
+         *           "tax_rate_ppm": 90000,
          *           "total": 480
          *         }
          *       ]
@@ -7453,7 +7640,7 @@ export interface components<Other = string & {}> {
             status: components<Other>["schemas"]["OrderStatus"] | components<Other>["schemas"]["OtherValue"];
             /**
              * Format: int64
-             * @description `subtotal` + `taxes` + `fees`, in the minor unit of the currency. 1584 is 15.84 euros, or 1584 yen.
+             * @description `subtotal` + `taxes` + `fees`, or `subtotal` + `fees` if the prices include the taxes, in the minor unit of the currency. 1584 is 15.84 euros, or 1584 yen.
              * @example 1584
              */
             total: number;
@@ -7463,17 +7650,25 @@ export interface components<Other = string & {}> {
             location_id: components<Other>["schemas"]["LocationId"];
             reference_id?: components<Other>["schemas"]["ReferenceId"];
             spot?: components<Other>["schemas"]["OrderSpot"];
+            /**
+             * @description Whether the order is eaten where it is sold, or taken away.
+             * @example eat_in
+             */
+            service: components<Other>["schemas"]["OrderService"] | components<Other>["schemas"]["OtherValue"];
             note?: components<Other>["schemas"]["OrderNote"];
             metadata?: components<Other>["schemas"]["OrderMetadata"];
             /**
              * Format: int64
-             * @description Sum of the items' totals.
+             * @description Sum of the items' totals, with the taxes if the prices include them.
              * @example 1420
              */
             subtotal: number;
+            prices_include_tax: components<Other>["schemas"]["PricesIncludeTax"];
+            /** @description The taxes by rate, the lowest first. The base is the sum of the items with the rate; if the prices include the tax, it is what is left without it. The amount is rounded half-up. Absent in orders from before there were lines. */
+            tax_lines?: components<Other>["schemas"]["TaxLine"][];
             /**
              * Format: int64
-             * @description Tax on the subtotal at the location's tax rate, rounded half-up.
+             * @description Sum of the amounts of the tax lines.
              * @example 128
              */
             taxes: number;
@@ -7493,6 +7688,80 @@ export interface components<Other = string & {}> {
              * @example 2026-11-06
              */
             fiscal_day?: string;
+        };
+        /**
+         * CalculatedOrder
+         * @description An order as it would be placed. Nothing is stored.
+         * @example {
+         *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "currency": "EUR",
+         *       "service": "eat_in",
+         *       "subtotal": 480,
+         *       "prices_include_tax": false,
+         *       "tax_lines": [
+         *         {
+         *           "rate_ppm": 90000,
+         *           "base": 480,
+         *           "amount": 43
+         *         }
+         *       ],
+         *       "taxes": 43,
+         *       "fees": 12,
+         *       "total": 535,
+         *       "items": [
+         *         {
+         *           "product_id": "91f3b6c8-5d2e-4a07-b9c4-0e8d7f1a6b35",
+         *           "name": "Apple pie",
+         *           "quantity": 1,
+         *           "unit_price": 480,
+         *           "tags": [
+         *             "pastry"
+         *           ],
+         *           "modifiers": [],
+         *           "tax_rate_ppm": 90000,
+         *           "total": 480
+         *         }
+         *       ]
+         *     }
+         */
+        CalculatedOrder: {
+            location_id: components<Other>["schemas"]["LocationId"];
+            currency: components<Other>["schemas"]["CurrencyCode"];
+            spot?: components<Other>["schemas"]["OrderSpot"];
+            /**
+             * @description Whether the order is eaten where it is sold, or taken away.
+             * @example eat_in
+             */
+            service: components<Other>["schemas"]["OrderService"] | components<Other>["schemas"]["OtherValue"];
+            /**
+             * Format: int64
+             * @description Sum of the items' totals, with the taxes if the prices include them.
+             * @example 1420
+             */
+            subtotal: number;
+            prices_include_tax: components<Other>["schemas"]["PricesIncludeTax"];
+            /** @description The taxes by rate, the lowest first. The base is the sum of the items with the rate; if the prices include the tax, it is what is left without it. The amount is rounded half-up. */
+            tax_lines: components<Other>["schemas"]["TaxLine"][];
+            /**
+             * Format: int64
+             * @description Sum of the amounts of the tax lines.
+             * @example 128
+             */
+            taxes: number;
+            /**
+             * Format: int64
+             * @description Fee on the subtotal at the location's fee rate, rounded half-up.
+             * @example 36
+             */
+            fees: number;
+            /** @description Lines of the order, as in the request. */
+            items: components<Other>["schemas"]["OrderItem"][];
+            /**
+             * Format: int64
+             * @description `subtotal` + `taxes` + `fees`, or `subtotal` + `fees` if the prices include the taxes, in the minor unit of the currency. 1584 is 15.84 euros, or 1584 yen.
+             * @example 1584
+             */
+            total: number;
         };
         /**
          * IntegrationStatus
@@ -11293,20 +11562,39 @@ export interface components<Other = string & {}> {
             price: components<Other>["schemas"]["Price"];
         };
         /**
-         * OrderSpot
-         * @description The spot where an order was placed, with the names of that time.
+         * OrderItemModifierInput
+         * @description A modifier of the product.
          * @example {
-         *       "id": "a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13",
-         *       "name": "Table 4",
-         *       "zone_id": "7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65",
-         *       "zone_name": "Terrace"
+         *       "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
+         *       "quantity": 1
          *     }
          */
-        OrderSpot: {
-            id: components<Other>["schemas"]["SpotId"];
-            name: components<Other>["schemas"]["SpotName"];
-            zone_id: components<Other>["schemas"]["ZoneId"];
-            zone_name: components<Other>["schemas"]["ZoneName"];
+        OrderItemModifierInput: {
+            id: components<Other>["schemas"]["ModifierId"];
+            /**
+             * @description Quantity per unit of the item. Default: 1.
+             * @example 1
+             */
+            quantity?: number;
+        };
+        /**
+         * OrderItemInput
+         * @description One line of an order.
+         * @example {
+         *       "product_id": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *       "quantity": 2,
+         *       "modifiers": [
+         *         {
+         *           "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"
+         *         }
+         *       ]
+         *     }
+         */
+        OrderItemInput: {
+            product_id: components<Other>["schemas"]["ProductId"];
+            quantity: components<Other>["schemas"]["Quantity"];
+            /** @description Chosen modifiers. Default: none. */
+            modifiers?: components<Other>["schemas"]["OrderItemModifierInput"][];
         };
         /**
          * OrderItemModifier
@@ -11314,7 +11602,7 @@ export interface components<Other = string & {}> {
          * @example {
          *       "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
          *       "name": "Oat milk",
-         *       "price": 50,
+         *       "price": 420,
          *       "quantity": 1
          *     }
          */
@@ -11327,49 +11615,6 @@ export interface components<Other = string & {}> {
              * @example 1
              */
             quantity: number;
-        };
-        /**
-         * OrderItem
-         * @description One line of an order, with the product as it was when the order was placed.
-         * @example {
-         *       "product_id": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
-         *       "name": "Flat white",
-         *       "quantity": 2,
-         *       "unit_price": 420,
-         *       "tags": [
-         *         "coffee",
-         *         "hot"
-         *       ],
-         *       "modifiers": [
-         *         {
-         *           "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
-         *           "name": "Oat milk",
-         *           "price": 50,
-         *           "quantity": 1
-         *         }
-         *       ],
-         *       "total": 940
-         *     }
-         */
-        OrderItem: {
-            product_id: components<Other>["schemas"]["ProductId"];
-            name: components<Other>["schemas"]["ProductName"];
-            quantity: components<Other>["schemas"]["Quantity"];
-            /**
-             * @description Price of one unit without modifiers, in the minor unit of the currency.
-             * @example 420
-             */
-            unit_price: number;
-            /** @description Tags of the product. Can be empty. */
-            tags: components<Other>["schemas"]["Tag"][];
-            /** @description Chosen modifiers. Can be empty. */
-            modifiers: components<Other>["schemas"]["OrderItemModifier"][];
-            /**
-             * Format: int64
-             * @description `quantity` × (`unit_price` + each modifier's `price` × its `quantity`), without taxes and fees.
-             * @example 940
-             */
-            total: number;
         };
         /**
          * IssuedSecret
@@ -16919,6 +17164,7 @@ export interface components<Other = string & {}> {
          *           "fiscal_day_end": "04:00",
          *           "tax_rate_ppm": 90000,
          *           "fee_rate_ppm": 25000,
+         *           "prices_include_tax": false,
          *           "zones": [
          *             {
          *               "id": "7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65",
@@ -17001,6 +17247,11 @@ export interface components<Other = string & {}> {
              * @example 25000
              */
             fee_rate_ppm?: number;
+            /**
+             * @description Whether prices include the tax. Otherwise it is added to the subtotal. Default: false.
+             * @example true
+             */
+            prices_include_tax?: boolean;
             zones?: components<Other>["schemas"]["ZonesInput"];
             archived?: components<Other>["schemas"]["Archived"];
         };
@@ -17038,6 +17289,7 @@ export interface components<Other = string & {}> {
             fiscal_day_end?: components<Other>["schemas"]["FiscalDayEndTime"];
             tax_rate_ppm?: components<Other>["schemas"]["TaxRate"];
             fee_rate_ppm?: components<Other>["schemas"]["FeeRate"];
+            prices_include_tax?: components<Other>["schemas"]["PricesIncludeTax"];
             zones?: components<Other>["schemas"]["ZonesInput"];
             archived?: components<Other>["schemas"]["Archived"];
             id?: components<Other>["schemas"]["LocationId"];
@@ -17211,6 +17463,8 @@ export interface components<Other = string & {}> {
             sku?: components<Other>["schemas"]["Sku"];
             image_url?: components<Other>["schemas"]["ImageUrl"];
             price: components<Other>["schemas"]["Price"];
+            tax_rate_ppm?: components<Other>["schemas"]["ProductTaxRate"];
+            take_away_tax_rate_ppm?: components<Other>["schemas"]["TakeAwayTaxRate"];
             tags?: components<Other>["schemas"]["TagsInput"];
             modifiers?: components<Other>["schemas"]["ModifiersInput"];
             /**
@@ -17222,8 +17476,8 @@ export interface components<Other = string & {}> {
         };
         /**
          * ProductUpdate
-         * @description Any of the fields. Modifiers that you send with their ids keep these ids. `null` clears `description`, `sku` and
-         *     `image_url`. `id`, `location_id`, `currency`, `created_at` and `updated_at` cannot be changed; you can send them with
+         * @description Any of the fields. Modifiers that you send with their ids keep these ids. `null` clears `description`, `sku`,
+         *     `image_url` and rates of tax. `id`, `location_id`, `currency`, `created_at` and `updated_at` cannot be changed; you can send them with
          *     their current values.
          * @example {
          *       "price": 440
@@ -17242,6 +17496,16 @@ export interface components<Other = string & {}> {
              * @example https://cdn.example.com/products/flat-white.jpg
              */
             image_url?: string | null;
+            /**
+             * @description Tax on the product and its modifiers, in parts per million. `null` clears it: then it is the rate of the location.
+             * @example 190000
+             */
+            tax_rate_ppm?: number | null;
+            /**
+             * @description Tax on the product and its modifiers if they are taken away, in parts per million. `null` clears it: then it is the rate that it has otherwise.
+             * @example 70000
+             */
+            take_away_tax_rate_ppm?: number | null;
             /**
              * @description Stock keeping unit: the article number in the caller's system. `null` clears it.
              * @example FW-001
@@ -17321,64 +17585,6 @@ export interface components<Other = string & {}> {
             /** @description The orders of this page. */
             data: components<Other>["schemas"]["OrderListItem"][];
             pagination: components<Other>["schemas"]["Pagination"];
-        };
-        /**
-         * OrderItemModifierInput
-         * @description A modifier of the product.
-         * @example {
-         *       "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
-         *       "quantity": 1
-         *     }
-         */
-        OrderItemModifierInput: {
-            id: components<Other>["schemas"]["ModifierId"];
-            /**
-             * @description Quantity per unit of the item. Default: 1.
-             * @example 1
-             */
-            quantity?: number;
-        };
-        /**
-         * OrderItemInput
-         * @description One line of an order.
-         * @example {
-         *       "product_id": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
-         *       "quantity": 2,
-         *       "modifiers": [
-         *         {
-         *           "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"
-         *         }
-         *       ]
-         *     }
-         */
-        OrderItemInput: {
-            product_id: components<Other>["schemas"]["ProductId"];
-            quantity: components<Other>["schemas"]["Quantity"];
-            /** @description Chosen modifiers. Default: none. */
-            modifiers?: components<Other>["schemas"]["OrderItemModifierInput"][];
-        };
-        /**
-         * OrderCreate
-         * @description A new order. The server prices it from the catalog.
-         * @example {
-         *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
-         *       "items": [
-         *         {
-         *           "product_id": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
-         *           "quantity": 2,
-         *           "modifiers": []
-         *         }
-         *       ]
-         *     }
-         */
-        OrderCreate: {
-            location_id: components<Other>["schemas"]["LocationId"];
-            /** @description Lines of the order. A product can be in several lines. */
-            items: components<Other>["schemas"]["OrderItemInput"][];
-            spot_id?: components<Other>["schemas"]["SpotId"];
-            note?: components<Other>["schemas"]["OrderNote"];
-            reference_id?: components<Other>["schemas"]["ReferenceId"];
-            metadata?: components<Other>["schemas"]["OrderMetadata"];
         };
         /**
          * IntegrationPage
@@ -21816,6 +22022,37 @@ export interface components<Other = string & {}> {
              * @example urn:prompt-gateway:problem:unknown-location
              */
             type: ("urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:unknown-spot" | "urn:prompt-gateway:problem:unknown-product" | "urn:prompt-gateway:problem:archived" | "urn:prompt-gateway:problem:product-not-active" | "urn:prompt-gateway:problem:unknown-modifier" | "urn:prompt-gateway:problem:order-total-too-large" | "urn:prompt-gateway:problem:idempotency-key-reused") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * CalculateOrder422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:unknown-location",
+         *       "title": "Unknown location",
+         *       "status": 422,
+         *       "detail": "No location has the id 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753.",
+         *       "instance": "/v1/orders",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "is not the id of a location",
+         *           "pointer": "#/location_id"
+         *         }
+         *       ]
+         *     }
+         */
+        CalculateOrder422Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:unknown-location
+             */
+            type: ("urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:unknown-spot" | "urn:prompt-gateway:problem:unknown-product" | "urn:prompt-gateway:problem:archived" | "urn:prompt-gateway:problem:product-not-active" | "urn:prompt-gateway:problem:unknown-modifier" | "urn:prompt-gateway:problem:order-total-too-large") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -30857,6 +31094,59 @@ export interface operations<Other = string & {}> {
                 };
                 content: {
                     "application/problem+json": components<Other>["schemas"]["CreateOrder422Problem"];
+                };
+            };
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    calculateOrder: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The order. */
+        requestBody: {
+            content: {
+                "application/json": components<Other>["schemas"]["OrderCreate"];
+            };
+        };
+        responses: {
+            /** @description The order, priced. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["CalculatedOrder"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidRequest"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            408: components<Other>["responses"]["RequestTimeout"];
+            413: components<Other>["responses"]["ContentTooLarge"];
+            415: components<Other>["responses"]["UnsupportedMediaType"];
+            /** @description The request is well-formed, but the order cannot be placed. */
+            422: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["CalculateOrder422Problem"];
                 };
             };
             429: components<Other>["responses"]["RateLimited"];

@@ -43,6 +43,8 @@ export const locationFields = fields({
   taxRate: changeable(rate, { initially: 0, shownAs: 'tax_rate_ppm' }),
   /** Of the subtotal. */
   feeRate: changeable(rate, { initially: 0, shownAs: 'fee_rate_ppm' }),
+  /** Whether the prices of its products include the tax. Otherwise it is added. */
+  pricesIncludeTax: changeable(flag, { initially: false }),
   zones: changeable(list(zone), { initially: [] }),
   /** Hidden from lists and refused in new orders. Its fiscal days continue. */
   archived: changeable(flag, { initially: false }),

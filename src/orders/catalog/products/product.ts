@@ -35,6 +35,10 @@ export const productFields = fields({
   price: changeable(integer),
   /** The location's. */
   currency: made(text),
+  /** In parts per million; the location's if left out. */
+  taxRate: changeable(integer, { optional: true, shownAs: 'tax_rate_ppm' }),
+  /** Of what is taken away; as otherwise if left out. */
+  takeAwayTaxRate: changeable(integer, { optional: true, shownAs: 'take_away_tax_rate_ppm' }),
   tags: changeable(list(text), { initially: [] }),
   modifiers: changeable(list(modifier), { initially: [] }),
   /** Only active products can be ordered. */
