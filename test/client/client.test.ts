@@ -159,7 +159,9 @@ describe('the methods', () => {
     expect((await gateway.products.get(product.id)).price).toBe(430);
     expect((await gateway.products.list({ category_id: category.id })).data).toHaveLength(1);
 
+    const { total } = await gateway.orders.calculate(newOrder());
     const order = await gateway.orders.create(newOrder());
+    expect(order.total).toBe(total);
     expect(order).toMatchObject({ subtotal: 430, total: 469, status: 'open' });
     expect(await gateway.orders.get(order.id)).toEqual(order);
     expect((await gateway.orders.complete(order.id)).status).toBe('completed');

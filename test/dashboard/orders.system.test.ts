@@ -227,6 +227,45 @@ describe('the catalog', () => {
   });
 });
 
+describe('taxes', () => {
+  it('of locations and products are set, and on the receipt', async () => {
+    const { location, product } = await createShop('Taxed');
+    const page = await open(`/locations/${location}/edit`);
+    await page.getByLabel('Tax rate').fill('19');
+    await page.getByRole('switch', { name: 'Prices include tax' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Included in prices').waitFor();
+    await page.goto(`/dashboard/products/${product}`);
+    await page.getByLabel('Tax rate, taken away').fill('700');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Enter a percentage').waitFor();
+    await page.getByLabel('Tax rate, taken away').fill('7');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved').first().waitFor();
+    const { body } = await service.call('GET', `/v1/products/${product}`);
+    expect(body).toMatchObject({ take_away_tax_rate_ppm: 70_000 });
+    expect(body).not.toHaveProperty('tax_rate_ppm');
+    await expectAccessible(page);
+    await takeScreenshots(page, 'product-taxes');
+
+    const order = { location_id: location, items: [{ product_id: product, quantity: 2 }], service: 'take_away' };
+    const { id } = await create('/v1/orders', order);
+    await page.goto(`/dashboard/orders/${id}`);
+    await page.getByText('Included tax, 7%').waitFor();
+    await page.getByText('Take away').waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'order-taxes');
+
+    await page.goto(`/dashboard/orders/new?location_id=${location}`);
+    await page.getByRole('button', { name: 'One Taxed more' }).click();
+    await page.getByText('Included tax, 19%').waitFor();
+    await page.getByText('Take away').click();
+    await page.getByText('Included tax, 7%').waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'order-new-taxes');
+  });
+});
+
 describe('hostile names', () => {
   it('are text on every page', async () => {
     const hostile = '<img src=x onerror="window.ran=1"><script>window.ran=1</script>{{7*7}}';

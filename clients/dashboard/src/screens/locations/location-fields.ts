@@ -1,4 +1,5 @@
 import type { Schemas } from 'prompt-gateway-client';
+import { partsPerMillion, writePercent } from '../../shared/rates.ts';
 import type { Texts } from '../../texts/en.ts';
 
 /** A spot as it is typed; a new one has no id. */
@@ -22,6 +23,7 @@ export interface LocationFields extends Record<string, unknown> {
   fiscalDayEnd: string;
   tax: string;
   fee: string;
+  pricesIncludeTax: boolean;
   zones: ZoneFields[];
 }
 
@@ -34,6 +36,7 @@ export function emptyFields(): LocationFields {
     fiscalDayEnd: '00:00',
     tax: '0',
     fee: '0',
+    pricesIncludeTax: false,
     zones: [],
   };
 }
@@ -41,13 +44,15 @@ export function emptyFields(): LocationFields {
 /** The fields of a present location. */
 export function fieldsOf(location: Schemas['Location']): LocationFields {
   const { name, currency, time_zone, fiscal_day_end, tax_rate_ppm, fee_rate_ppm, zones } = location;
+  const { prices_include_tax } = location;
   return {
     name,
     currency,
     timeZone: time_zone,
     fiscalDayEnd: fiscal_day_end,
-    tax: String(tax_rate_ppm / partsPerPercent),
-    fee: String(fee_rate_ppm / partsPerPercent),
+    tax: writePercent(tax_rate_ppm),
+    fee: writePercent(fee_rate_ppm),
+    pricesIncludeTax: prices_include_tax,
     zones: zones.map((zone) => ({
       id: zone.id,
       name: zone.name,
@@ -58,13 +63,13 @@ export function fieldsOf(location: Schemas['Location']): LocationFields {
 
 /** The fields with rates as those of a present location are written: `7,50` is `7.5`. */
 export function written(fields: LocationFields): LocationFields {
-  const write = (typed: string): string => String((partsPerMillion(typed) ?? 0) / partsPerPercent);
+  const write = (typed: string): string => writePercent(partsPerMillion(typed) ?? 0);
   return { ...fields, tax: write(fields.tax), fee: write(fields.fee) };
 }
 
 /** The fields as the API takes them. */
 export function bodyOf(fields: LocationFields): Schemas['LocationCreate'] {
-  const { name, currency, timeZone, fiscalDayEnd, tax, fee, zones } = fields;
+  const { name, currency, timeZone, fiscalDayEnd, tax, fee, pricesIncludeTax, zones } = fields;
   return {
     name,
     currency,
@@ -73,16 +78,8 @@ export function bodyOf(fields: LocationFields): Schemas['LocationCreate'] {
     zones,
     tax_rate_ppm: partsPerMillion(tax) ?? 0,
     fee_rate_ppm: partsPerMillion(fee) ?? 0,
+    prices_include_tax: pricesIncludeTax,
   };
-}
-
-const partsPerPercent = 10_000;
-
-/** 8.875 % are 88,750 parts per million; `undefined` for what is no rate. */
-function partsPerMillion(percent: string): number | undefined {
-  const [, whole = '', decimals = ''] = /^\s*(\d{1,3})(?:[.,](\d{0,4}))?\s*$/.exec(percent) ?? [];
-  const parts = Number(whole + decimals.padEnd(4, '0'));
-  return whole !== '' && parts <= 1_000_000 ? parts : undefined;
 }
 
 /** The field of a place in the request. */
@@ -92,6 +89,7 @@ export function fieldAt(place: string): string {
     fiscal_day_end: 'fiscalDayEnd',
     tax_rate_ppm: 'tax',
     fee_rate_ppm: 'fee',
+    prices_include_tax: 'pricesIncludeTax',
   };
   return names[place] ?? place;
 }

@@ -1,9 +1,10 @@
-import { Paper, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { Paper, Select, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useMemo, type ReactNode } from 'react';
 import { locationName } from '../../generated/limits.ts';
 import { currencyCodes } from '../../shared/money.ts';
-import { useLanguage, useTexts } from '../../shared/texts.tsx';
+import { taxTexts } from '../../shared/tax-texts.ts';
+import { useLanguage, useOwnTexts, useTexts } from '../../shared/texts.tsx';
 import type { LocationFields } from './location-fields.ts';
 import { ZonesEditor } from './zones-editor.tsx';
 
@@ -19,6 +20,7 @@ export function LocationInputs({
   isNew: boolean;
 }): ReactNode {
   const { form: texts } = useTexts().locations;
+  const own = useOwnTexts(taxTexts);
   const { currencies, timeZones } = useChoices(form.values.timeZone);
   return (
     <Stack gap="md">
@@ -79,6 +81,11 @@ export function LocationInputs({
               />
             ))}
           </SimpleGrid>
+          <Switch
+            label={own.pricesIncludeTax}
+            description={own.pricesIncludeTaxDescription}
+            {...form.getInputProps('pricesIncludeTax', { type: 'checkbox' })}
+          />
         </Stack>
       </Paper>
       <ZonesEditor form={form} />

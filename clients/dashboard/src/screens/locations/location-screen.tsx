@@ -15,7 +15,8 @@ import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { Time } from '../../shared/time.tsx';
 import { Section } from '../../shared/section.tsx';
-import { useFormat, useTexts } from '../../shared/texts.tsx';
+import { taxTexts } from '../../shared/tax-texts.ts';
+import { useFormat, useOwnTexts, useTexts } from '../../shared/texts.tsx';
 import { versioned } from '../../shared/versioned.ts';
 import { FiscalDays } from './fiscal-days.tsx';
 import { LocationStatus } from './location-status.tsx';
@@ -100,6 +101,7 @@ export function LocationScreen(): ReactNode {
 
 function Facts({ location }: { location: Schemas['Location'] }): ReactNode {
   const { detail: texts, form, columns } = useTexts().locations;
+  const own = useOwnTexts(taxTexts);
   const format = useFormat();
   const { currency, time_zone, fiscal_day_end, tax_rate_ppm, fee_rate_ppm, created_at, updated_at } = location;
   const percent = (partsPerMillion: number): string =>
@@ -112,6 +114,7 @@ function Facts({ location }: { location: Schemas['Location'] }): ReactNode {
           { label: form.timeZone, value: time_zone },
           { label: form.fiscalDayEnd, value: fiscal_day_end },
           { label: form.tax, value: percent(tax_rate_ppm) },
+          { label: own.taxes, value: location.prices_include_tax ? own.includedInPrices : own.addedToPrices },
           { label: form.fee, value: percent(fee_rate_ppm) },
           { label: columns.created, value: <Time value={created_at} /> },
           { label: texts.updated, value: <Time value={updated_at} /> },

@@ -1,6 +1,18 @@
-import { Button, Group, Paper, Select, Skeleton, Stack, Text, Textarea, TextInput, Title } from '@mantine/core';
+import {
+  Button,
+  Group,
+  Paper,
+  SegmentedControl,
+  Select,
+  Skeleton,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+  Title,
+} from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
@@ -12,7 +24,8 @@ import { LinkButton } from '../../shared/links.tsx';
 import { useNotify } from '../../shared/notify.ts';
 import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
-import { useTexts } from '../../shared/texts.tsx';
+import { taxTexts } from '../../shared/tax-texts.ts';
+import { useOwnTexts, useTexts } from '../../shared/texts.tsx';
 import { UnsavedChanges } from '../../shared/unsaved-changes.tsx';
 import { useLocations } from '../../shared/use-locations.ts';
 import { useCategories } from '../products/use-categories.ts';
@@ -68,6 +81,7 @@ export function NewOrderScreen(): ReactNode {
 function OrderForm({ location }: { location: Schemas['Location'] }): ReactNode {
   const { orders, shared } = useTexts();
   const { form: texts } = orders;
+  const own = useOwnTexts(taxTexts);
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const notify = useNotify();
@@ -81,6 +95,17 @@ function OrderForm({ location }: { location: Schemas['Location'] }): ReactNode {
     },
   });
   const categories = useCategories(location.id);
+  const isEmpty = Object.keys(form.values.lines).length === 0;
+  const asked = orderOf(form.values, location.id);
+  // Neither changes what it costs.
+  const { note: _note, reference_id: _reference, ...priced } = asked;
+  const calculated = useQuery({
+    queryKey: [...ordersKey, 'calculated', priced],
+    queryFn: ({ signal }) => gateway.orders.calculate(priced, { signal }),
+    placeholderData: keepPreviousData,
+    enabled: !isEmpty,
+    retry: false,
+  });
   const place = useMutation({
     mutationFn: (fields: OrderFields) => {
       const order = orderOf(fields, location.id);
@@ -99,7 +124,6 @@ function OrderForm({ location }: { location: Schemas['Location'] }): ReactNode {
   if (products.isError) return <ProblemAlert error={products.error} onRetry={() => void products.refetch()} />;
   if (products.data === undefined) return <Skeleton height={320} />;
   if (products.data.length === 0) return <FirstSteps locationId={location.id} />;
-  const isEmpty = Object.keys(form.values.lines).length === 0;
   return (
     <form
       noValidate
@@ -121,8 +145,18 @@ function OrderForm({ location }: { location: Schemas['Location'] }): ReactNode {
                   {texts.empty}
                 </Text>
               ) : (
-                <OrderSummary lines={form.values.lines} products={products.data} currency={location.currency} />
+                <OrderSummary
+                  lines={form.values.lines}
+                  products={products.data}
+                  currency={location.currency}
+                  calculated={calculated.data}
+                />
               )}
+              <SegmentedControl
+                aria-label={own.service}
+                data={(['eat_in', 'take_away'] as const).map((value) => ({ value, label: own.services[value] }))}
+                {...form.getInputProps('service')}
+              />
               <SpotSelect form={form} zones={location.zones} />
               <Textarea
                 label={texts.note}

@@ -15,13 +15,17 @@ export interface OrderFields extends Record<string, unknown> {
   spot: string;
   note: string;
   reference: string;
+  service: 'eat_in' | 'take_away';
 }
 
 /** An order without anything. */
-export const emptyOrder: OrderFields = { lines: {}, spot: '', note: '', reference: '' };
+export const emptyOrder: OrderFields = { lines: {}, spot: '', note: '', reference: '', service: 'eat_in' };
 
 /** The fields as the API takes them. */
-export function orderOf({ lines, spot, note, reference }: OrderFields, locationId: string): Schemas['OrderCreate'] {
+export function orderOf(
+  { lines, spot, note, reference, service }: OrderFields,
+  locationId: string,
+): Schemas['OrderCreate'] {
   return {
     location_id: locationId,
     items: Object.entries(lines).map(([product_id, { quantity, modifiers }]) => ({
@@ -29,6 +33,7 @@ export function orderOf({ lines, spot, note, reference }: OrderFields, locationI
       quantity,
       ...(modifiers.length > 0 && { modifiers: modifiers.map((id) => ({ id })) }),
     })),
+    ...(service === 'take_away' && { service }),
     ...(spot !== '' && { spot_id: spot }),
     ...(note.trim() !== '' && { note }),
     ...(reference.trim() !== '' && { reference_id: reference }),

@@ -1,7 +1,8 @@
 import { Paper, Table, Text, Title } from '@mantine/core';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
-import { useFormat, useTexts } from '../../shared/texts.tsx';
+import { taxTexts } from '../../shared/tax-texts.ts';
+import { useFormat, useOwnTexts, useTexts } from '../../shared/texts.tsx';
 import classes from './order-items.module.css';
 
 /** The lines of an order with their modifiers, and what they cost together. */
@@ -50,13 +51,35 @@ export function OrderItems({ order }: { order: Schemas['Order'] }): ReactNode {
         </Table.Tbody>
       </Table>
       <dl className={classes.totals}>
-        {(['subtotal', 'taxes', 'fees', 'total'] as const).map((name) => (
-          <div key={name} data-total={name === 'total' || undefined}>
-            <dt>{texts[name]}</dt>
-            <dd>{money(order[name])}</dd>
-          </div>
-        ))}
+        <Sums order={order} />
       </dl>
     </Paper>
   );
+}
+
+/** What an order costs, with the taxes by rate. */
+export function Sums({ order }: { order: Schemas['CalculatedOrder'] | Schemas['Order'] }): ReactNode {
+  const { detail: texts } = useTexts().orders;
+  const own = useOwnTexts(taxTexts);
+  const format = useFormat();
+  const { currency, prices_include_tax: isIncluded, tax_lines: lines, subtotal, taxes, fees, total } = order;
+  const money = (minor: number): string => format.money(minor, currency);
+  const taxRows = lines?.map(({ rate_ppm, base, amount }): [string, number] => {
+    const rate = format.number(rate_ppm / 1_000_000, { style: 'percent', maximumFractionDigits: 4 });
+    return [(isIncluded ? own.included : own.taxLine)(rate, money(base)), amount];
+  }) ?? [[texts.taxes, taxes]];
+  const rows: [string, number][] = [
+    [texts.subtotal, subtotal],
+    ...(isIncluded ? [] : taxRows),
+    [texts.fees, fees],
+    [texts.total, total],
+    // They are part of what is above.
+    ...(isIncluded ? taxRows : []),
+  ];
+  return rows.map(([label, amount]) => (
+    <div key={label} data-total={label === texts.total || undefined}>
+      <dt>{label}</dt>
+      <dd>{money(amount)}</dd>
+    </div>
+  ));
 }

@@ -13,7 +13,8 @@ import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { Time } from '../../shared/time.tsx';
 import { Section } from '../../shared/section.tsx';
-import { useTexts } from '../../shared/texts.tsx';
+import { taxTexts } from '../../shared/tax-texts.ts';
+import { useOwnTexts, useTexts } from '../../shared/texts.tsx';
 import { useLocations } from '../../shared/use-locations.ts';
 import { OrderActions } from './order-actions.tsx';
 import { OrderDeliveries } from './order-deliveries.tsx';
@@ -63,9 +64,11 @@ export function OrderScreen(): ReactNode {
 
 function Facts({ order }: { order: Schemas['Order'] }): ReactNode {
   const { detail: texts } = useTexts().orders;
+  const own = useOwnTexts(taxTexts);
   const canReadCatalog = useScope('catalog:read');
   const locations = useLocations();
   const { location_id, spot, reference_id, note, created_at, completed_at, canceled_at, fiscal_day } = order;
+  const { service } = order;
   return (
     <Section title={texts.facts}>
       <FactTable
@@ -80,6 +83,7 @@ function Facts({ order }: { order: Schemas['Order'] }): ReactNode {
               <CopyableId value={location_id} label={texts.location} />
             ),
           },
+          service !== 'eat_in' && { label: own.service, value: own.services[service] ?? service },
           spot !== undefined && { label: texts.spot, value: texts.spotOf(spot.name, spot.zone_name) },
           reference_id !== undefined && { label: texts.reference, value: reference_id },
           note !== undefined && {

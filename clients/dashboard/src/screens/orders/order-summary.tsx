@@ -4,18 +4,23 @@ import type { ReactNode } from 'react';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import classes from './new-order.module.css';
 import type { Line } from './order-fields.ts';
+import table from './order-items.module.css';
+import { Sums } from './order-items.tsx';
 
-/** What was chosen and what it costs, before taxes and fees. */
+/** What was chosen and what it costs. */
 export function OrderSummary({
   lines,
   products,
   currency,
+  calculated,
 }: {
   lines: Readonly<Record<string, Line>>;
   products: readonly Schemas['Product'][];
   currency: string;
+  /** As the service calculates it; undefined as long as it has not. */
+  calculated: Schemas['CalculatedOrder'] | undefined;
 }): ReactNode {
-  const { form: texts, detail } = useTexts().orders;
+  const { detail } = useTexts().orders;
   const format = useFormat();
   const rows = products.flatMap((product) => {
     const line = lines[product.id];
@@ -41,19 +46,13 @@ export function OrderSummary({
           </Text>
         </Group>
       ))}
-      <Divider />
-      <Group justify="space-between" aria-live="polite">
-        <Text fw={600}>{texts.subtotal}</Text>
-        <Text fw={600} className={classes.amount}>
-          {format.money(
-            rows.reduce((sum, { total }) => sum + total, 0),
-            currency,
-          )}
-        </Text>
-      </Group>
-      <Text size="xs" c="dimmed">
-        {texts.taxNote}
-      </Text>
+      {calculated === undefined ? (
+        <Divider />
+      ) : (
+        <dl className={table.totals} aria-live="polite" style={{ paddingInline: 0 }}>
+          <Sums order={calculated} />
+        </dl>
+      )}
     </Stack>
   );
 }

@@ -21,7 +21,8 @@ const route = getRouteApi('/products/new');
 
 /** The form of a new product. The location comes first: it decides categories and currency. */
 export function NewProductScreen(): ReactNode {
-  const { products, shared } = useTexts();
+  const all = useTexts();
+  const { products, shared } = all;
   const { form: texts } = products;
   const { location_id, category_id } = route.useSearch();
   const locations = useLocations();
@@ -34,7 +35,7 @@ export function NewProductScreen(): ReactNode {
   const notify = useNotify();
   const form = useForm<ProductFields>({
     initialValues: emptyFields(category_id),
-    validate: (fields) => validateFields(fields, currency, products),
+    validate: (fields) => validateFields(fields, currency, all),
   });
   const create = useMutation({
     mutationFn: (fields: ProductFields) =>

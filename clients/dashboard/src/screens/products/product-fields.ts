@@ -2,6 +2,7 @@ import type { Schemas } from 'prompt-gateway-client';
 import { imageUrl } from '../../generated/limits.ts';
 import { fits } from '../../shared/limits.ts';
 import { readAmount, writeAmount } from '../../shared/money.ts';
+import { partsPerMillion, writePercent } from '../../shared/rates.ts';
 import type { Texts } from '../../texts/en.ts';
 
 /** A modifier as it is typed; a new one has no id. */
@@ -22,6 +23,9 @@ export interface ProductFields extends Record<string, unknown> {
   tags: string[];
   modifiers: ModifierFields[];
   active: boolean;
+  /** Percentages; empty if it has none of its own. */
+  tax: string;
+  takeAwayTax: string;
 }
 
 /** The fields of a new product. */
@@ -36,6 +40,8 @@ export function emptyFields(categoryId = ''): ProductFields {
     tags: [],
     modifiers: [],
     active: true,
+    tax: '',
+    takeAwayTax: '',
   };
 }
 
@@ -56,14 +62,27 @@ export function fieldsOf(product: Schemas['Product']): ProductFields {
       price: writeAmount(modifier.price, currency),
     })),
     active: product.active,
+    tax: percentOf(product.tax_rate_ppm),
+    takeAwayTax: percentOf(product.take_away_tax_rate_ppm),
   };
+}
+
+function percentOf(parts: number | undefined): string {
+  return parts === undefined ? '' : writePercent(parts);
 }
 
 /** The fields with amounts as those of a present product are written: `5` is `5.00`. */
 export function written(fields: ProductFields, currency: string): ProductFields {
   const write = (typed: string): string => writeAmount(readAmount(typed, currency) ?? 0, currency);
   const modifiers = fields.modifiers.map((modifier) => ({ ...modifier, price: write(modifier.price) }));
-  return { ...fields, price: write(fields.price), modifiers };
+  const rate = (typed: string): string => percentOf(partsPerMillion(typed));
+  return {
+    ...fields,
+    price: write(fields.price),
+    modifiers,
+    tax: rate(fields.tax),
+    takeAwayTax: rate(fields.takeAwayTax),
+  };
 }
 
 /** The fields as the API takes them, with `null` for what is empty. */
@@ -73,7 +92,17 @@ export function bodyOf(
 ): Required<
   Pick<
     Schemas['ProductUpdate'],
-    'name' | 'category_id' | 'price' | 'description' | 'sku' | 'image_url' | 'tags' | 'modifiers' | 'active'
+    | 'name'
+    | 'category_id'
+    | 'price'
+    | 'description'
+    | 'sku'
+    | 'image_url'
+    | 'tags'
+    | 'modifiers'
+    | 'active'
+    | 'tax_rate_ppm'
+    | 'take_away_tax_rate_ppm'
   >
 > {
   const { name, category_id, price, description, sku, image_url, tags, modifiers, active } = fields;
@@ -86,32 +115,37 @@ export function bodyOf(
     description: description === '' ? null : description,
     sku: sku === '' ? null : sku,
     image_url: image_url === '' ? null : image_url,
+    tax_rate_ppm: partsPerMillion(fields.tax) ?? null,
+    take_away_tax_rate_ppm: partsPerMillion(fields.takeAwayTax) ?? null,
     modifiers: modifiers.map((modifier) => ({ ...modifier, price: readAmount(modifier.price, currency) ?? 0 })),
   };
 }
 
 /** A new product as the API takes it: empty fields are absent. */
 export function newBodyOf(fields: ProductFields, currency: string, locationId: string): Schemas['ProductCreate'] {
-  const { description, sku, image_url, ...others } = bodyOf(fields, currency);
+  const { description, sku, image_url, tax_rate_ppm, take_away_tax_rate_ppm, ...others } = bodyOf(fields, currency);
   return {
     ...others,
     location_id: locationId,
     ...(description !== null && { description }),
     ...(sku !== null && { sku }),
     ...(image_url !== null && { image_url }),
+    ...(tax_rate_ppm !== null && { tax_rate_ppm }),
+    ...(take_away_tax_rate_ppm !== null && { take_away_tax_rate_ppm }),
   };
 }
 
 /** The field of a place in the request. */
 export function fieldAt(place: string): string {
-  return place.replace(/^tags\..*/, 'tags');
+  const names: Record<string, string> = { tax_rate_ppm: 'tax', take_away_tax_rate_ppm: 'takeAwayTax' };
+  return names[place] ?? place.replace(/^tags\..*/, 'tags');
 }
 
 /** Finds mistakes before the request is sent. */
 export function validateFields(
   fields: ProductFields,
   currency: string,
-  { form: texts }: Texts['products'],
+  { products: { form: texts }, locations: { form: rates } }: Pick<Texts, 'products' | 'locations'>,
 ): Record<string, string> {
   const mistakes: Record<string, string> = {};
   const priceWrong = texts.priceWrong(writeAmount(420, currency));
@@ -119,6 +153,9 @@ export function validateFields(
   if (fields.category_id === '') mistakes['category_id'] = texts.categoryMissing;
   if (readAmount(fields.price, currency) === undefined) mistakes['price'] = priceWrong;
   if (fields.image_url !== '' && !isWebUrl(fields.image_url)) mistakes['image_url'] = texts.imageUrlWrong;
+  for (const name of ['tax', 'takeAwayTax'] as const) {
+    if (fields[name].trim() !== '' && partsPerMillion(fields[name]) === undefined) mistakes[name] = rates.rateWrong;
+  }
   fields.modifiers.forEach((modifier, position) => {
     if (modifier.name.trim() === '') mistakes[`modifiers.${position}.name`] = texts.nameMissing;
     if (readAmount(modifier.price, currency) === undefined) mistakes[`modifiers.${position}.price`] = priceWrong;

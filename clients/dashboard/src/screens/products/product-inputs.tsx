@@ -4,7 +4,8 @@ import type { ReactNode } from 'react';
 import { useScope } from '../../app/session-context.ts';
 import { imageUrl as limitsOfUrl, productDescription, productName, sku, tagsInput } from '../../generated/limits.ts';
 import { TextLink } from '../../shared/links.tsx';
-import { useTexts } from '../../shared/texts.tsx';
+import { taxTexts } from '../../shared/tax-texts.ts';
+import { useOwnTexts, useTexts } from '../../shared/texts.tsx';
 import { AmountInput } from './amount-input.tsx';
 import { ModifiersEditor } from './modifiers-editor.tsx';
 import { isWebUrl, type ProductFields } from './product-fields.ts';
@@ -20,7 +21,15 @@ export function ProductInputs({
   locationId: string;
   currency: string;
 }): ReactNode {
-  const { form: texts } = useTexts().products;
+  const { products, locations } = useTexts();
+  const { form: texts } = products;
+  const own = useOwnTexts(taxTexts);
+  const rateInput = {
+    inputWrapperOrder: ['label', 'input', 'description', 'error'] as ('label' | 'input' | 'description' | 'error')[],
+    inputMode: 'decimal',
+    autoComplete: 'off',
+    rightSection: locations.form.percent,
+  } as const;
   const canWrite = useScope('catalog:write');
   const categories = useCategories(locationId);
   const options = categoryOptions(categories.data, form.values.category_id);
@@ -63,6 +72,20 @@ export function ProductInputs({
               }}
             />
             <AmountInput currency={currency} label={texts.price} required {...form.getInputProps('price')} />
+          </SimpleGrid>
+          <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg">
+            <TextInput
+              label={own.ofProduct}
+              description={own.ofProductDescription}
+              {...rateInput}
+              {...form.getInputProps('tax')}
+            />
+            <TextInput
+              label={own.ofTakeAway}
+              description={own.ofTakeAwayDescription}
+              {...rateInput}
+              {...form.getInputProps('takeAwayTax')}
+            />
           </SimpleGrid>
           <Switch
             label={texts.active}

@@ -81,14 +81,15 @@ export function ProductScreen(): ReactNode {
 }
 
 function ProductForm({ initial, canWrite }: { initial: Versioned<Schemas['Product']>; canWrite: boolean }): ReactNode {
-  const { products, shared } = useTexts();
+  const all = useTexts();
+  const { products, shared } = all;
   const { form: texts } = products;
   const { id, currency, location_id } = initial.data;
   const queryClient = useQueryClient();
   const notify = useNotify();
   const form = useForm<ProductFields>({
     initialValues: fieldsOf(initial.data),
-    validate: (fields) => validateFields(fields, currency, products),
+    validate: (fields) => validateFields(fields, currency, all),
   });
   const { save, isSaving, error, dialog } = useSave<ProductFields, Schemas['Product']>({
     form,

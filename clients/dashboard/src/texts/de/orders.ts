@@ -115,8 +115,6 @@ export const orders: Texts['orders'] = {
     referencePlaceholder: 'kasse-3-0042',
     summary: 'Bestellung',
     empty: 'Wählen Sie mindestens ein Produkt.',
-    subtotal: 'Zwischensumme',
-    taxNote: 'Der Dienst rechnet Steuern und Gebühren hinzu.',
     submit: 'Bestellung aufgeben',
     placed: 'Die Bestellung ist aufgegeben.',
   },

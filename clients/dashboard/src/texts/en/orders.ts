@@ -111,8 +111,6 @@ export const orders = {
     referencePlaceholder: 'till-3-0042',
     summary: 'Order',
     empty: 'Choose at least one product.',
-    subtotal: 'Subtotal',
-    taxNote: 'The service adds taxes and fees.',
     submit: 'Place order',
     placed: 'Order placed.',
   },
