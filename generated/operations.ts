@@ -4749,6 +4749,106 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "countMessageTokens": {
+    "method": "POST",
+    "path": "/v1/messages/count_tokens",
+    "scope": null,
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "anthropic-version",
+        "in": "header",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "anthropic-beta",
+        "in": "header",
+        "type": "string",
+        "required": false,
+        "names": [
+          "claude-code-20250219",
+          "interleaved-thinking-2025-05-14",
+          "fine-grained-tool-streaming-2025-05-14",
+          "token-efficient-tools-2025-02-19",
+          "tool-examples-2025-10-29",
+          "effort-2025-11-24",
+          "adaptive-thinking-2026-01-28",
+          "thinking-display-updates-2026-08-18",
+          "thinking-token-count-2026-05-13",
+          "structured-outputs-2025-11-13",
+          "structured-outputs-2025-12-15",
+          "context-1m-2025-08-07",
+          "context-management-2025-06-27",
+          "model-context-window-exceeded-2025-08-26",
+          "output-128k-2025-02-19",
+          "output-300k-2026-03-24",
+          "prompt-caching-2024-07-31",
+          "extended-cache-ttl-2025-04-11",
+          "pdfs-2024-09-25",
+          "token-counting-2024-11-01"
+        ]
+      },
+      {
+        "name": "beta",
+        "in": "query",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "bodyLimit": 20971520,
+    "responses": {
+      "200": "application/json",
+      "400": "application/json",
+      "401": "application/json",
+      "403": "application/json",
+      "404": "application/json",
+      "406": "application/json",
+      "408": "application/json",
+      "413": "application/json",
+      "415": "application/json",
+      "422": "application/json",
+      "429": "application/json",
+      "500": "application/json",
+      "501": "application/json",
+      "502": "application/json",
+      "503": "application/json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "conflicting-members",
+      "provider-failed",
+      "unauthenticated",
+      "insufficient-scope",
+      "beyond-limits",
+      "model-not-found",
+      "not-acceptable",
+      "request-timeout",
+      "content-too-large",
+      "unsupported-media-type",
+      "inconsistent-content",
+      "image-not-allowed",
+      "unsupported-by-provider",
+      "provider-not-configured",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "provider-rate-limited",
+      "internal-error",
+      "tokens-not-counted",
+      "provider-timeout",
+      "provider-refused-credentials",
+      "provider-bad-answer",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
   "createEmbedding": {
     "method": "POST",
     "path": "/v1/embeddings",
@@ -4821,7 +4921,32 @@ export const operationTable = {
     "path": "/v1/models",
     "scope": null,
     "needsKey": true,
-    "parameters": [],
+    "parameters": [
+      {
+        "name": "anthropic-version",
+        "in": "header",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "after_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "before_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      }
+    ],
     "body": "none",
     "bodyLimit": 0,
     "responses": {
@@ -4855,6 +4980,12 @@ export const operationTable = {
     "scope": null,
     "needsKey": true,
     "parameters": [
+      {
+        "name": "anthropic-version",
+        "in": "header",
+        "type": "string",
+        "required": false
+      },
       {
         "name": "model",
         "in": "path",

@@ -422,6 +422,10 @@ export const problems = {
     "status": 500,
     "title": "Secret cannot be decrypted"
   },
+  "tokens-not-counted": {
+    "status": 501,
+    "title": "Tokens not counted"
+  },
   "provider-failed": {
     "status": 502,
     "title": "Provider failed"

@@ -582,6 +582,8 @@ export function createApp(dependencies: AppDependencies): App {
         testProvider: { idempotencyTermMs: () => paidTermMs(config.invoke.timeoutMs, undefined) },
         createOrder: { isSelfIdempotent: true },
         createIntegration: { answerBox: secrets },
+        countMessageTokens: { keepsBody: true },
+        listModels: { isListedFromMemory: true },
         listEventTypes: { isListedFromMemory: true },
       },
       onExchange: (exchange) => {

@@ -70,7 +70,7 @@ export function createRouter(
 /** What there is instead. */
 const pathsOf: Readonly<Record<ApiOfOthers, string>> = {
   openai: "Of OpenAI's API it has /v1/chat/completions, /v1/responses, /v1/embeddings and /v1/models.",
-  anthropic: "Of Anthropic's API it has /v1/messages and /v1/models.",
+  anthropic: "Of Anthropic's API it has /v1/messages, /v1/messages/count_tokens and /v1/models.",
 };
 
 /** Express tries one route after the other, so the operations that are called most come first. */

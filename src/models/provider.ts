@@ -32,6 +32,13 @@ export interface ProviderSetting extends Pick<ProviderVariable, 'name' | 'descri
 export interface Provider extends ProviderInfo {
   /** The API in which requests can go out as their callers wrote them; undefined if there is none. */
   readonly originalApi?: OriginalApi | undefined;
+  /**
+   * The provider's own count of the tokens of a request; absent if it has none. It costs nothing. With an `originalApi` the
+   * request has to be in that.
+   *
+   * @throws as `answer`
+   */
+  countTokens?(request: GenerateRequest, call: CallOptions): Promise<number>;
 
   /**
    * Runs a prompt. The last event has the whole answer; if it is streamed, the pieces come before.

@@ -3,6 +3,7 @@ import { ProblemError } from '../base/errors/problem-error.ts';
 import { createTurns, type Turns } from '../base/runtime/turns.ts';
 import { createFairQueue, type FairQueue } from '../base/limits/fair-queue.ts';
 import { mostInputs, unsupportedEmbedding, type EmbeddingProvider } from './call/embedding.ts';
+import { countTokens } from './call/count-tokens.ts';
 import { answer, mostStreams, type AnswerDependencies, type RemoteProvider } from './call/answer.ts';
 import type { ImplausibleUsage, RetryNotice } from './call/retries.ts';
 import { echo, echoCeiling, echoEntry } from './echo.ts';
@@ -25,7 +26,7 @@ import {
 import type { BeginCall } from './call/call-span.ts';
 import { spellingsOf } from './call/conceal.ts';
 import { inputCeiling } from './call/token-ceiling.ts';
-import type { GenerateRequest, TokenCeiling } from './language-model.ts';
+import type { CallOptions, GenerateRequest, TokenCeiling } from './language-model.ts';
 import { createOutputLimitFinder } from './twin/output-limit.ts';
 import { findRewritten } from './twin/rewritten.ts';
 import { withImageData } from './transport/image-data.ts';
@@ -157,6 +158,7 @@ function toProvider({ info, remote }: Entry, dependencies: AnswerDependencies): 
       rewritten: async () => [],
       outputLimit: async ({ parameters, embedding }) => (embedding === undefined ? parameters?.max_output_tokens : 0),
       ceiling: async (request) => echoCeiling(request),
+      countTokens: async (request) => echoCeiling(request).inputTokens,
     };
   }
   const { embeddings } = remote;
@@ -167,7 +169,13 @@ function toProvider({ info, remote }: Entry, dependencies: AnswerDependencies): 
       if (!configured) throw notConfigured(id);
       yield* answer(remote, request, call, form, dependencies);
     },
-    originalApi: remote.whole.originals?.api,
+    ...(remote.whole.originals && {
+      originalApi: remote.whole.originals.api,
+      async countTokens(request: GenerateRequest, call: CallOptions) {
+        if (!configured) throw notConfigured(id);
+        return await countTokens(remote, request, call, dependencies);
+      },
+    }),
     async unsupported(request) {
       const { model, embedding, original } = request;
       // What goes out as it came is for the provider to refuse.

@@ -309,6 +309,7 @@ describe('a successful call', () => {
     createChatCompletion: 'prompts:invoke',
     createResponse: 'prompts:invoke',
     createMessage: 'prompts:invoke',
+    countMessageTokens: 'providers:invoke',
   };
   it.each(operations)('of %s needs only its own scope', async (operation, { needsKey, scope }) => {
     await setAnotherGate();

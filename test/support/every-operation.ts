@@ -271,6 +271,11 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
       body: { model: `prompt/${prompt}`, messages: [] },
     },
     createResponse: { method: 'POST', path: '/v1/responses', body: { model: `prompt/${prompt}` } },
+    countMessageTokens: {
+      method: 'POST',
+      path: '/v1/messages/count_tokens',
+      body: { model: 'echo/echo-1', messages: [{ role: 'user', content: 'Hi' }] },
+    },
     createMessage: { method: 'POST', path: '/v1/messages', body: { model: `prompt/${prompt}`, messages: [] } },
     createEmbedding: { method: 'POST', path: '/v1/embeddings', body: { model: 'echo/echo-embed', input: 'Hi' } },
     listModels: { method: 'GET', path: '/v1/models' },

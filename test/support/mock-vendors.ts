@@ -692,6 +692,13 @@ function frame(kind: 'event' | 'exception', type: string, payload: object | stri
   return message;
 }
 
+/** Anthropic's count of the tokens of a request. */
+const anthropicCount: Vendor = {
+  ...anthropic,
+  name: 'anthropic-count',
+  answer: ({ model }) => ({ input_tokens: tokensOf(model).input }),
+};
+
 const vendors: readonly (readonly [path: RegExp, Vendor])[] = [
   // Of vectors, `mock-embeddings.ts` writes the answers.
   [/\/embeddings(\?|$)/, openai],
@@ -703,6 +710,7 @@ const vendors: readonly (readonly [path: RegExp, Vendor])[] = [
   [/\/chat\/completions(\?|$)/, openai],
   [/\/responses(\?|$)/, responses],
   [/\/messages(\?|$)/, anthropic],
+  [/\/messages\/count_tokens$/, anthropicCount],
   [/:(generateContent|streamGenerateContent)(\?|$)/, google],
   [/\/converse(-stream)?$/, bedrock],
   [/\/chat$/, cohere],

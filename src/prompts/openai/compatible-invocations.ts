@@ -67,22 +67,33 @@ export interface CompatibleInvocationsDependencies {
 
 export function createCompatibleInvocations(dependencies: CompatibleInvocationsDependencies): PrepareCompatible {
   const { prepare, timeoutMs } = dependencies;
+  const planCompatible = createCompatiblePlans(dependencies);
   return (invoker, request) => {
     const { operation, isStreamed, showsThinking, tags } = request;
-    const plan = async (note: (known: Known) => void): Promise<Plan> => {
-      const made = await makePlan(request, invoker.principal, note, dependencies);
-      requireNative(made, request.foreignIn);
-      return made;
-    };
+    const plan = (note: (known: Known) => void): Promise<Plan> => planCompatible(request, invoker.principal, note);
     return prepare(invoker, plan, { timeoutMs, operation, isStreamed, showsThinking, tags });
   };
 }
 
+/** Decides what a request sends to whom. Nothing is sent, and nothing is recorded. @throws as {@link PrepareCompatible} */
+export function createCompatiblePlans(
+  dependencies: Pick<CompatibleInvocationsDependencies, 'planner' | 'providers'>,
+): (request: PlannedRequest, principal: CompatibleInvoker['principal'], note: (known: Known) => void) => Promise<Plan> {
+  return async (request, principal, note) => {
+    const plan = await makePlan(request, principal, note, dependencies);
+    requireNative(plan, request.foreignIn);
+    return plan;
+  };
+}
+
+/** The part of a request that a plan depends on. */
+type PlannedRequest = Omit<CompatibleRequest, 'operation' | 'isStreamed' | 'tags'>;
+
 async function makePlan(
-  { target: members, generation, extra, messagesAt, limitAt, places, original }: CompatibleRequest,
+  { target: members, generation, extra, messagesAt, limitAt, places, original }: PlannedRequest,
   { scopes, reach }: CompatibleInvoker['principal'],
   note: (known: Known) => void,
-  { planner, providers }: CompatibleInvocationsDependencies,
+  { planner, providers }: Pick<CompatibleInvocationsDependencies, 'planner' | 'providers'>,
 ): Promise<Plan> {
   const target = readTarget(members, scopes, { list: () => withinReach(providers.list(), reach) });
   const { provider } = 'prompt' in target ? target.prompt : target.model;

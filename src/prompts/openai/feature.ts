@@ -1,7 +1,11 @@
 import { messageOperations } from '../anthropic/message-operations.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { chatOperations } from './chat-operations.ts';
-import { createCompatibleInvocations, type CompatibleInvocationsDependencies } from './compatible-invocations.ts';
+import {
+  createCompatibleInvocations,
+  createCompatiblePlans,
+  type CompatibleInvocationsDependencies,
+} from './compatible-invocations.ts';
 import { embeddingOperations, type EmbeddingDependencies } from './embedding-operations.ts';
 import { modelOperations } from './model-operations.ts';
 import { createModels, type ModelsDependencies } from './models.ts';
@@ -20,7 +24,7 @@ export function createCompatibleFeature({
       ...modelOperations({ models }),
       ...chatOperations(prepare, clock),
       ...responsesOperations(prepare, clock),
-      ...messageOperations(prepare),
+      ...messageOperations({ ...dependencies, prepare, plan: createCompatiblePlans(dependencies) }),
       ...embeddingOperations(dependencies),
     },
   };

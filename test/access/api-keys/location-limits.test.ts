@@ -175,6 +175,7 @@ const reactions: Readonly<Record<OperationId, Reaction>> = {
   createChatCompletion: 'free',
   createResponse: 'free',
   createMessage: 'free',
+  countMessageTokens: 'free',
   createEmbedding: 'free',
   listModels: 'free',
   getModel: 'free',

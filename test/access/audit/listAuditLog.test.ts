@@ -40,6 +40,7 @@ const unrecorded: Partial<Record<OperationId, string>> = {
   createChatCompletion: 'the invocation log has it',
   createResponse: 'the invocation log has it',
   createMessage: 'the invocation log has it',
+  countMessageTokens: 'it changes nothing',
   createEmbedding: 'the invocation log has it',
   testProvider: 'the invocation log has it',
   createTestRun: 'the list of test runs and the invocation log have it',

@@ -63,13 +63,13 @@ describe('200', () => {
 });
 
 it('400: takes no parameters', async () => {
-  const { status, body } = await setup.service.call('GET', '/v1/models?limit=3');
+  const { status, body } = await setup.service.call('GET', '/v1/models?offset=3');
   expect([status, body.error]).toEqual([
     400,
     {
-      message: 'The parameters of the request are not valid. limit is unknown.',
+      message: 'The parameters of the request are not valid. offset is unknown.',
       type: 'invalid_request_error',
-      param: 'limit',
+      param: 'offset',
       code: 'invalid-request',
     },
   ]);

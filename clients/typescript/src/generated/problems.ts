@@ -21,6 +21,7 @@ export interface ProblemNames {
   429: 'too-many-evaluations' | 'rate-limited' | 'too-much-in-progress' | 'too-much-kept';
   431: 'header-fields-too-large';
   500: 'internal-error' | 'secret-unreadable';
+  501: 'tokens-not-counted';
   502: 'provider-failed' | 'provider-timeout' | 'provider-refused-credentials' | 'provider-rate-limited' | 'provider-bad-answer';
   503: 'database-unavailable' | 'storage-unavailable' | 'storage-full' | 'shutting-down' | 'interrupted' | 'overloaded';
   504: 'not-cached';

@@ -1519,6 +1519,31 @@ export interface paths<Other = string & {}> {
         patch?: never;
         trace?: never;
     };
+    "/v1/messages/count_tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count the tokens of a message
+         * @description Anthropic's token counting: how many tokens a request of `POST /v1/messages` has, as the provider itself counts them,
+         *     which costs nothing. Only for a model of Anthropic that is called directly, and for `echo`. Other providers, and stored
+         *     prompts, have no count of their own: 501 `tokens-not-counted`. The service never estimates in its place.
+         *
+         *     The scope is `providers:invoke`. It is no invocation, and not in the invocation log; the log lines of the service have
+         *     it, with provider and model.
+         */
+        post: operations<Other>["countMessageTokens"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/embeddings": {
         parameters: {
             query?: never;
@@ -1572,6 +1597,9 @@ export interface paths<Other = string & {}> {
          *     - `<provider>/<model>` for each model of a configured provider (scope `providers:invoke`)
          *
          *     A model that is not listed can still be used if its provider has it.
+         *
+         *     With the header `anthropic-version`, the list and errors have the form of Anthropic's API, for `POST /v1/messages`, in
+         *     pages.
          */
         get: operations<Other>["listModels"];
         put?: never;
@@ -7017,6 +7045,37 @@ export interface components<Other = string & {}> {
              * @example prompt-gateway
              */
             owned_by: string;
+        };
+        /**
+         * AnthropicModel
+         * @description Something that `model` can be, in Anthropic's form.
+         * @example {
+         *       "type": "model",
+         *       "id": "prompt/summarise-support-ticket",
+         *       "display_name": "prompt/summarise-support-ticket",
+         *       "created_at": "2026-11-05T14:30:12.480Z"
+         *     }
+         */
+        AnthropicModel: {
+            /**
+             * @description Always `model`.
+             * @example model
+             * @constant
+             */
+            type: "model";
+            /**
+             * @description `prompt/<slug>` or `<provider>/<model>`.
+             * @example prompt/summarise-support-ticket
+             */
+            id: string;
+            /**
+             * @description The same as `id`.
+             * @example prompt/summarise-support-ticket
+             */
+            display_name: string;
+            created_at: components<Other>["schemas"]["Timestamp"];
+        } & {
+            [key: string]: unknown;
         };
         /**
          * LocationId
@@ -16955,6 +17014,50 @@ export interface components<Other = string & {}> {
             [key: string]: unknown;
         };
         /**
+         * MessageTokensCount
+         * @description What is counted, as in `POST /v1/messages`.
+         * @example {
+         *       "model": "anthropic/claude-sonnet-4-5",
+         *       "messages": [
+         *         {
+         *           "role": "user",
+         *           "content": "What is a webhook?"
+         *         }
+         *       ]
+         *     }
+         */
+        MessageTokensCount: {
+            /**
+             * @description `prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it.
+             * @example anthropic/claude-sonnet-4-5
+             */
+            model: string;
+            system?: components<Other>["schemas"]["AnthropicSystem"];
+            messages: components<Other>["schemas"]["AnthropicMessages"];
+            tools?: components<Other>["schemas"]["AnthropicTools"];
+            tool_choice?: components<Other>["schemas"]["AnthropicToolChoice"];
+            thinking?: components<Other>["schemas"]["AnthropicThinking"];
+            output_config?: components<Other>["schemas"]["AnthropicOutputConfig"];
+            output_format?: components<Other>["schemas"]["AnthropicOutputFormat"];
+            cache_control?: components<Other>["schemas"]["AnthropicCacheControl"];
+            context_management?: components<Other>["schemas"]["AnthropicContextManagement"];
+        };
+        /**
+         * MessageTokens
+         * @description How many tokens there are.
+         * @example {
+         *       "input_tokens": 14
+         *     }
+         */
+        MessageTokens: {
+            /**
+             * Format: int64
+             * @description Tokens of the request, as the provider counts them.
+             * @example 14
+             */
+            input_tokens: number;
+        };
+        /**
          * EmbeddingTexts
          * @example [
          *       "The printer is out of paper.",
@@ -17151,6 +17254,69 @@ export interface components<Other = string & {}> {
             /** @description The models. */
             data: components<Other>["schemas"]["CompatibleModel"][];
         };
+        /**
+         * AnthropicModelList
+         * @description A page of the models that the key may use, in Anthropic's form.
+         * @example {
+         *       "data": [
+         *         {
+         *           "type": "model",
+         *           "id": "prompt/summarise-support-ticket",
+         *           "display_name": "prompt/summarise-support-ticket",
+         *           "created_at": "2026-11-05T14:30:12.480Z"
+         *         }
+         *       ],
+         *       "has_more": false,
+         *       "first_id": "prompt/summarise-support-ticket",
+         *       "last_id": "openai/gpt-4.1-mini"
+         *     }
+         */
+        AnthropicModelList: {
+            /** @description The models. */
+            data: components<Other>["schemas"]["AnthropicModel"][];
+            /**
+             * @description Whether there are more in this direction.
+             * @example false
+             */
+            has_more: boolean;
+            /**
+             * @description The `id` of the first entry; `null` if there is none.
+             * @example prompt/summarise-support-ticket
+             */
+            first_id: string | null;
+            /**
+             * @description The `id` of the last entry; `null` if there is none.
+             * @example openai/gpt-4.1-mini
+             */
+            last_id: string | null;
+        };
+        /**
+         * ListedModels
+         * @description The list in the form that the caller expects.
+         * @example {
+         *       "object": "list",
+         *       "data": [
+         *         {
+         *           "id": "prompt/summarise-support-ticket",
+         *           "object": "model",
+         *           "created": 1792229400,
+         *           "owned_by": "prompt-gateway"
+         *         }
+         *       ]
+         *     }
+         */
+        ListedModels: components<Other>["schemas"]["ModelList"] | components<Other>["schemas"]["AnthropicModelList"];
+        /**
+         * ShownModel
+         * @description The model in the form that the caller expects.
+         * @example {
+         *       "id": "prompt/summarise-support-ticket",
+         *       "object": "model",
+         *       "created": 1792229400,
+         *       "owned_by": "prompt-gateway"
+         *     }
+         */
+        ShownModel: components<Other>["schemas"]["CompatibleModel"] | components<Other>["schemas"]["AnthropicModel"];
         /**
          * LocationPage
          * @description Locations, the newest first.
@@ -24488,7 +24654,7 @@ export interface components<Other = string & {}> {
             };
         };
         /** @description A path parameter, query parameter or header does not follow the contract. */
-        CompatibleInvalidParameters: {
+        CompatibleAnthropicInvalidParameters: {
             headers: {
                 "X-Request-Id": components<Other>["headers"]["RequestId"];
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
@@ -24499,14 +24665,64 @@ export interface components<Other = string & {}> {
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components<Other>["schemas"]["CompatibleError"];
+                "application/json": components<Other>["schemas"]["CompatibleError"] | components<Other>["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description The API key is missing, unknown, expired or revoked. */
+        CompatibleAnthropicUnauthenticated: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["CompatibleError"] | components<Other>["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description The `Accept` header excludes the media type of the answer. */
+        CompatibleAnthropicNotAcceptable: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["CompatibleError"] | components<Other>["schemas"]["AnthropicError"];
             };
         };
         /** @description The API key has sent too many requests, or has too much in progress or stored; or too many keys from this address were refused. */
-        CompatibleRateLimited: {
+        CompatibleAnthropicRateLimited: {
             headers: {
                 "X-Request-Id": components<Other>["headers"]["RequestId"];
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
@@ -24519,14 +24735,89 @@ export interface components<Other = string & {}> {
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components<Other>["schemas"]["CompatibleError"];
+                "application/json": components<Other>["schemas"]["CompatibleError"] | components<Other>["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description The service failed unexpectedly. */
+        CompatibleAnthropicInternalError: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["CompatibleError"] | components<Other>["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description The service is temporarily unavailable. */
+        CompatibleAnthropicServiceUnavailable: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "Retry-After": components<Other>["headers"]["RetryAfter"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["CompatibleError"] | components<Other>["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description Any other failure: the request did not reach the operation, or a later release added a problem type. */
+        CompatibleAnthropicOtherProblem: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["CompatibleError"] | components<Other>["schemas"]["AnthropicError"];
             };
         };
         /** @description The API key does not have the scope that the operation requires. */
-        CompatibleInsufficientScope: {
+        CompatibleAnthropicInsufficientScope: {
             headers: {
                 "X-Request-Id": components<Other>["headers"]["RequestId"];
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
@@ -24536,10 +24827,15 @@ export interface components<Other = string & {}> {
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
+                /**
+                 * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                 * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                 */
+                "request-id"?: string;
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components<Other>["schemas"]["CompatibleError"];
+                "application/json": components<Other>["schemas"]["CompatibleError"] | components<Other>["schemas"]["AnthropicError"];
             };
         };
     };
@@ -29840,6 +30136,168 @@ export interface operations<Other = string & {}> {
             default: components<Other>["responses"]["AnthropicOtherProblem"];
         };
     };
+    countMessageTokens: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Anthropic's SDKs send it with features in preview. Ignored.
+                 * @example true
+                 */
+                beta?: components<Other>["parameters"]["AnthropicBetaQuery"];
+            };
+            header?: {
+                /**
+                 * @description Version of Anthropic's API that the caller speaks. Its SDKs send it. It goes to Anthropic, with 2023-06-01 if it is left out; here both mean the same.
+                 * @example 2026-10-21
+                 */
+                "anthropic-version"?: components<Other>["parameters"]["AnthropicVersion"];
+                /**
+                 * @description Names of features in preview, separated by commas. They go to Anthropic, and mean nothing elsewhere. A name that is not listed here is refused: it could reach models outside the limits of the key, or spend more than its budgets.
+                 * @example interleaved-thinking-2025-05-14
+                 */
+                "anthropic-beta"?: components<Other>["parameters"]["AnthropicBeta"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The conversation. */
+        requestBody: {
+            content: {
+                "application/json": components<Other>["schemas"]["MessageTokensCount"];
+            };
+        };
+        responses: {
+            /** @description The number of tokens. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "X-Provider": components<Other>["headers"]["AnsweringProvider"];
+                    "X-Model": components<Other>["headers"]["AnsweringModel"];
+                    /**
+                     * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                     * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                     */
+                    "request-id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["MessageTokens"];
+                };
+            };
+            400: components<Other>["responses"]["AnthropicInvalidGenerateRequestOrProvider"];
+            401: components<Other>["responses"]["AnthropicUnauthenticated"];
+            /** @description The API key does not have the scope, or its limits do not allow the model. */
+            403: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                    /**
+                     * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                     * @example false
+                     */
+                    "X-Should-Retry"?: "false";
+                    /**
+                     * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                     * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                     */
+                    "request-id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["AnthropicError"];
+                };
+            };
+            /** @description `model` names no provider. */
+            404: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                     * @example false
+                     */
+                    "X-Should-Retry"?: "false";
+                    /**
+                     * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                     * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                     */
+                    "request-id"?: string;
+                    /**
+                     * @description The status of the provider's answer. Absent if the service refused the request, or there was no answer.
+                     * @example 429
+                     */
+                    "X-Provider-Status"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["AnthropicError"];
+                };
+            };
+            406: components<Other>["responses"]["AnthropicNotAcceptable"];
+            408: components<Other>["responses"]["AnthropicRequestTimeout"];
+            413: components<Other>["responses"]["AnthropicContentTooLarge"];
+            415: components<Other>["responses"]["AnthropicUnsupportedMediaType"];
+            /** @description The request is well-formed, but its tokens cannot be counted. No provider was called. */
+            422: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                     * @example false
+                     */
+                    "X-Should-Retry"?: "false";
+                    /**
+                     * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                     * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                     */
+                    "request-id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["AnthropicError"];
+                };
+            };
+            429: components<Other>["responses"]["AnthropicRateLimitedOrProvider"];
+            500: components<Other>["responses"]["AnthropicInternalError"];
+            /** @description The provider has no count of its own. It was not called. */
+            501: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                     * @example false
+                     */
+                    "X-Should-Retry"?: "false";
+                    /**
+                     * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                     * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                     */
+                    "request-id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["AnthropicError"];
+                };
+            };
+            502: components<Other>["responses"]["AnthropicProviderFailedOrProvider"];
+            503: components<Other>["responses"]["AnthropicServiceUnavailable"];
+            default: components<Other>["responses"]["AnthropicOtherProblem"];
+        };
+    };
     createEmbedding: {
         parameters: {
             query?: never;
@@ -29961,8 +30419,30 @@ export interface operations<Other = string & {}> {
     };
     listModels: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /**
+                 * @description Maximum number of entries in a page, in Anthropic's form. That of OpenAI has no pages.
+                 * @example 1000
+                 */
+                limit?: number;
+                /**
+                 * @description The page begins after the entry with this `id`, in Anthropic's form.
+                 * @example prompt/summarise-support-ticket
+                 */
+                after_id?: string;
+                /**
+                 * @description The page ends before the entry with this `id`, in Anthropic's form.
+                 * @example openai/gpt-4.1-mini
+                 */
+                before_id?: string;
+            };
+            header?: {
+                /**
+                 * @description Version of Anthropic's API that the caller speaks. Its SDKs send it. It goes to Anthropic, with 2023-06-01 if it is left out; here both mean the same.
+                 * @example 2026-10-21
+                 */
+                "anthropic-version"?: components<Other>["parameters"]["AnthropicVersion"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -29975,25 +30455,36 @@ export interface operations<Other = string & {}> {
                     "Cache-Control": components<Other>["headers"]["CacheControl"];
                     RateLimit: components<Other>["headers"]["RateLimit"];
                     "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                     * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                     */
+                    "request-id"?: string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components<Other>["schemas"]["ModelList"];
+                    "application/json": components<Other>["schemas"]["ListedModels"];
                 };
             };
-            400: components<Other>["responses"]["CompatibleInvalidParameters"];
-            401: components<Other>["responses"]["CompatibleUnauthenticated"];
-            406: components<Other>["responses"]["CompatibleNotAcceptable"];
-            429: components<Other>["responses"]["CompatibleRateLimited"];
-            500: components<Other>["responses"]["CompatibleInternalError"];
-            503: components<Other>["responses"]["CompatibleServiceUnavailable"];
-            default: components<Other>["responses"]["CompatibleOtherProblem"];
+            400: components<Other>["responses"]["CompatibleAnthropicInvalidParameters"];
+            401: components<Other>["responses"]["CompatibleAnthropicUnauthenticated"];
+            406: components<Other>["responses"]["CompatibleAnthropicNotAcceptable"];
+            429: components<Other>["responses"]["CompatibleAnthropicRateLimited"];
+            500: components<Other>["responses"]["CompatibleAnthropicInternalError"];
+            503: components<Other>["responses"]["CompatibleAnthropicServiceUnavailable"];
+            default: components<Other>["responses"]["CompatibleAnthropicOtherProblem"];
         };
     };
     getModel: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Version of Anthropic's API that the caller speaks. Its SDKs send it. It goes to Anthropic, with 2023-06-01 if it is left out; here both mean the same.
+                 * @example 2026-10-21
+                 */
+                "anthropic-version"?: components<Other>["parameters"]["AnthropicVersion"];
+            };
             path: {
                 /**
                  * @description The `id` of the model.
@@ -30012,15 +30503,20 @@ export interface operations<Other = string & {}> {
                     "Cache-Control": components<Other>["headers"]["CacheControl"];
                     RateLimit: components<Other>["headers"]["RateLimit"];
                     "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                     * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                     */
+                    "request-id"?: string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components<Other>["schemas"]["CompatibleModel"];
+                    "application/json": components<Other>["schemas"]["ShownModel"];
                 };
             };
-            400: components<Other>["responses"]["CompatibleInvalidParameters"];
-            401: components<Other>["responses"]["CompatibleUnauthenticated"];
-            403: components<Other>["responses"]["CompatibleInsufficientScope"];
+            400: components<Other>["responses"]["CompatibleAnthropicInvalidParameters"];
+            401: components<Other>["responses"]["CompatibleAnthropicUnauthenticated"];
+            403: components<Other>["responses"]["CompatibleAnthropicInsufficientScope"];
             /** @description There is no such model. */
             404: {
                 headers: {
@@ -30033,17 +30529,22 @@ export interface operations<Other = string & {}> {
                      * @example false
                      */
                     "X-Should-Retry"?: "false";
+                    /**
+                     * @description The same as `X-Request-Id`. Anthropic's SDKs read it.
+                     * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+                     */
+                    "request-id"?: string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components<Other>["schemas"]["CompatibleError"];
+                    "application/json": components<Other>["schemas"]["CompatibleError"] | components<Other>["schemas"]["AnthropicError"];
                 };
             };
-            406: components<Other>["responses"]["CompatibleNotAcceptable"];
-            429: components<Other>["responses"]["CompatibleRateLimited"];
-            500: components<Other>["responses"]["CompatibleInternalError"];
-            503: components<Other>["responses"]["CompatibleServiceUnavailable"];
-            default: components<Other>["responses"]["CompatibleOtherProblem"];
+            406: components<Other>["responses"]["CompatibleAnthropicNotAcceptable"];
+            429: components<Other>["responses"]["CompatibleAnthropicRateLimited"];
+            500: components<Other>["responses"]["CompatibleAnthropicInternalError"];
+            503: components<Other>["responses"]["CompatibleAnthropicServiceUnavailable"];
+            default: components<Other>["responses"]["CompatibleAnthropicOtherProblem"];
         };
     };
     listLocations: {
