@@ -139,7 +139,12 @@ export interface components {
          *         "currency": "EUR",
          *         "zoneName": "Terrace",
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
-         *         "referenceId": "till-3-0042"
+         *         "referenceId": "till-3-0042",
+         *         "created": "2026-11-06T12:31:08.214Z",
+         *         "categoryNames": [
+         *           "Hot drinks",
+         *           "Pastry"
+         *         ]
          *       },
          *       "id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36",
          *       "locationUuid": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
@@ -589,7 +594,12 @@ export interface components {
          *       "currency": "EUR",
          *       "zoneName": "Terrace",
          *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
-         *       "referenceId": "till-3-0042"
+         *       "referenceId": "till-3-0042",
+         *       "created": "2026-11-06T12:31:08.214Z",
+         *       "categoryNames": [
+         *         "Hot drinks",
+         *         "Pastry"
+         *       ]
          *     }
          */
         OrderPlacedData: {
@@ -637,6 +647,20 @@ export interface components {
              * @example till-3-0042
              */
             referenceId?: string;
+            /**
+             * Format: date-time
+             * @description Time when the order was placed (ISO 8601, UTC).
+             * @example 2026-11-06T12:31:08.214Z
+             */
+            created?: string;
+            /**
+             * @description Names of the categories of the ordered products, without repetitions.
+             * @example [
+             *       "Hot drinks",
+             *       "Pastry"
+             *     ]
+             */
+            categoryNames?: string[];
         };
         /**
          * ProductUpdatedData

@@ -362,6 +362,10 @@ export const problems = {
     "status": 422,
     "title": "Product not active"
   },
+  "product-unavailable": {
+    "status": 422,
+    "title": "Product unavailable"
+  },
   "unknown-modifier": {
     "status": 422,
     "title": "Unknown modifier"

@@ -44,7 +44,8 @@ export interface Orders {
   /**
    * Prices an order from the catalog and stores it with its event in one write. If an order with the id exists, it is
    * returned as it was placed.
-   * @throws {ProblemError} unknown-location, unknown-spot, unknown-product, archived, product-not-active, unknown-modifier, order-total-too-large,
+   * @throws {ProblemError} unknown-location, unknown-spot, unknown-product, archived, product-not-active, product-unavailable,
+   *   unknown-modifier, order-total-too-large,
    *   idempotency-key-reused when another request created the order of this id
    */
   create(request: RequestedOrder, reservation: Reservation): Promise<{ order: Order; replayed: boolean }>;
@@ -94,14 +95,15 @@ export function createOrders({ store, locations, products, categories, relay, cl
 
   const calculate = async (
     request: Pick<RequestedOrder, 'given' | 'items' | 'spotId'>,
-  ): Promise<{ location: Location; priced: CalculatedOrder }> => {
+  ): Promise<{ location: Location; priced: CalculatedOrder; at: Date; categoryNames: string[] }> => {
     const { locationId, service } = request.given;
     const [location, sold] = await Promise.all([
       requireLocation(locations, locationId),
       products.findAll(request.items.map(({ productId }) => productId)),
     ]);
     const grouped = await categories.findAll([...sold.values()].map(({ categoryId }) => categoryId));
-    const wanted = { items: request.items, spotId: request.spotId, service };
+    const at = clock.now();
+    const wanted = { items: request.items, spotId: request.spotId, service, at };
     const { items, spot } = snapshotOrder(wanted, location, { products: sold, categories: grouped });
     const { lines, ...totals } = price(items, location);
     const { currency, pricesIncludeTax } = location;
@@ -110,7 +112,10 @@ export function createOrders({ store, locations, products, categories, relay, cl
       ...totals,
       items: items.map((item, index) => ({ ...item, total: lines[index] ?? 0 })),
     };
-    return { location, priced };
+    const categoryNames = request.items.flatMap(({ productId }) => {
+      return grouped.get(sold.get(productId)?.categoryId ?? '')?.name ?? [];
+    });
+    return { location, priced, at, categoryNames };
   };
 
   const end = (
@@ -147,8 +152,7 @@ export function createOrders({ store, locations, products, categories, relay, cl
       const earlier = repeatable ? await findPlaced(id, fingerprint) : undefined;
       if (earlier !== undefined) return { order: earlier, replayed: true };
 
-      const { location, priced } = await calculate(request);
-      const at = clock.now();
+      const { location, priced, at, categoryNames } = await calculate(request);
       const order: Order = {
         id,
         ...given,
@@ -162,7 +166,7 @@ export function createOrders({ store, locations, products, categories, relay, cl
         fingerprint,
         revision: 1,
       };
-      const events = [announce(order, location, random.uuid(), request.traceparent)];
+      const events = [announce(order, categoryNames, location, random.uuid(), request.traceparent)];
       if (await store.insert(order, events)) {
         relay.nudge('orders', id, events);
         return { order, replayed: false };
@@ -186,6 +190,7 @@ function price(items: readonly UnpricedItem[], charges: Location): OrderTotals {
 
 function announce(
   order: Order,
+  categoryNames: readonly string[],
   { id: locationId, name: locationName }: Location,
   eventId: string,
   traceparent: string | undefined,
@@ -196,6 +201,7 @@ function announce(
       orderId: id,
       itemNames: items.map(({ name }) => name),
       itemTags: items.flatMap(({ tags }) => tags),
+      categoryNames,
       spotName: spot?.name,
       zoneName: spot?.zoneName,
       total,

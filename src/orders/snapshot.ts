@@ -25,13 +25,15 @@ export type UnpricedItem = Omit<OrderItem, 'total' | 'taxRatePpm'> & { readonly 
 /**
  * Copies the parts of the catalog that an order stores: its items and its spot. One error names all mistakes.
  * @throws {ProblemError} unknown-spot; unknown-product for products that do not exist or are another location's;
- *   archived; product-not-active; unknown-modifier for modifiers that their product does not have
+ *   archived; product-not-active; product-unavailable; unknown-modifier for modifiers that their product does not have
  */
 export function snapshotOrder(
   requested: {
     readonly items: readonly RequestedItem[];
     readonly spotId: string | undefined;
     readonly service: Service;
+    /** When the order is placed. */
+    readonly at: Date;
   },
   location: Location,
   { products, categories }: Sold,
@@ -44,6 +46,7 @@ export function snapshotOrder(
     ? [{ detail: 'is an archived location', pointer: '#/location_id' }]
     : [];
   const inactive: ProblemDetail[] = [];
+  const unavailable: ProblemDetail[] = [];
   const unknownModifiers: ProblemDetail[] = [];
   const items = requested.items.flatMap((item, index): UnpricedItem[] => {
     const pointer = `#/items/${index}/product_id`;
@@ -57,6 +60,10 @@ export function snapshotOrder(
       archived.push({ detail: 'is a product in an archived category', pointer });
     }
     if (!product.active) inactive.push({ detail: 'is a product that is not active', pointer });
+    const { unavailableUntil: until } = product;
+    if (until !== undefined && until > requested.at) {
+      unavailable.push({ detail: `is a product that is unavailable until ${until.toISOString()}`, pointer });
+    }
     const taxRatePpm = taxRateOf(product, location, requested.service);
     return [{ ...snapshotItem(item, product, `#/items/${index}/modifiers`, unknownModifiers), taxRatePpm }];
   });
@@ -80,6 +87,11 @@ export function snapshotOrder(
       type: 'product-not-active',
       detail: 'The order contains products that are not active.',
       errors: inactive,
+    },
+    {
+      type: 'product-unavailable',
+      detail: 'The order contains products that are unavailable for some time.',
+      errors: unavailable,
     },
     {
       type: 'unknown-modifier',

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { locationFields, type Location } from '../../src/orders/catalog/locations/location.ts';
+import { categoryFields, type Category } from '../../src/orders/catalog/categories/category.ts';
 import { productFields, type Product } from '../../src/orders/catalog/products/product.ts';
 import type { OutboxEntry } from '../../src/webhooks/events/event.ts';
 import { fromOutboxDocuments, type WithOutbox } from '../../src/webhooks/events/outbox.ts';
@@ -43,6 +44,14 @@ const product = (name: string, price: number, tags: readonly string[]): Product 
   revision: 1,
   waiting: 0,
 });
+const drinks: Category = {
+  ...categoryFields.readNew({ location_id: location.id, name: 'Hot drinks' }),
+  id: 'cat_0',
+  createdAt: at,
+  updatedAt: at,
+  revision: 1,
+  waiting: 0,
+};
 const coffee = product('Flat white', 420, ['coffee', 'hot']);
 const pie = product('Apple pie', 365, ['pastry', 'hot']);
 const nudged: string[] = [];
@@ -56,7 +65,7 @@ beforeAll(async () => {
     store: createOrderStore(database),
     locations: { find: (id) => Promise.resolve(id === location.id ? location : undefined) },
     products: { findAll: () => Promise.resolve(new Map([coffee, pie].map((one) => [one.id, one]))) },
-    categories: { findAll: () => Promise.resolve(new Map()) },
+    categories: { findAll: () => Promise.resolve(new Map([['cat_0', drinks]])) },
     relay: { nudge: (collection, id) => nudged.push(`${collection} ${id}`), relayNow: () => Promise.resolve() },
     clock: { ...systemClock, now: () => at },
   });
@@ -97,6 +106,8 @@ it('is stored with the order from the start, and is complete', async () => {
       currency: 'EUR',
       zoneName: 'Terrace',
       locationId: location.id,
+      created: '2026-11-06T12:31:08.214Z',
+      categoryNames: ['Hot drinks'],
     },
     id: entry?.id,
     ...place(),

@@ -299,6 +299,28 @@ describe('422', () => {
     expect(pointersOf(body)).toEqual(['#/items/0/product_id', '#/items/2/product_id']);
   });
 
+  it('names every product that is unavailable, until it is not', async () => {
+    const own = await openShop(setup.service);
+    const put = (until: string | null): Promise<Answer> =>
+      setup.service.call('PUT', `/v1/products/${own.pie.id}`, { body: { unavailable_until: until } });
+    const until = '2099-01-01T00:00:00.000Z';
+    expect((await put('2099-01-01T02:00:00+02:00')).body).toMatchObject({ unavailable_until: until });
+    const { status, body } = await post(orderBody(own, lines(own.pie.id, own.coffee.id, own.pie.id)));
+    expect([status, body.type]).toEqual([422, problem('product-unavailable')]);
+    expect(body.errors).toEqual(
+      [0, 2].map((index) => ({
+        detail: `is a product that is unavailable until ${until}`,
+        pointer: `#/items/${index}/product_id`,
+      })),
+    );
+    for (const past of ['2026-01-01T00:00:00Z', null]) {
+      await put(past);
+      expect((await post(orderBody(own, lines(own.pie.id)))).status).toBe(201);
+    }
+    const { body: shown } = await setup.service.call('GET', `/v1/products/${own.pie.id}`);
+    expect(shown).not.toHaveProperty('unavailable_until');
+  });
+
   it('names every modifier that its product does not have', async () => {
     const { coffee, pie, oatMilk } = shop;
     const items = [

@@ -22,6 +22,8 @@ export interface PlacedOrder {
   readonly itemNames: readonly string[];
   /** Tags of all items, each once. */
   readonly itemTags: readonly string[];
+  /** Names of the categories of all items. */
+  readonly categoryNames: readonly string[];
   readonly spotName: string | undefined;
   readonly zoneName: string | undefined;
   /** In minor units of the currency, including taxes and fees. */
@@ -33,7 +35,7 @@ export interface PlacedOrder {
 
 /** `ORDER_PLACED`: an order has been placed at a location. */
 export function orderPlaced(order: PlacedOrder, occasion: Occasion): OutboxEntry {
-  const { orderId, itemNames, itemTags, spotName, zoneName, total, currency, referenceId } = order;
+  const { orderId, itemNames, itemTags, categoryNames, spotName, zoneName, total, currency, referenceId } = order;
   return announce('ORDER_PLACED', occasion, {
     targetId: orderId,
     data: defined({
@@ -44,6 +46,8 @@ export function orderPlaced(order: PlacedOrder, occasion: Occasion): OutboxEntry
       currency,
       zoneName,
       referenceId,
+      created: occasion.at.toISOString(),
+      categoryNames: [...new Set(categoryNames)],
     }),
   });
 }

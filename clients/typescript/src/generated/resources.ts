@@ -1537,7 +1537,7 @@ export interface OrdersResource {
    * **An `Idempotency-Key` of an order never expires.** The same request with the same key always returns the order as
    * it was placed, and never places a second order.
    *
-   * @throws {ProblemError} `unknown-location` (422), `unknown-spot` (422), `unknown-product` (422), `archived` (422), `product-not-active` (422), `unknown-modifier` (422), `order-total-too-large` (422), `idempotency-key-reused` (422)
+   * @throws {ProblemError} `unknown-location` (422), `unknown-spot` (422), `unknown-product` (422), `archived` (422), `product-not-active` (422), `product-unavailable` (422), `unknown-modifier` (422), `order-total-too-large` (422), `idempotency-key-reused` (422)
    */
   create(body: Schemas['OrderCreate'], options?: CallOptions<'createOrder'>): Call<Schemas['Order']>;
 
@@ -1546,7 +1546,7 @@ export interface OrdersResource {
    *
    * Returns the order as `createOrder` with the same body would place it: its lines, taxes, fees and total. Nothing is stored and no event is sent. What `createOrder` refuses is refused in the same way.
    *
-   * @throws {ProblemError} `unknown-location` (422), `unknown-spot` (422), `unknown-product` (422), `archived` (422), `product-not-active` (422), `unknown-modifier` (422), `order-total-too-large` (422)
+   * @throws {ProblemError} `unknown-location` (422), `unknown-spot` (422), `unknown-product` (422), `archived` (422), `product-not-active` (422), `product-unavailable` (422), `unknown-modifier` (422), `order-total-too-large` (422)
    */
   calculate(body: Schemas['OrderCreate'], options?: CallOptions<'calculateOrder'>): Call<Schemas['CalculatedOrder']>;
 

@@ -7401,6 +7401,13 @@ export interface components<Other = string & {}> {
          */
         ModifierName: string;
         /**
+         * UnavailableUntil
+         * Format: date-time
+         * @description The product cannot be ordered before this time, for example because it is sold out.
+         * @example 2026-11-07T09:00:00.000Z
+         */
+        UnavailableUntil: string;
+        /**
          * Product
          * @description Something that a location sells.
          * @example {
@@ -7456,6 +7463,7 @@ export interface components<Other = string & {}> {
              * @example true
              */
             active: boolean;
+            unavailable_until?: components<Other>["schemas"]["UnavailableUntil"];
             archived: components<Other>["schemas"]["Archived"];
             created_at: components<Other>["schemas"]["Timestamp"];
             updated_at: components<Other>["schemas"]["Timestamp"];
@@ -8337,7 +8345,12 @@ export interface components<Other = string & {}> {
          *         "currency": "EUR",
          *         "zoneName": "Terrace",
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
-         *         "referenceId": "till-3-0042"
+         *         "referenceId": "till-3-0042",
+         *         "created": "2026-11-06T12:31:08.214Z",
+         *         "categoryNames": [
+         *           "Hot drinks",
+         *           "Pastry"
+         *         ]
          *       },
          *       "id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36",
          *       "locationUuid": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
@@ -11713,7 +11726,12 @@ export interface components<Other = string & {}> {
          *       "currency": "EUR",
          *       "zoneName": "Terrace",
          *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
-         *       "referenceId": "till-3-0042"
+         *       "referenceId": "till-3-0042",
+         *       "created": "2026-11-06T12:31:08.214Z",
+         *       "categoryNames": [
+         *         "Hot drinks",
+         *         "Pastry"
+         *       ]
          *     }
          */
         OrderPlacedData: {
@@ -11761,6 +11779,20 @@ export interface components<Other = string & {}> {
              * @example till-3-0042
              */
             referenceId?: string;
+            /**
+             * Format: date-time
+             * @description Time when the order was placed (ISO 8601, UTC).
+             * @example 2026-11-06T12:31:08.214Z
+             */
+            created?: string;
+            /**
+             * @description Names of the categories of the ordered products, without repetitions.
+             * @example [
+             *       "Hot drinks",
+             *       "Pastry"
+             *     ]
+             */
+            categoryNames?: string[];
         };
         /**
          * ProductUpdatedData
@@ -17631,6 +17663,7 @@ export interface components<Other = string & {}> {
             price: components<Other>["schemas"]["Price"];
             tax_rate_ppm?: components<Other>["schemas"]["ProductTaxRate"];
             take_away_tax_rate_ppm?: components<Other>["schemas"]["TakeAwayTaxRate"];
+            unavailable_until?: components<Other>["schemas"]["UnavailableUntil"];
             tags?: components<Other>["schemas"]["TagsInput"];
             modifiers?: components<Other>["schemas"]["ModifiersInput"];
             /**
@@ -17643,7 +17676,7 @@ export interface components<Other = string & {}> {
         /**
          * ProductUpdate
          * @description Any of the fields. Modifiers that you send with their ids keep these ids. `null` clears `description`, `sku`,
-         *     `image_url` and rates of tax. `id`, `location_id`, `currency`, `created_at` and `updated_at` cannot be changed; you can send them with
+         *     `image_url`, rates of tax and `unavailable_until`. `id`, `location_id`, `currency`, `created_at` and `updated_at` cannot be changed; you can send them with
          *     their current values.
          * @example {
          *       "price": 440
@@ -17672,6 +17705,12 @@ export interface components<Other = string & {}> {
              * @example 70000
              */
             take_away_tax_rate_ppm?: number | null;
+            /**
+             * Format: date-time
+             * @description The product cannot be ordered before this time, for example because it is sold out. `null` clears it.
+             * @example 2026-11-07T09:00:00.000Z
+             */
+            unavailable_until?: string | null;
             /**
              * @description Stock keeping unit: the article number in the caller's system. `null` clears it.
              * @example FW-001
@@ -22187,7 +22226,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-location
              */
-            type: ("urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:unknown-spot" | "urn:prompt-gateway:problem:unknown-product" | "urn:prompt-gateway:problem:archived" | "urn:prompt-gateway:problem:product-not-active" | "urn:prompt-gateway:problem:unknown-modifier" | "urn:prompt-gateway:problem:order-total-too-large" | "urn:prompt-gateway:problem:idempotency-key-reused") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:unknown-spot" | "urn:prompt-gateway:problem:unknown-product" | "urn:prompt-gateway:problem:archived" | "urn:prompt-gateway:problem:product-not-active" | "urn:prompt-gateway:problem:product-unavailable" | "urn:prompt-gateway:problem:unknown-modifier" | "urn:prompt-gateway:problem:order-total-too-large" | "urn:prompt-gateway:problem:idempotency-key-reused") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -22218,7 +22257,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-location
              */
-            type: ("urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:unknown-spot" | "urn:prompt-gateway:problem:unknown-product" | "urn:prompt-gateway:problem:archived" | "urn:prompt-gateway:problem:product-not-active" | "urn:prompt-gateway:problem:unknown-modifier" | "urn:prompt-gateway:problem:order-total-too-large") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:unknown-spot" | "urn:prompt-gateway:problem:unknown-product" | "urn:prompt-gateway:problem:archived" | "urn:prompt-gateway:problem:product-not-active" | "urn:prompt-gateway:problem:product-unavailable" | "urn:prompt-gateway:problem:unknown-modifier" | "urn:prompt-gateway:problem:order-total-too-large") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422

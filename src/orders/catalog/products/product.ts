@@ -43,6 +43,8 @@ export const productFields = fields({
   modifiers: changeable(list(modifier), { initially: [] }),
   /** Only active products can be ordered. */
   active: changeable(flag, { initially: true }),
+  /** It cannot be ordered before. */
+  unavailableUntil: changeable(moment, { optional: true }),
   /** Hidden from lists and refused in new orders. */
   archived: changeable(flag, { initially: false }),
   createdAt: made(moment),
