@@ -53,6 +53,7 @@ describe.each([
     '93-audit-log.md',
     '94-openai-hosted-prompts.md',
     '941-create-embeddings.md',
+    '942-use-anthropics-sdks.md',
     '951-data-sets.md',
     '952-evaluate-a-version.md',
     '953-gates.md',

@@ -105,11 +105,11 @@ const programs: Readonly<Record<string, Program>> = {
     runs: ['node test/python-receiver/run-python-receiver.ts'],
   },
   'test:python-sdks': {
-    what: '`openai` and `langchain-openai` from PyPI against the service',
+    what: '`openai`, `langchain-openai` and `anthropic` from PyPI against the service',
     runs: ['node test/sdks/run-sdks.ts python'],
   },
   'test:npm-sdks': {
-    what: '`ai` with `@ai-sdk/openai-compatible`, and `@langchain/openai`, against the service',
+    what: '`ai` with `@ai-sdk/openai-compatible`, `@langchain/openai` and `@anthropic-ai/sdk`, against the service',
     runs: ['node test/sdks/run-sdks.ts npm'],
   },
   'test:package': {

@@ -16,12 +16,15 @@ import { startService } from '../../src/start.ts';
 import { consoleLog } from '../support/log.ts';
 import { startMockProvider, type Behaviour, type MockProvider } from '../support/mock-provider.ts';
 
-/** The installed releases. https://pypi.org/project/openai/, https://pypi.org/project/langchain-openai/ */
-const pythonPackages = { 'langchain-openai': '1.7.3', openai: '3.54.0' };
+/**
+ * The installed releases. https://pypi.org/project/openai/, https://pypi.org/project/langchain-openai/,
+ * https://pypi.org/project/anthropic/
+ */
+const pythonPackages = { 'langchain-openai': '1.7.3', openai: '3.54.0', anthropic: '2.14.0' };
 /** About 110 MB. */
 const npmPackages = [
   ...['ai@7.0.173', '@ai-sdk/openai-compatible@3.0.92', 'zod@4.6.7'],
-  ...['@langchain/openai@1.6.0', '@langchain/core@1.4.0'],
+  ...['@langchain/openai@1.6.0', '@langchain/core@1.4.0', '@anthropic-ai/sdk@1.14.0'],
 ];
 const adminKey = 'administrator-key-of-the-sdks-0123456789';
 const cacheDir = defaultCacheDir(process.env, homedir());
@@ -51,6 +54,8 @@ async function main(language?: string): Promise<boolean> {
       ADMIN_API_KEY: adminKey,
       GOOGLE_GENERATIVE_AI_API_KEY: 'mock',
       GOOGLE_BASE_URL: mock.url,
+      ANTHROPIC_API_KEY: 'mock',
+      ANTHROPIC_BASE_URL: mock.url,
       RATE_LIMIT: 'off',
       OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([
         { id: 'mock', base_url: mock.url, models: ['model-a', 'model-b'], structured_outputs: true, image_urls: true },
@@ -107,8 +112,8 @@ async function preparePython(): Promise<Suite> {
     log: consoleLog,
   });
   const python = path.join(programs, 'python');
-  const openai = `openai==${pythonPackages.openai}`;
-  await promisify(execFile)(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', openai]);
+  const others = (['openai', 'anthropic'] as const).map((name) => `${name}==${pythonPackages[name]}`);
+  await promisify(execFile)(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...others]);
   const folder = path.join(import.meta.dirname, 'python');
   return { command: [python, '-B', '-m', 'unittest', '--verbose'], folder };
 }
@@ -127,7 +132,7 @@ async function prepareNpm(): Promise<Suite> {
   await rm(project, { recursive: true, force: true });
   await cp(path.join(import.meta.dirname, 'npm'), project, { recursive: true });
   const limits = ['--test-concurrency=1', '--test-timeout=60000'];
-  const command = [process.execPath, '--test', ...limits, 'ai-sdk.ts', 'langchain.ts'] as const;
+  const command = [process.execPath, '--test', ...limits, 'ai-sdk.ts', 'langchain.ts', 'anthropic.ts'] as const;
   return { command, folder: project };
 }
 

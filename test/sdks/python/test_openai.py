@@ -350,7 +350,7 @@ class Errors(GatewayTest):
         with self.assertRaises(openai.NotFoundError):
             client.models.retrieve("nobody/x")
         with self.assertRaises(openai.NotFoundError):
-            client.embeddings.create(model=MODEL, input="x")
+            client.images.generate(model=MODEL, prompt="x")
         with self.assertRaises(openai.BadRequestError) as raised:
             client.responses.create(model=MODEL, input="Hi", previous_response_id="resp_1")
         self.assertEqual(raised.exception.param, "previous_response_id")
