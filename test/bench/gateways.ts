@@ -30,6 +30,14 @@ export const messages: readonly { readonly role: string; readonly content: strin
   { role: 'user', content: `Summarise this ticket in three sentences:\n\n${ticket}` },
 ];
 
+/** A model of Anthropic's API, and what reaches it there. */
+export const claude = 'claude-sonnet-4-5';
+export const claudeBody = {
+  max_tokens: 1024,
+  system,
+  messages: messages.filter(({ role }) => role === 'user'),
+} as const;
+
 /** A program that answers requests, and the header fields that it needs. */
 export interface Gateway {
   readonly name: string;
@@ -79,6 +87,8 @@ export async function startService(
       RATE_LIMIT: 'off',
       OPENAI_API_KEY: 'sk-bench',
       OPENAI_BASE_URL: provider,
+      ANTHROPIC_API_KEY: 'sk-bench',
+      ANTHROPIC_BASE_URL: provider,
     },
   );
   children.push(child);
@@ -100,6 +110,12 @@ export async function startService(
     await created.arrayBuffer();
   }
   return { name: 'prompt-gateway', url, headers, process: child };
+}
+
+/** The header fields by which Portkey's gateway calls Anthropic. */
+export function portkeyToAnthropic(provider: string): Record<string, string> {
+  const version = { 'anthropic-version': '2023-06-01', 'x-api-key': 'sk-bench' };
+  return { ...version, 'x-portkey-provider': 'anthropic', 'x-portkey-custom-host': provider };
 }
 
 /** Installs and starts Portkey's gateway. */
@@ -128,7 +144,12 @@ export async function startLiteLlm(children: ChildProcess[], folder: string, pro
   const programs = await installPython('litellm[proxy]', liteLlmRelease);
   const config = path.join(folder, 'litellm.json');
   const target = { model: `openai/${model}`, api_base: provider, api_key: 'sk-bench' };
-  await writeFile(config, JSON.stringify({ model_list: [{ model_name: model, litellm_params: target }] }));
+  const ofClaude = { model: `anthropic/${claude}`, api_base: new URL(provider).origin, api_key: 'sk-bench' };
+  const models = [
+    { model_name: model, litellm_params: target },
+    { model_name: claude, litellm_params: ofClaude },
+  ];
+  await writeFile(config, JSON.stringify({ model_list: models }));
   const url = `http://127.0.0.1:${await freePort()}`;
   const args = ['--config', config, '--host', '127.0.0.1', '--port', new URL(url).port];
   const key = `sk-${adminKey}`;

@@ -11,9 +11,12 @@ import {
 } from '../support/database-server.ts';
 import { silentLog } from '../support/log.ts';
 import {
+  claude,
+  claudeBody,
   directHeaders,
   messages,
   model,
+  portkeyToAnthropic,
   startLiteLlm,
   startMock,
   startPortkey,
@@ -57,7 +60,8 @@ export interface InvokeBenchOptions {
 /**
  * Measures invocations through the service, spread over 1,000 stored prompts and all of one prompt, on the database
  * engine that a first start installs and on the quickest one. Beside it, the same call is made directly and through
- * three gateways without a database: Portkey's, and LiteLLM's and TensorZero's if Python is there. All of them take
+ * three gateways without a database: Portkey's, and LiteLLM's and TensorZero's if Python is there. `/v1/messages` is
+ * measured the same way, by a model of Anthropic, as far as a gateway has it. All of them take
  * turns on one local mock provider. The service reads the prompt from the database after it has received the request.
  */
 export async function benchInvoke({ connections, rounds, seconds, delayMs }: InvokeBenchOptions): Promise<void> {
@@ -66,7 +70,7 @@ export async function benchInvoke({ connections, rounds, seconds, delayMs }: Inv
   const servers: StartedServer[] = [];
   try {
     const provider = await startMock(children, delayMs);
-    const contestants = [direct(provider)];
+    const contestants = [...direct(provider)];
     for (const engine of new Set([engineOfTests(), fastEngine])) {
       const server = await startDatabaseServer(engine, silentLog);
       servers.push(server);
@@ -74,12 +78,19 @@ export async function benchInvoke({ connections, rounds, seconds, delayMs }: Inv
       contestants.push(...(await gateway(children, { folder, provider, engine, server })));
     }
     contestants.push(
-      ...(await peer(() => startPortkey(children, provider), '/v1/chat/completions')),
-      ...(await peer(() => startLiteLlm(children, folder, provider), '/v1/chat/completions')),
+      ...(await peer(
+        () => startPortkey(children, provider),
+        chat('/v1/chat/completions'),
+        ofAnthropic('/v1/messages', claude, portkeyToAnthropic(provider)),
+      )),
+      ...(await peer(
+        () => startLiteLlm(children, folder, provider),
+        chat('/v1/chat/completions'),
+        ofAnthropic('/v1/messages'),
+      )),
       ...(await peer(
         () => startTensorZero(children, folder, provider),
-        '/openai/v1/chat/completions',
-        `tensorzero::model_name::${model}`,
+        chat('/openai/v1/chat/completions', `tensorzero::model_name::${model}`),
       )),
     );
     for (const contestant of contestants) await load(contestant, 32, warmUpSeconds);
@@ -108,15 +119,38 @@ async function load(contestant: Contestant, connections: number, seconds: number
   return { ...result, cpu: (used * 1000) / result.requests };
 }
 
-function direct(provider: string): Contestant {
-  return {
-    name: 'direct call',
-    url: `${provider}/chat/completions`,
-    headers: directHeaders,
-    body: JSON.stringify({ model, messages }),
-    process: undefined,
-    results: new Map(),
-  };
+function direct(provider: string): Contestant[] {
+  const shared = { headers: directHeaders, process: undefined };
+  const { body } = chat('');
+  const message = ofAnthropic('');
+  return [
+    { ...shared, name: 'direct call', url: `${provider}/chat/completions`, body, results: new Map() },
+    {
+      ...shared,
+      name: `direct call${message.name}`,
+      url: `${provider}/messages`,
+      body: message.body,
+      results: new Map(),
+    },
+  ];
+}
+
+/** A call of a gateway. */
+interface PeerCall {
+  /** What follows the name of the gateway. */
+  readonly name: string;
+  readonly path: string;
+  readonly body: string;
+  readonly headers?: Record<string, string>;
+}
+
+function chat(path: string, modelName = model): PeerCall {
+  return { name: '', path, body: JSON.stringify({ model: modelName, messages }) };
+}
+
+/** A call of Anthropic's Messages API. */
+function ofAnthropic(path: string, modelName = claude, headers: Record<string, string> = {}): PeerCall {
+  return { name: ', /v1/messages', path, body: JSON.stringify({ model: modelName, ...claudeBody }), headers };
 }
 
 async function gateway(
@@ -129,18 +163,32 @@ async function gateway(
   const shared = { headers, body: JSON.stringify({ variables: { ticket } }), process };
   const invoke = `${url}/api/v1/prompts/bench-{i}/invoke`;
   const name = `prompt-gateway on ${engine}`;
+  const message = ofAnthropic('/v1/messages', `anthropic/${claude}`);
   return [
     { ...shared, name: `${name}, ${manyPrompts} prompts`, url: invoke, spread: manyPrompts, results: new Map() },
     { ...shared, name: `${name}, 1 prompt`, url: invoke, results: new Map() },
+    {
+      ...shared,
+      name: `${name}${message.name}`,
+      url: `${url}${message.path}`,
+      body: message.body,
+      results: new Map(),
+    },
   ];
 }
 
 /** Another gateway, without a database. Prints the reason instead on a machine that cannot install it. */
-async function peer(start: () => Promise<Gateway>, path: string, modelName = model): Promise<Contestant[]> {
+async function peer(start: () => Promise<Gateway>, ...calls: readonly PeerCall[]): Promise<Contestant[]> {
   try {
     const started = await start();
-    const body = JSON.stringify({ model: modelName, messages });
-    return [{ ...started, url: `${started.url}${path}`, body, results: new Map() }];
+    return calls.map(({ name, path, body, headers }) => ({
+      ...started,
+      name: `${started.name}${name}`,
+      url: `${started.url}${path}`,
+      headers: { ...started.headers, ...headers },
+      body,
+      results: new Map(),
+    }));
   } catch (error) {
     console.log(`Left out: ${String(error)}`);
     return [];

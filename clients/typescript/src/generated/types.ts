@@ -1480,7 +1480,8 @@ export interface paths<Other = string & {}> {
         /**
          * Create a message
          * @description Anthropic's Messages API, for SDKs and programs that speak it, such as Claude Code: conversations, images, tools,
-         *     thinking, structured answers, streams.
+         *     thinking, structured answers, streams. See
+         *     [Use Anthropic's SDKs and Claude Code](/docs#/use-anthropic-s-sdks-and-claude-code).
          *
          *     - **`model`** is `prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, or
          *       `<provider>/<model>`. The messages of a stored prompt come first, then `system` and those of the request. Its
