@@ -316,9 +316,19 @@ export type GenerateEvent =
   /** A whole call. */
   | ToolCallPart
   /** An event as the provider sent it, to a request that went out as its caller wrote it. What it says comes too. */
-  | { readonly type: 'original'; readonly name: string; readonly data: string }
+  | OriginalPiece
   /** The whole result, with the text of all deltas. */
   | { readonly type: 'finish'; readonly result: GenerateResult };
+
+/** An event of a stream, as the provider sent it. */
+export interface OriginalPiece {
+  readonly type: 'original';
+  readonly name: string;
+  /** JSON. */
+  readonly data: string;
+  /** If it only adds to a text of a block: to which member of which block. */
+  readonly added?: { readonly index: number; readonly kind: string; readonly member: string; readonly text: string };
+}
 
 /** How an answer is wanted. */
 export interface AnswerForm {

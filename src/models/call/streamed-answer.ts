@@ -223,11 +223,11 @@ export class StreamedAnswer {
   }
 
   /** An answer begins with its first content. What comes before, such as its head, is given together with this. */
-  #passOn({ name, data, value }: OriginalEvent): void {
+  #passOn({ name, data, value, added }: OriginalEvent): void {
     this.#usage.note(value);
     this.#originalBytes += Buffer.byteLength(data);
     if (this.#originalBytes > mostOriginalBytes) throw this.#error(tooLarge());
-    this.#originals.push({ type: 'original', name, data });
+    this.#originals.push({ type: 'original', name, data, ...(added && { added }) });
     if (name !== 'message_start' && name !== 'ping') this.#hasBegun = true;
     if (this.#hasBegun) this.#ready.push(...this.#originals.splice(0));
   }

@@ -1,5 +1,6 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { isObject, membersOf } from '../../base/runtime/objects.ts';
+import type { OriginalPiece } from '../language-model.ts';
 import { OriginalEvent } from './original-event.ts';
 import { finishOf, noUsage, signatureOf, wrongAnswer } from './anthropic-answer.ts';
 
@@ -36,7 +37,7 @@ export class AnthropicEvents {
     if (type === 'error') return [{ type: 'error', error: event }];
     const isFirst = type === 'message_start';
     if (type !== 'ping' && isFirst === this.#hasBegun) throw wrongAnswer();
-    const raw = { type: 'raw' as const, rawValue: new OriginalEvent(type, inOneLine(data), event) };
+    const raw = { type: 'raw' as const, rawValue: new OriginalEvent(type, inOneLine(data), event, addedBy(event)) };
     return [raw, ...this.#meaning(type, event)];
   }
 
@@ -116,6 +117,21 @@ export class AnthropicEvents {
     return type.endsWith('thinking') ? [{ type: 'reasoning-end', id: String(index) }] : [];
   }
 }
+
+/** The text that an event adds to a block, if it has nothing else. */
+function addedBy({ index, delta, ...others }: Readonly<Record<string, unknown>>): OriginalPiece['added'] {
+  const { type: kind, ...members } = membersOf(delta);
+  const [[member, text] = [], ...more] = Object.entries(members);
+  const isAlone = more.length === 0 && Object.keys(others).length === 1;
+  if (!isAlone || member === undefined || typeof index !== 'number' || typeof kind !== 'string') return undefined;
+  return textMembers.get(kind) === member && typeof text === 'string' ? { index, kind, member, text } : undefined;
+}
+
+const textMembers: ReadonlyMap<string, string> = new Map([
+  ['text_delta', 'text'],
+  ['thinking_delta', 'thinking'],
+  ['input_json_delta', 'partial_json'],
+]);
 
 /** JSON can have line ends only between its parts. */
 function inOneLine(data: string): string {

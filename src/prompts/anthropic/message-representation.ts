@@ -6,7 +6,7 @@ import { JsonText, toJsonText } from '../../base/runtime/json-text.ts';
 import type { EventEncoder } from '../../http/event-streams.ts';
 import type { ProblemDetails } from '../../http/problem-response.ts';
 import { serverSentEvent } from '../../http/server-sent-events.ts';
-import type { FinishReason, GenerateResult, ToolCall, Usage } from '../../models/language-model.ts';
+import type { FinishReason, GenerateResult, OriginalPiece, ToolCall, Usage } from '../../models/language-model.ts';
 import type { GeneratedEvent } from '../generation/generator.ts';
 import { toCallBlock, toThinkingBlock } from './carried-metadata.ts';
 
@@ -126,9 +126,16 @@ export function createMessageEncoder(id: string): EventEncoder<GeneratedEvent> {
 /** Writes the events of Anthropic itself as they came. */
 export function createOriginalEncoder(): EventEncoder<GeneratedEvent> {
   return {
-    encode: (event) => (event.type === 'original' ? serverSentEvent(event.data, event.name) : ''),
+    encode: (event) => (event.type === 'original' ? serverSentEvent(dataOf(event), event.name) : ''),
     fail: writeError,
   };
+}
+
+/** The data of an event; of several that were joined, that of one that adds as much. */
+function dataOf({ name, data, added }: OriginalPiece): string {
+  if (data !== '' || added === undefined) return data;
+  const { index, kind, member, text } = added;
+  return JSON.stringify({ type: name, index, delta: { type: kind, [member]: text } });
 }
 
 function writeError(_problem: ProblemError, details: ProblemDetails): string {

@@ -166,7 +166,8 @@ function lengthOf(event: Exclude<TargetEvent, { type: 'finish' }>): number {
     case 'thinking-end':
       return lengthOfMetadata(event);
     case 'original':
-      return event.data.length;
+      // What it adds comes again, and that is kept.
+      return event.added === undefined ? event.data.length : 0;
   }
 }
 

@@ -3,7 +3,7 @@ import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Invoked, InvocationLog } from '../../accounting/invocations/invocation-log.ts';
 import type { InvocationEnd } from '../../accounting/invocations/invocation-record.ts';
 import type { RequestMemory } from '../../base/limits/memory-budget.ts';
-import type { AnswerForm, CallOptions } from '../../models/language-model.ts';
+import type { AnswerForm, CallOptions, OriginalPiece } from '../../models/language-model.ts';
 import { noCache, type CachePolicy } from './answers.ts';
 import { withAttempts } from './attempts.ts';
 import type { Generated, GeneratedEvent, Generator } from './generator.ts';
@@ -167,8 +167,15 @@ export function eventSource<Encoder>(
 
 /** Makes neighbouring pieces of a part one event. @returns undefined for other events */
 function joinPieces(one: GeneratedEvent, next: GeneratedEvent): GeneratedEvent | undefined {
+  if (one.type === 'original' && next.type === 'original') return joinOriginals(one, next);
   if ((one.type !== 'text' && one.type !== 'thinking') || next.type !== one.type) return undefined;
   return { type: one.type, delta: one.delta + next.delta };
+}
+
+/** Their text is made anew when it is written: `data` is that of the first. */
+function joinOriginals({ added: first, ...one }: OriginalPiece, { added }: OriginalPiece): OriginalPiece | undefined {
+  if (first?.kind === undefined || first.kind !== added?.kind || first.index !== added.index) return undefined;
+  return { ...one, data: '', added: { ...first, text: first.text + added.text } };
 }
 
 export type Answering = Pick<Generated, 'provider' | 'model' | 'age'>;

@@ -95,6 +95,7 @@ function placesOf(slug: string): readonly Place[] {
       (value) =>
         `{"model":"mock/any",${said},"tools":[{"type":"function","function":{"name":"a","parameters":${value}}}]}`,
     ),
+    large('messages: messages', '/v1/messages', (value) => `{"model":"mock/any","max_tokens":1,"messages":${value}}`),
     large('responses: input', '/v1/responses', (value) => `{"model":"mock/any","input":${value}}`),
     large(
       'responses: schema',
