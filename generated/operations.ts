@@ -5025,6 +5025,71 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "sendMcpMessage": {
+    "method": "POST",
+    "path": "/mcp",
+    "scope": null,
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "MCP-Protocol-Version",
+        "in": "header",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "Mcp-Method",
+        "in": "header",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "Mcp-Name",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "bodyLimit": 4194304,
+    "responses": {
+      "200": "application/json",
+      "202": null,
+      "400": "application/json",
+      "401": "application/json",
+      "403": "application/json",
+      "404": "application/json",
+      "406": "application/json",
+      "408": "application/json",
+      "413": "application/json",
+      "415": "application/json",
+      "429": "application/json",
+      "500": "application/json",
+      "503": "application/json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "mcp-message-refused",
+      "unauthenticated",
+      "cross-origin",
+      "mcp-method-not-found",
+      "not-acceptable",
+      "request-timeout",
+      "content-too-large",
+      "unsupported-media-type",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
   "listLocations": {
     "method": "GET",
     "path": "/v1/locations",

@@ -14,6 +14,10 @@ export const problems = {
     "status": 400,
     "title": "Invalid request"
   },
+  "mcp-message-refused": {
+    "status": 400,
+    "title": "Message of MCP refused"
+  },
   "conflicting-members": {
     "status": 400,
     "title": "Conflicting members"
@@ -69,6 +73,10 @@ export const problems = {
   "provider-not-found": {
     "status": 404,
     "title": "Provider not found"
+  },
+  "mcp-method-not-found": {
+    "status": 404,
+    "title": "Unknown method of MCP"
   },
   "model-not-found": {
     "status": 404,

@@ -155,7 +155,9 @@ const commonHeaders = [
   {
     name: 'Location',
     header: 'LocationHeader',
-    when: ({ status, operation }) => ['201', '202'].includes(status) && needsKey(operation),
+    // A message that is accepted makes nothing.
+    when: ({ status, operation }) =>
+      ['201', '202'].includes(status) && needsKey(operation) && operation['x-mcp'] === undefined,
   },
   {
     name: 'ETag',

@@ -56,6 +56,7 @@ import { createAttention } from './observability/attention.ts';
 import { attentionOperations } from './observability/attention-operations.ts';
 import { recordExchange } from './observability/record-exchange.ts';
 import { createCompatibleFeature } from './prompts/openai/feature.ts';
+import { mcpOperations } from './prompts/mcp/mcp-operations.ts';
 import { createOrdersFeature, ordersIndexes } from './orders/feature.ts';
 import { createAddressRule, parseNetwork } from './base/outbound/address-rules.ts';
 import type { LookUp } from './base/outbound/look-up.ts';
@@ -436,6 +437,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...budgets.operations,
     ...spending.operations,
     ...compatible.operations,
+    ...mcpOperations({ prompts, version, publicUrl, corsOrigins: config.http.corsOrigins }),
     ...apiKeyFeature.operations,
     ...sessionFeature.operations,
     ...peopleFeature.operations,
@@ -521,7 +523,7 @@ export function createApp(dependencies: AppDependencies): App {
         isKept: true,
       },
       { on: / \/v1\/(chat|responses|embeddings|models|messages)/, isKept: true },
-      { on: / \/api\/v1\/(whoami|session|api-keys|roles)/, isKept: true },
+      { on: / (\/mcp|\/api\/v1\/(whoami|session|api-keys|roles))/, isKept: true },
     ],
   };
 

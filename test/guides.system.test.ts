@@ -54,6 +54,7 @@ describe.each([
     '94-openai-hosted-prompts.md',
     '941-create-embeddings.md',
     '942-use-anthropics-sdks.md',
+    '942-connect-an-editor.md',
     '951-data-sets.md',
     '952-evaluate-a-version.md',
     '953-gates.md',

@@ -112,6 +112,10 @@ const programs: Readonly<Record<string, Program>> = {
     what: '`ai` with `@ai-sdk/openai-compatible`, `@langchain/openai` and `@anthropic-ai/sdk`, against the service',
     runs: ['node test/sdks/run-sdks.ts npm'],
   },
+  'test:mcp': {
+    what: "the conformance suite of MCP's makers, in both revisions, against the service",
+    runs: ['node test/mcp-conformance/run-conformance.ts'],
+  },
   'test:package': {
     what: "the client's package on Node 22 and 24, Bun and Deno",
     runs: ['node test/package/run-package.ts'],
@@ -125,13 +129,14 @@ const programs: Readonly<Record<string, Program>> = {
     runs: ['node test/prompts/evaluations/rollouts/run-canary.ts'],
   },
   'test:nightly': {
-    what: 'the six before, then all tests with ten times the generated cases, on every engine that is there',
+    what: 'the seven before, then all tests with ten times the generated cases, on every engine that is there',
     runs: [
       ...[
         'test:generators',
         'test:python-receiver',
         'test:python-sdks',
         'test:npm-sdks',
+        'test:mcp',
         'test:package',
         'test:prices',
       ],

@@ -36,7 +36,10 @@ export async function makeCodeSamples(document: OpenApiDocument): Promise<Record
     const requests = exampleRequests(entry, document);
     samples[entry.operation.operationId] = [
       { lang: 'curl', source: await curlSample(entry, requests) },
-      { lang: 'TypeScript', source: await clientSample(entry, requests, document) },
+      // Of MCP, editors are the clients.
+      ...(entry.operation['x-mcp']
+        ? []
+        : [{ lang: 'TypeScript', source: await clientSample(entry, requests, document) }]),
     ];
   }
   return samples;

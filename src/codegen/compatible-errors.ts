@@ -2,6 +2,7 @@ import {
   compatibleStatus,
   toAnthropicError,
   toCompatibleError,
+  toMcpError,
   type ProblemFacts,
 } from '../base/errors/compatible-error.ts';
 import {
@@ -29,6 +30,12 @@ const forms: readonly ErrorForm[] = [
     name: 'CompatibleError',
     isOf: (operation) => operation['x-openai-compatible'] !== undefined,
     toError: toCompatibleError,
+    headers: {},
+  },
+  {
+    name: 'McpError',
+    isOf: (operation) => operation['x-mcp'] !== undefined,
+    toError: toMcpError,
     headers: {},
   },
   {

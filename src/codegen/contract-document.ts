@@ -53,11 +53,14 @@ export interface Operation {
   'x-openai-compatible'?: string;
   /** The same for Anthropic's SDKs. */
   'x-anthropic-compatible'?: string;
+  'x-mcp'?: true;
 }
 
 /** Whether an operation is one of an API of others, which has its own SDKs. */
 export function isOfOthers(operation: Operation): boolean {
-  return operation['x-openai-compatible'] !== undefined || operation['x-anthropic-compatible'] !== undefined;
+  return (['x-openai-compatible', 'x-anthropic-compatible', 'x-mcp'] as const).some(
+    (mark) => operation[mark] !== undefined,
+  );
 }
 
 export type PathItem = { parameters?: Parameter[] } & Partial<Record<Method, Operation>>;

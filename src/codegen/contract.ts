@@ -90,6 +90,7 @@ export async function readProblems(root: string): Promise<Record<string, Problem
 export async function readErrorForms(root: string): Promise<Record<string, Schema>> {
   return {
     CompatibleError: (await readYaml(root, 'openapi/compatible-error.yaml')) as Schema,
+    McpError: (await readYaml(root, 'openapi/mcp-error.yaml')) as Schema,
     AnthropicError: (await readYaml(root, 'openapi/anthropic-error.yaml')) as Schema,
   };
 }

@@ -48,6 +48,31 @@ export interface RequestNotes {
   order?: string;
 }
 
+/** What an operation gets, with the names and types of the contract. */
+export interface PerformedInput {
+  readonly path?: Readonly<Record<string, string | number>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+}
+
+/** An answer as it would be sent. */
+export interface PerformedAnswer {
+  readonly status: number;
+  /** By their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/**
+ * Performs an operation for the caller of a request, with its scope, limits and checks. The request counts once for the
+ * rate of its caller.
+ *
+ * @returns its answer, with its own header fields
+ * @throws {ProblemError} as the operation answers
+ */
+export type Perform = (operationId: OperationId, input: PerformedInput) => Promise<PerformedAnswer>;
+
 /** Information about the request in addition to its contract input. */
 export interface RequestContext {
   readonly operationId: OperationId;
@@ -85,6 +110,8 @@ export interface RequestContext {
    * @throws {ProblemError} too-much-in-progress, overloaded; what the source throws before its first event
    */
   streamEvents<Event>(source: EventSource<Event>): Promise<StartedStream<Event>>;
+  /** Performs another operation for the caller. Its answer is whole. */
+  readonly perform: Perform;
   /** The signal, which is aborted from now on also when the session ends: for answers that take long. */
   endWithSession(): AbortSignal;
 }

@@ -19,7 +19,8 @@ import { idempotencyKey } from './idempotency-key.ts';
 import { keyedAnswer } from './keyed-answer.ts';
 import { coverLines, linesOf } from './lines-body.ts';
 import type { ListQueue } from './list-queue.ts';
-import type { Caller, OperationRoute, AuthenticatedPrincipal, RequestNotes } from './operation.ts';
+import type { Caller, OperationRoute, AuthenticatedPrincipal, PerformedInput, RequestNotes } from './operation.ts';
+import { isList, perform as performOperation } from './performed.ts';
 import { parseParameters } from './parameters.ts';
 import { problemAnswer, type RawAnswer } from './problem-response.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -51,6 +52,12 @@ export interface PipelineDependencies {
   readonly basePath?: string;
   /** Traits of operations that have any. */
   readonly traits?: Readonly<Partial<Record<OperationId, OperationTraits>>>;
+}
+
+/** What the pipelines of all operations share. */
+export interface SharedPipeline extends PipelineDependencies {
+  /** Every operation. Known when the first request comes. */
+  readonly routes: ReadonlyMap<OperationId, OperationRoute>;
 }
 
 /** What the pipeline does differently for an operation. */
@@ -99,7 +106,7 @@ const anonymous: AuthenticatedPrincipal = {
  * Creates the Express handler of an operation: authentication, scope, rate limit, content negotiation, body,
  * validation, idempotency, handler, answer, in the order of precedence that the contract documents.
  */
-export function createOperationHandler(route: OperationRoute, dependencies: PipelineDependencies): RequestHandler {
+export function createOperationHandler(route: OperationRoute, dependencies: SharedPipeline): RequestHandler {
   const { basePath = '' } = dependencies;
   const perform = createSteps(route, dependencies);
   return async (request, response) => {
@@ -220,7 +227,7 @@ function releaseWhenSent(response: Response, { memory, release }: Progress): voi
 /** The steps from the request to its answer. What is the same for every request is decided here. */
 function createSteps(
   route: OperationRoute,
-  dependencies: PipelineDependencies,
+  dependencies: SharedPipeline,
 ): (
   request: Request,
   response: Response,
@@ -245,6 +252,19 @@ function createSteps(
     ),
     ...row.otherMedia,
   ];
+  const performFor = async (
+    options: RequestContextOptions,
+    id: OperationId,
+    input: PerformedInput,
+  ): Promise<RawAnswer> => {
+    const other = dependencies.routes.get(id);
+    if (other === undefined) throw new Error(`There is no operation ${id}.`);
+    const { principal, response } = options;
+    return await performOperation(other, input, {
+      ...{ principal, response, lists, isReadOnly: dependencies.isReadOnly === true },
+      contextOf: (performed, path) => new LazyRequestContext({ ...options, operationId: performed, path, headers: {} }),
+    });
+  };
   return async (request, response, requestId, progress) => {
     const principal = row.needsKey ? await authenticate(request) : anonymous;
     const { id, family } = principal;
@@ -285,7 +305,7 @@ function createSteps(
     const key = idempotencyKey(headers['Idempotency-Key']);
     const cancelOnHangUp = key === undefined;
     const handle = async (resourceId?: string): Promise<HandlerResult> => {
-      const context = new LazyRequestContext({
+      const options: RequestContextOptions = {
         operationId,
         request,
         response,
@@ -297,13 +317,15 @@ function createSteps(
         resourceId,
         content: read?.content,
         ending() {
-          dependencies.underWay.add((progress.ending = new AbortController()));
+          if (progress.ending === undefined) dependencies.underWay.add((progress.ending = new AbortController()));
           return progress.ending;
         },
         streams,
         watch,
         memory,
-      });
+        perform: (id, input) => performFor(options, id, input),
+      };
+      const context = new LazyRequestContext(options);
       // The validators have checked that the values match the types.
       return route.handler({ path, query, headers, body, context } as never);
     };
@@ -327,10 +349,6 @@ function createSteps(
     if (result.stream === undefined) return notModified(request, serialise(row, result));
     return notModified(request, streamed(result, result.stream));
   };
-}
-
-function isList({ method, parameters }: OperationRow): boolean {
-  return method === 'GET' && parameters.some((parameter) => parameter.in === 'query' && parameter.name === 'limit');
 }
 
 function searchOf(url: string): string {

@@ -1,6 +1,12 @@
 import { operationTable, type OperationRow } from '../../generated/operations.ts';
 import { problems } from '../../generated/problems.ts';
-import { compatibleStatus, toAnthropicError, toCompatibleError } from '../base/errors/compatible-error.ts';
+import {
+  compatibleStatus,
+  toAnthropicError,
+  toCompatibleError,
+  toMcpError,
+  type ProblemFacts,
+} from '../base/errors/compatible-error.ts';
 import {
   ProblemError,
   saidByProvider,
@@ -31,8 +37,8 @@ const ownCollections: ReadonlySet<string | undefined> = new Set(
   }),
 );
 
-/** An API of others, for which their SDKs are made. */
-export type ApiOfOthers = 'openai' | 'anthropic';
+/** An API or protocol of others, for which their SDKs are made. */
+export type ApiOfOthers = 'openai' | 'anthropic' | 'mcp';
 
 /**
  * The API of others that a request belongs to, also if this service does not have its path. On the paths that both have,
@@ -41,6 +47,7 @@ export type ApiOfOthers = 'openai' | 'anthropic';
  * @param headers by their names in lower case
  */
 export function apiOf(path: string, headers: NodeJS.Dict<string | string[]> = {}): ApiOfOthers | undefined {
+  if (path === '/mcp') return 'mcp';
   const [, version, collection] = path.split('/');
   if (version !== 'v1' || ownCollections.has(collection)) return undefined;
   return collection === 'messages' || isOfAnthropic(headers) ? 'anthropic' : 'openai';
@@ -105,11 +112,26 @@ export function problemAnswer(
   };
 }
 
+const writers: Readonly<Record<ApiOfOthers, (facts: ProblemFacts, requestId: string) => unknown>> = {
+  openai: toCompatibleError,
+  anthropic: toAnthropicError,
+  mcp: toMcpError,
+};
+
 /** The SDKs repeat requests after 408, 409, 429 and 5xx, unless a header of the answer says that they should not. */
 function compatibleAnswer(problem: ProblemError, api: ApiOfOthers, requestId: string): RawAnswer {
   const { type, status, message: detail, errors, headers, extensions } = problem;
-  const { usage, provider_status: said } = extensions;
-  const facts = { type, status, detail, errors, usage, provider_status: said, ...saidByProvider(problem) };
+  const { usage, provider_status: said, json_rpc } = extensions;
+  const facts: ProblemFacts = {
+    json_rpc,
+    type,
+    status,
+    detail,
+    errors,
+    usage,
+    provider_status: said,
+    ...saidByProvider(problem),
+  };
   return {
     status: compatibleStatus(facts),
     headers: {
@@ -119,7 +141,7 @@ function compatibleAnswer(problem: ProblemError, api: ApiOfOthers, requestId: st
       ...(![408, 429, 503].includes(status) && { 'x-should-retry': 'false' }),
       ...(api === 'anthropic' && { 'request-id': requestId }),
     },
-    body: JSON.stringify(api === 'openai' ? toCompatibleError(facts) : toAnthropicError(facts, requestId)),
+    body: JSON.stringify(writers[api](facts, requestId)),
   };
 }
 

@@ -4,7 +4,7 @@ import type { RequestMemory } from '../base/limits/memory-budget.ts';
 import { hangUpSignal } from './caller-gone.ts';
 import type { EventSource, EventStreams, StartedStream } from './event-streams.ts';
 import type { OperationId } from '../../generated/operations.ts';
-import type { Caller, AuthenticatedPrincipal, RequestContext, RequestNotes } from './operation.ts';
+import type { Caller, AuthenticatedPrincipal, Perform, RequestContext, RequestNotes } from './operation.ts';
 import type { ProblemError } from '../base/errors/problem-error.ts';
 import { problemDetails } from './problem-response.ts';
 
@@ -33,6 +33,8 @@ function tracestateOf(headers: IncomingHttpHeaders): string | undefined {
 
 export interface RequestContextOptions {
   readonly operationId: OperationId;
+  /** Of the operation, if the request performs it, and has another path. */
+  readonly path?: string;
   readonly request: IncomingMessage & Caller;
   readonly response: ServerResponse;
   readonly requestId: string;
@@ -56,6 +58,7 @@ export interface RequestContextOptions {
     onEnd: (problem: ProblemError) => void,
   ) => (() => void) | undefined;
   readonly memory: () => RequestMemory;
+  readonly perform: Perform;
 }
 
 /**
@@ -82,7 +85,8 @@ export class LazyRequestContext implements RequestContext {
   }
 
   get path(): string {
-    return (this.#options.request.url ?? '').replace(/\?.*/s, '');
+    const { path, request } = this.#options;
+    return path ?? (request.url ?? '').replace(/\?.*/s, '');
   }
 
   get principal(): AuthenticatedPrincipal {
@@ -109,6 +113,10 @@ export class LazyRequestContext implements RequestContext {
       this.#signal = cancelOnHangUp ? hangUpSignal(response, controller) : controller.signal;
     }
     return this.#signal;
+  }
+
+  get perform(): Perform {
+    return this.#options.perform;
   }
 
   get memory(): RequestMemory {

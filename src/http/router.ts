@@ -3,9 +3,9 @@ import type { ValidateFunction } from 'ajv';
 import * as validators from '../../dist/validators/requests.js';
 import { operationTable, type OperationId, type OperationRow } from '../../generated/operations.ts';
 import { ProblemError } from '../base/errors/problem-error.ts';
-import type { OperationHandler, OperationHandlers } from './operation.ts';
+import type { OperationHandler, OperationHandlers, OperationRoute } from './operation.ts';
 import { sendAnswer } from './answer.ts';
-import { createOperationHandler, type PipelineDependencies } from './pipeline.ts';
+import { createOperationHandler, type PipelineDependencies, type SharedPipeline } from './pipeline.ts';
 import { apiOf, problemAnswer, type ApiOfOthers, type RawAnswer } from './problem-response.ts';
 import { requestIdOf } from './request-context.ts';
 
@@ -71,6 +71,7 @@ export function createRouter(
 const pathsOf: Readonly<Record<ApiOfOthers, string>> = {
   openai: "Of OpenAI's API it has /v1/chat/completions, /v1/responses, /v1/embeddings and /v1/models.",
   anthropic: "Of Anthropic's API it has /v1/messages, /v1/messages/count_tokens and /v1/models.",
+  mcp: 'MCP has only /mcp.',
 };
 
 /** Express tries one route after the other, so the operations that are called most come first. */
@@ -96,20 +97,21 @@ function encodeModelName(request: Request, _response: Response, next: () => void
 
 function routes(handlers: OperationHandlers, dependencies: PipelineDependencies): Map<string, Methods> {
   const byPath = new Map<string, Methods>();
+  const known = new Map<OperationId, OperationRoute>();
+  const shared: SharedPipeline = { ...dependencies, routes: known };
   for (const [operationId, row] of Object.entries(operationTable) as [OperationId, OperationRow][]) {
     const path = toRoute(row.path);
     const methods = byPath.get(path) ?? new Map<string, RequestHandler>();
     byPath.set(path, methods);
-    const handler = createOperationHandler(
-      {
-        operationId,
-        row,
-        // The types of the entries differ; the table pairs every handler with its own validators.
-        handler: handlers[operationId] as OperationHandler<OperationId>,
-        ...validatorsOf(operationId),
-      },
-      dependencies,
-    );
+    const route: OperationRoute = {
+      operationId,
+      row,
+      // The types of the entries differ; the table pairs every handler with its own validators.
+      handler: handlers[operationId] as OperationHandler<OperationId>,
+      ...validatorsOf(operationId),
+    };
+    known.set(operationId, route);
+    const handler = createOperationHandler(route, shared);
     methods.set(row.method, handler);
     if (row.method === 'GET') methods.set('HEAD', handler);
   }

@@ -50,8 +50,11 @@ describe('a value that a later release adds', () => {
 describe('problems', () => {
   it.each(listOperations(contract).map(({ operation }) => [operation.operationId, operation] as const))(
     'of %s are listed in the schema of each answer, and any other is its default answer',
-    (_operationId, { responses, 'x-openai-compatible': ofOpenai, 'x-anthropic-compatible': ofAnthropic }) => {
-      const forms = [ofOpenai && 'CompatibleError', ofAnthropic && 'AnthropicError'].filter(
+    (
+      _operationId,
+      { responses, 'x-openai-compatible': ofOpenai, 'x-anthropic-compatible': ofAnthropic, 'x-mcp': ofMcp },
+    ) => {
+      const forms = [ofOpenai && 'CompatibleError', ofMcp && 'McpError', ofAnthropic && 'AnthropicError'].filter(
         (form) => form !== undefined,
       );
       for (const [status, reference] of Object.entries(responses)) {

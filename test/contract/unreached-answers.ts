@@ -23,6 +23,7 @@ export function reasonNotReached({ operation, problem, takesBody }: DeclaredAnsw
       return 'Only in the last moments of a process: shutdown.system.test.ts.';
     case 'database-unavailable':
     case 'storage-full':
+      if (operation === 'sendMcpMessage') return 'Only if the key cannot be read; the problem of a tool is a result.';
       return operation === 'testProvider'
         ? 'The tests call echo, which costs nothing and so needs no journal: database-away.test.ts.'
         : undefined;

@@ -77,7 +77,7 @@ const repeatable: readonly OperationId[] = [
 /** Creates a resource under an id that the caller chooses, so that it needs neither header. */
 const withChosenId: readonly OperationId[] = ['closeFiscalDay'];
 /** Creates a resource with a secret, and cannot show the secret again; or answers with more than can be kept. */
-const unrepeatable: readonly OperationId[] = ['createApiKey', 'createEmbedding'];
+const unrepeatable: readonly OperationId[] = ['createApiKey', 'createEmbedding', 'sendMcpMessage'];
 /** A repetition finds what the first request stored, and changes nothing. */
 const comparing: readonly OperationId[] = ['importPrompts', 'addDatasetCases'];
 /** Erases or replaces what has no ETag, or ends what also ends by itself. */

@@ -119,7 +119,7 @@ function checkProblem(row: OperationRow, { status, headers, text }: WireAnswer):
   const isProblem = headers['content-type']?.startsWith('application/problem+json') === true;
   if (status < 400 && !isProblem) return [];
   const slug = problemSlug({ headers, text });
-  if (slug === undefined) return ['a failure must be a problem document, or an error of OpenAI'];
+  if (slug === undefined) return ['a failure must be a problem document, or an error of an API of others'];
   const declared = (problems as Record<string, { status: number; title: string }>)[slug];
   const wrong: string[] = [];
   if (!row.problems.includes(slug)) wrong.push(`problem type ${slug} is not declared`);
@@ -137,7 +137,13 @@ function checkProblem(row: OperationRow, { status, headers, text }: WireAnswer):
 export function problemSlug({ headers, text }: Pick<WireAnswer, 'headers' | 'text'>): string | undefined {
   const mediaType = headers['content-type'] ?? '';
   if (!/json(;|$)/.test(mediaType) || text === '') return undefined;
-  const { type, error } = JSON.parse(text) as { type?: unknown; error?: { code?: unknown } | null };
+  const { type, error } = JSON.parse(text) as {
+    type?: unknown;
+    error?: { code?: unknown; data?: { type?: string } } | null;
+  };
+  // Of MCP.
+  const ofMessage = error?.data?.type;
+  if (ofMessage !== undefined) return ofMessage.replace('urn:prompt-gateway:problem:', '');
   if (mediaType.startsWith('application/problem+json')) {
     return String(type).replace('urn:prompt-gateway:problem:', '');
   }

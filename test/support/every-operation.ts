@@ -278,6 +278,7 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     },
     createMessage: { method: 'POST', path: '/v1/messages', body: { model: `prompt/${prompt}`, messages: [] } },
     createEmbedding: { method: 'POST', path: '/v1/embeddings', body: { model: 'echo/echo-embed', input: 'Hi' } },
+    sendMcpMessage: { method: 'POST', path: '/mcp', body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } },
     listModels: { method: 'GET', path: '/v1/models' },
     getModel: { method: 'GET', path: `/v1/models/${encodeURIComponent(`prompt/${prompt}`)}` },
     getAttention: { method: 'GET', path: '/api/v1/attention' },

@@ -6,10 +6,10 @@ import { startTestService, type TestService, type TestServiceOptions } from './s
 
 export const problem = (slug: string): string => `urn:prompt-gateway:problem:${slug}`;
 
-/** The type of the problem that the body of an answer describes, also in the form of OpenAI's API. */
+/** The type of the problem that the body of an answer describes, also in the form of an API of others. */
 export function problemIn(body: unknown): string | undefined {
-  const { type, error } = body as { type?: string; error?: { code: string } | null };
-  return error ? problem(error.code) : type;
+  const { type, error } = body as { type?: string; error?: { code: string; data?: { type: string } } | null };
+  return error ? (error.data?.type ?? problem(error.code)) : type;
 }
 
 /** A service and its database, for states that cannot be reached over HTTP. */

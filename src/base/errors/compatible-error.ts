@@ -1,4 +1,4 @@
-import type { ProblemDetail } from './problem-error.ts';
+import type { ProblemDetail, ProblemExtensions } from './problem-error.ts';
 import { fromStep } from '../runtime/json-pointer.ts';
 import { defined } from '../runtime/objects.ts';
 
@@ -27,6 +27,7 @@ export interface ProblemFacts {
   readonly provider_code?: string | undefined;
   readonly provider_message?: string | undefined;
   readonly usage?: { readonly inputTokens?: number; readonly outputTokens?: number } | undefined;
+  readonly json_rpc?: ProblemExtensions['json_rpc'] | undefined;
 }
 
 /**
@@ -107,7 +108,29 @@ const kinds: Readonly<Record<number, AnthropicErrorType>> = {
   503: 'overloaded_error',
 };
 
-/** What both APIs have of a problem. */
+/** A message of JSON-RPC with an error. */
+export interface McpError {
+  readonly jsonrpc: '2.0';
+  readonly id: string | number | null;
+  readonly error: { readonly code: number; readonly message: string; readonly data: object };
+}
+
+/** Writes a problem as MCP has errors. What the protocol itself refuses has its own code and data. */
+export function toMcpError(facts: ProblemFacts): McpError {
+  const { type, status, json_rpc: said } = facts;
+  const { id = null, code = codeOf(status, slugOf(type)), data } = said ?? {};
+  const problem = { type: `urn:prompt-gateway:problem:${slugOf(type)}` };
+  return { jsonrpc: '2.0', id, error: { code, message: inWords(facts).message, data: { ...data, ...problem } } };
+}
+
+/** https://www.jsonrpc.org/specification#error_object */
+function codeOf(status: number, type: string): number {
+  if (type === 'malformed-body') return -32_700;
+  if (status === 400) return -32_600;
+  return status >= 500 ? -32_603 : -32_000;
+}
+
+/** What the APIs have of a problem. */
 function inWords({
   type,
   status,

@@ -35,6 +35,8 @@ export interface ProblemExtensions {
   left?: components['schemas']['Cost'];
   /** When its next period begins. */
   resets_at?: string;
+  /** Of a message of JSON-RPC, as its protocol has it. */
+  json_rpc?: { readonly id?: string | number; readonly code: number; readonly data?: object };
   order_status?: 'open' | 'completed' | 'canceled';
 }
 

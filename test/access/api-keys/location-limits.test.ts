@@ -177,6 +177,7 @@ const reactions: Readonly<Record<OperationId, Reaction>> = {
   createMessage: 'free',
   countMessageTokens: 'free',
   createEmbedding: 'free',
+  sendMcpMessage: 'free',
   listModels: 'free',
   getModel: 'free',
   createSession: 'keyless',

@@ -42,6 +42,7 @@ const unrecorded: Partial<Record<OperationId, string>> = {
   createMessage: 'the invocation log has it',
   countMessageTokens: 'it changes nothing',
   createEmbedding: 'the invocation log has it',
+  sendMcpMessage: 'the operation of a tool has it',
   testProvider: 'the invocation log has it',
   createTestRun: 'the list of test runs and the invocation log have it',
   cancelEvaluation: 'only for one that has not ended: cancelEvaluation.test.ts',

@@ -23,6 +23,7 @@ export const guides: readonly { title: string; place: string }[] = [
   {"title":"See who changed what","place":"#/see-who-changed-what"},
   {"title":"Leave OpenAI's hosted prompts","place":"#/leave-openai-s-hosted-prompts"},
   {"title":"Create embeddings","place":"#/create-embeddings"},
+  {"title":"Connect an editor","place":"#/connect-an-editor"},
   {"title":"Use Anthropic's SDKs and Claude Code","place":"#/use-anthropic-s-sdks-and-claude-code"},
   {"title":"Read the numbers of the dashboard","place":"#/read-the-numbers-of-the-dashboard"},
   {"title":"Data sets","place":"#/data-sets"},

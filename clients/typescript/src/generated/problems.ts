@@ -3,11 +3,11 @@
 
 /** Names of the problem types that have this status. */
 export interface ProblemNames {
-  400: 'bad-request' | 'malformed-body' | 'invalid-request' | 'conflicting-members';
+  400: 'bad-request' | 'malformed-body' | 'invalid-request' | 'mcp-message-refused' | 'conflicting-members';
   401: 'unauthenticated';
   402: 'budget-exceeded' | 'cost-unknown';
   403: 'insufficient-scope' | 'no-authority' | 'read-only' | 'beyond-limits' | 'cross-origin' | 'webhook-loop';
-  404: 'route-not-found' | 'prompt-not-found' | 'version-not-found' | 'provider-not-found' | 'model-not-found' | 'test-run-not-found' | 'evaluation-not-found' | 'judged-answer-not-found' | 'invocation-not-found' | 'invocation-content-not-found' | 'person-not-found' | 'api-key-not-found' | 'location-not-found' | 'category-not-found' | 'product-not-found' | 'order-not-found' | 'fiscal-day-not-found' | 'integration-not-found' | 'event-type-not-found' | 'delivery-not-found' | 'label-not-found' | 'gate-not-found' | 'rollout-not-found' | 'replay-not-found' | 'budget-not-found' | 'dataset-not-found' | 'price-not-found';
+  404: 'route-not-found' | 'prompt-not-found' | 'version-not-found' | 'provider-not-found' | 'mcp-method-not-found' | 'model-not-found' | 'test-run-not-found' | 'evaluation-not-found' | 'judged-answer-not-found' | 'invocation-not-found' | 'invocation-content-not-found' | 'person-not-found' | 'api-key-not-found' | 'location-not-found' | 'category-not-found' | 'product-not-found' | 'order-not-found' | 'fiscal-day-not-found' | 'integration-not-found' | 'event-type-not-found' | 'delivery-not-found' | 'label-not-found' | 'gate-not-found' | 'rollout-not-found' | 'replay-not-found' | 'budget-not-found' | 'dataset-not-found' | 'price-not-found';
   405: 'method-not-allowed';
   406: 'not-acceptable';
   408: 'request-timeout';

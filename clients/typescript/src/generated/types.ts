@@ -1633,6 +1633,42 @@ export interface paths<Other = string & {}> {
         patch?: never;
         trace?: never;
     };
+    "/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message of MCP
+         * @description The Model Context Protocol, for editors and agents: one message of JSON-RPC, and its answer. Revisions 2026-07-28 and
+         *     2025-11-25, without sessions. See [Connect an editor](/docs#/connect-an-editor).
+         *
+         *     - **Prompts** (scope `prompts:read`): those that have a description, by their slug. The version that the label
+         *       `production` names, else the latest. Variables are arguments. A system message is the begin of the first message of
+         *       the user, under a line that says so.
+         *     - **Tools** are operations: `list_prompts` (`listPrompts`), `get_prompt` (`getPrompt`, `getPromptVersion`),
+         *       `render_prompt` (`renderPrompt`), `invoke_prompt` (`invokePrompt`), `create_prompt_version` (`updatePrompt`; it moves
+         *       no label), `list_invocations` (`listInvocations`) and `get_costs` (`getCosts`). Each has the scopes, limits, log and
+         *       audit of its operation, and what it answers is the answer of the operation. A key sees the tools that its scopes
+         *       allow. The problem of a tool is the text of a result with `isError`.
+         *     - **Keys** are those of the service, as `Authorization: Bearer`. There is no OAuth: a 401 has no `resource_metadata`.
+         *     - **Not served**: batches, `GET` (405), sessions, subscriptions (`subscriptions/listen` is an unknown method),
+         *       resources, sampling, and progress: lists say how long they hold (`ttlMs`). An answer is always JSON.
+         *     - A page of a browser is refused (403), unless it is of the service's own origin or of `CORS_ORIGINS`.
+         *
+         *     Errors are messages of JSON-RPC, also those before the message is read.
+         */
+        post: operations<Other>["sendMcpMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/locations": {
         parameters: {
             query?: never;
@@ -17351,6 +17387,69 @@ export interface components<Other = string & {}> {
          */
         ShownModel: components<Other>["schemas"]["CompatibleModel"] | components<Other>["schemas"]["AnthropicModel"];
         /**
+         * McpId
+         * @description Any value that the caller has not used before.
+         * @example 1
+         */
+        McpId: string | number;
+        /**
+         * McpMessage
+         * @description A request of JSON-RPC, or a notification, which has no `id`.
+         * @example {
+         *       "jsonrpc": "2.0",
+         *       "id": 1,
+         *       "method": "tools/list"
+         *     }
+         */
+        McpMessage: {
+            /**
+             * @description Always `2.0`.
+             * @example 2.0
+             * @constant
+             */
+            jsonrpc: "2.0";
+            id?: components<Other>["schemas"]["McpId"];
+            /**
+             * @description What to do.
+             * @example tools/list
+             */
+            method: string;
+            /** @description Its parameters, as the protocol says. */
+            params?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * McpAnswerId
+         * @description That of the request.
+         * @example 1
+         */
+        McpAnswerId: string | number;
+        /**
+         * McpAnswer
+         * @description A message of JSON-RPC.
+         * @example {
+         *       "jsonrpc": "2.0"
+         *     }
+         */
+        McpAnswer: {
+            /**
+             * @description Always `2.0`.
+             * @example 2.0
+             * @constant
+             */
+            jsonrpc: "2.0";
+            id?: components<Other>["schemas"]["McpAnswerId"];
+            /** @description The result, as the protocol says. */
+            result?: {
+                [key: string]: unknown;
+            };
+            /** @description Why there is none. */
+            error?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * LocationPage
          * @description Locations, the newest first.
          * @example {
@@ -19320,6 +19419,54 @@ export interface components<Other = string & {}> {
              * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
              */
             request_id: string;
+        };
+        /**
+         * McpError
+         * @description A message of JSON-RPC with an error.
+         * @example {
+         *       "jsonrpc": "2.0",
+         *       "id": null,
+         *       "error": {
+         *         "code": -32600,
+         *         "message": "The body of the request is not valid. method is required.",
+         *         "data": {
+         *           "type": "urn:prompt-gateway:problem:invalid-request"
+         *         }
+         *       }
+         *     }
+         */
+        McpError: {
+            /**
+             * @description Always `2.0`.
+             * @example 2.0
+             * @constant
+             */
+            jsonrpc: "2.0";
+            /**
+             * @description That of the request; `null` if it was not read.
+             * @example 1
+             */
+            id: string | number | null;
+            /**
+             * McpErrorDetails
+             * @description What is wrong.
+             */
+            error: {
+                /**
+                 * @description -32700 for what is not JSON, -32600 for what is no message, -32601 for an unknown method, -32602 for wrong parameters, -32603 for a failure of the service, -32020 for header fields that contradict the body, -32022 for an unknown revision, -32000 for any other reason.
+                 * @example -32600
+                 */
+                code: number;
+                /**
+                 * @description What is wrong and where, for people.
+                 * @example The body of the request is not valid. method is required.
+                 */
+                message: string;
+                /** @description The `type` of the [problem](/docs#/problems), or what the protocol says of this code, such as the revisions that are `supported`. */
+                data?: {
+                    [key: string]: unknown;
+                };
+            };
         };
         /**
          * ProblemFields
@@ -24876,6 +25023,170 @@ export interface components<Other = string & {}> {
             };
             content: {
                 "application/json": components<Other>["schemas"]["CompatibleError"] | components<Other>["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description The API key is missing, unknown, expired or revoked. */
+        McpUnauthenticated: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["McpError"];
+            };
+        };
+        /** @description The `Accept` header excludes the media type of the answer. */
+        McpNotAcceptable: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["McpError"];
+            };
+        };
+        /** @description The request did not arrive in time. */
+        McpRequestTimeout: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["McpError"];
+            };
+        };
+        /** @description The body is too large. The limit is 1 MiB; 20 MiB for a body that invokes or renders a prompt or calls a model; 16 KiB for an operation that needs no key. */
+        McpContentTooLarge: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["McpError"];
+            };
+        };
+        /** @description The `Content-Type` is not `application/json` in UTF-8, or the body is compressed. */
+        McpUnsupportedMediaType: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["McpError"];
+            };
+        };
+        /** @description The API key has sent too many requests, or has too much in progress or stored; or too many keys from this address were refused. */
+        McpRateLimited: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "Retry-After": components<Other>["headers"]["RetryAfter"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["McpError"];
+            };
+        };
+        /** @description The service failed unexpectedly. */
+        McpInternalError: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["McpError"];
+            };
+        };
+        /** @description The service is temporarily unavailable. */
+        McpServiceUnavailable: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "Retry-After": components<Other>["headers"]["RetryAfter"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["McpError"];
+            };
+        };
+        /** @description Any other failure: the request did not reach the operation, or a later release added a problem type. */
+        McpOtherProblem: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["McpError"];
             };
         };
     };
@@ -30585,6 +30896,135 @@ export interface operations<Other = string & {}> {
             500: components<Other>["responses"]["CompatibleAnthropicInternalError"];
             503: components<Other>["responses"]["CompatibleAnthropicServiceUnavailable"];
             default: components<Other>["responses"]["CompatibleAnthropicOtherProblem"];
+        };
+    };
+    sendMcpMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The revision of the protocol.
+                 * @example 2025-11-25
+                 */
+                "MCP-Protocol-Version"?: string;
+                /**
+                 * @description The method of the message. Since revision 2026-07-28 it is required, and has to be that of the body.
+                 * @example tools/call
+                 */
+                "Mcp-Method"?: string;
+                /**
+                 * @description The tool or prompt. Since revision 2026-07-28 it is required where there is one.
+                 * @example list_prompts
+                 */
+                "Mcp-Name"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A message. */
+        requestBody: {
+            content: {
+                "application/json": components<Other>["schemas"]["McpMessage"];
+            };
+        };
+        responses: {
+            /** @description The answer to a request. It can also be an error that does not concern HTTP. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "jsonrpc": "2.0",
+                     *       "id": 1,
+                     *       "result": {
+                     *         "tools": []
+                     *       }
+                     *     }
+                     */
+                    "application/json": components<Other>["schemas"]["McpAnswer"];
+                };
+            };
+            /** @description A notification was accepted. Nothing follows from it. */
+            202: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The body is no message, or the message does not fit the protocol. No tool was called. */
+            400: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                     * @example false
+                     */
+                    "X-Should-Retry"?: "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["McpError"];
+                };
+            };
+            401: components<Other>["responses"]["McpUnauthenticated"];
+            /** @description A page of another origin sent the request. */
+            403: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                    /**
+                     * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                     * @example false
+                     */
+                    "X-Should-Retry"?: "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["McpError"];
+                };
+            };
+            /** @description The message has a method that the service does not know. */
+            404: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. The SDKs of OpenAI and Anthropic obey it. Absent otherwise.
+                     * @example false
+                     */
+                    "X-Should-Retry"?: "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["McpError"];
+                };
+            };
+            406: components<Other>["responses"]["McpNotAcceptable"];
+            408: components<Other>["responses"]["McpRequestTimeout"];
+            413: components<Other>["responses"]["McpContentTooLarge"];
+            415: components<Other>["responses"]["McpUnsupportedMediaType"];
+            429: components<Other>["responses"]["McpRateLimited"];
+            500: components<Other>["responses"]["McpInternalError"];
+            503: components<Other>["responses"]["McpServiceUnavailable"];
+            default: components<Other>["responses"]["McpOtherProblem"];
         };
     };
     listLocations: {
