@@ -868,7 +868,7 @@ export const eventCatalog = {
     description: "An order has been placed at a location.",
     subscribable: true,
     schema: orderPlacedSchema,
-    example: {"type":"ORDER_PLACED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","targetId":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:31:08.214Z","data":{"itemNames":["Flat white","Apple pie"],"itemTags":["coffee","hot","pastry"],"spotName":"Table 4","total":1584,"currency":"EUR","zoneName":"Terrace","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36","locationUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","locationName":"Canal Café"},
+    example: {"type":"ORDER_PLACED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","targetId":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:31:08.214Z","data":{"itemNames":["Flat white","Apple pie"],"itemTags":["coffee","hot","pastry"],"spotName":"Table 4","total":1584,"currency":"EUR","zoneName":"Terrace","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042","created":"2026-11-06T12:31:08.214Z","categoryNames":["Hot drinks","Pastry"]},"id":"2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36","locationUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","locationName":"Canal Café"},
   },
   ORDER_COMPLETED: {
     description: "An order has been completed.",

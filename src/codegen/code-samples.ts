@@ -124,7 +124,9 @@ async function clientSample(
   const method = ofSdk === undefined ? own : `${ofOpenai === undefined ? 'anthropic' : 'openai'}.${ofSdk}`;
   const answer = answerName(entry, document);
   const calls = requests.map(({ comment, path, query, body }, index) => {
-    const input = body ?? (Object.keys(query).length === 0 ? undefined : query);
+    // The SDKs of others read a list in their own way.
+    const hasQuery = ofSdk === undefined && Object.keys(query).length > 0;
+    const input = body ?? (hasQuery ? query : undefined);
     const given = [...Object.values(path), input].filter((value) => value !== undefined);
     const call = `${method}(${given.map((value) => JSON.stringify(value)).join(', ')})`;
     const heading = comment === undefined ? '' : `// ${comment}\n`;

@@ -25,6 +25,7 @@ const project = {
     typeRoots: [path.join(root, 'node_modules/@types')],
     paths: {
       openai: [path.join(root, 'node_modules/openai')],
+      '@anthropic-ai/sdk': [path.join(root, 'node_modules/@anthropic-ai/sdk')],
       'prompt-gateway-client': [path.join(root, 'clients/typescript/src/index.ts')],
     },
   },

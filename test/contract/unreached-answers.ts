@@ -24,7 +24,7 @@ export function reasonNotReached({ operation, problem, takesBody }: DeclaredAnsw
     case 'database-unavailable':
     case 'storage-full':
       if (operation === 'sendMcpMessage') return 'Only if the key cannot be read; the problem of a tool is a result.';
-      return operation === 'testProvider'
+      return ['testProvider', 'countMessageTokens'].includes(operation)
         ? 'The tests call echo, which costs nothing and so needs no journal: database-away.test.ts.'
         : undefined;
     default:

@@ -19,6 +19,8 @@ const independent: readonly OperationId[] = [
   'listProviders',
   // A call of echo costs nothing, so no journal has it.
   'testProvider',
+  // Echo counts in this process, and nothing is kept of it.
+  'countMessageTokens',
   // The list of tools. The problem of a tool is a result.
   'sendMcpMessage',
   // The key that the operator configured is not in a database.

@@ -36,12 +36,35 @@ describe('200', () => {
 });
 
 describe('422', () => {
-  it('as for an order that is placed', async () => {
-    const items = [{ product_id: unknownId, quantity: 1 }];
-    const answer = await calculate(orderBody(shop, { items }));
-    const placed = await setup.service.call('POST', '/v1/orders', { body: orderBody(shop, { items }) });
-    expect([answer.status, answer.body.type]).toEqual([422, problem('unknown-product')]);
-    expect((answer.body as { errors: unknown }).errors).toEqual((placed.body as { errors: unknown }).errors);
+  it('as for an order that is placed, whatever is wrong', async () => {
+    const { coffee, pie } = await openShop(setup.service);
+    const { body } = coffee;
+    const location_id = String((body as { location_id: string }).location_id);
+    const put = (id: string, change: object): Promise<Answer> =>
+      setup.service.call('PUT', `/v1/products/${id}`, { body: change });
+    const item = (product_id: string, more: object = {}): object => ({ product_id, quantity: 1, ...more });
+    const expectSame = async (order: object, type: string): Promise<void> => {
+      const sent = { location_id, items: [item(coffee.id)], ...order };
+      const [calculated, placed] = [
+        await calculate(sent),
+        await setup.service.call('POST', '/v1/orders', { body: sent }),
+      ];
+      expect([calculated.status, calculated.body.type]).toEqual([422, problem(type)]);
+      expect([calculated.body.detail, calculated.body.errors]).toEqual([placed.body.detail, placed.body.errors]);
+    };
+    await expectSame({ location_id: unknownId }, 'unknown-location');
+    await expectSame({ spot_id: unknownId }, 'unknown-spot');
+    await expectSame({ items: [item(unknownId)] }, 'unknown-product');
+    await expectSame({ items: [item(coffee.id, { modifiers: [{ id: unknownId }] })] }, 'unknown-modifier');
+    await put(pie.id, { price: 1_000_000_000 });
+    const many = Array.from({ length: 200 }, () => item(pie.id, { quantity: 999 }));
+    await expectSame({ items: many }, 'order-total-too-large');
+    await put(pie.id, { unavailable_until: '2099-01-01T00:00:00Z' });
+    await expectSame({ items: [item(pie.id)] }, 'product-unavailable');
+    await put(pie.id, { active: false });
+    await expectSame({ items: [item(pie.id)] }, 'product-not-active');
+    await put(pie.id, { archived: true });
+    await expectSame({ items: [item(pie.id)] }, 'archived');
   });
 });
 

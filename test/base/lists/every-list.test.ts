@@ -527,7 +527,9 @@ describe('the contract', () => {
   it('has the same paging for all lists', () => {
     const paged = (Object.entries(operationTable) as [string, OperationRow][])
       .filter(([, { parameters }]) => parameters.some(({ name, in: place }) => place === 'query' && name === 'limit'))
-      .map(([operationId]) => operationId);
+      .map(([operationId]) => operationId)
+      // Its pages are those of Anthropic's API.
+      .filter((operationId) => operationId !== 'listModels');
     expect(paged.sort()).toEqual(Object.keys(lists).sort());
     const pages = Object.entries(document.components.schemas).filter(([name]) => name.endsWith('Page'));
     expect(pages).toHaveLength(paged.length);

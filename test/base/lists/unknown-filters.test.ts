@@ -40,6 +40,8 @@ const unknown: Readonly<Record<string, readonly string[]>> = {
 const others = new Set([
   ...['limit', 'offset', 'after', 'since', 'until', 'span', 'by', 'q', 'versions', 'version', 'archived', 'source'],
   ...['status', 'problem', 'event_type', 'last_outcome', 'operation', 'resource_type', 'cached'],
+  // Of Anthropic's form of the list of models: a place in it.
+  ...['after_id', 'before_id'],
   ...['attempt_problem', 'attempt_status', 'attempt_cost', 'outcome'],
 ]);
 

@@ -228,6 +228,7 @@ describe('an answer that could not be read in time', () => {
     const provider = {
       id: 'fake',
       models: [],
+      embeddingModels: [],
       async *answer(_request, { check }) {
         const checked = await check?.(result);
         if (checked && 'result' in checked) yield { type: 'finish', result: checked.result };

@@ -71,6 +71,8 @@ describe('an order', () => {
         total: order.body.total,
         currency: 'EUR',
         locationId: shop.location.id,
+        created: order.body.created_at,
+        categoryNames: ['Hot drinks'],
       },
       id: request.headers['webhook-id'],
       locationUuid: shop.location.id,
