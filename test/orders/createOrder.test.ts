@@ -313,6 +313,10 @@ describe('422', () => {
         pointer: `#/items/${index}/product_id`,
       })),
     );
+    // An offset can lead to a year that no database stores.
+    expect((await put('0000-01-01T20:07:29+23:59')).body).toMatchObject({
+      unavailable_until: '0001-01-01T00:00:00.000Z',
+    });
     for (const past of ['2026-01-01T00:00:00Z', null]) {
       await put(past);
       expect((await post(orderBody(own, lines(own.pie.id)))).status).toBe(201);

@@ -1,3 +1,4 @@
+import { toInstant } from '../../src/base/runtime/instants.ts';
 import fc from 'fast-check';
 import pLimit from 'p-limit';
 import stringify from 'safe-stable-stringify';
@@ -200,6 +201,11 @@ const sayingNothing: Readonly<Record<string, string>> = {
   retries: '0',
 };
 
+/** Moments come back in UTC, in whole milliseconds. */
+function asStored(name: string, value: unknown): unknown {
+  return name === 'unavailable_until' && typeof value === 'string' ? toInstant(value).toISOString() : value;
+}
+
 /**
  * Compares an answer with its request.
  *
@@ -208,7 +214,7 @@ const sayingNothing: Readonly<Record<string, string>> = {
 export function findUnlike({ sent, answer }: Write, own: readonly string[]): string[] {
   return Object.keys(sent)
     .filter((name) => !own.includes(name))
-    .filter((name) => canonical(answer[name] ?? null) !== canonical(sent[name]))
+    .filter((name) => canonical(answer[name] ?? null) !== canonical(asStored(name, sent[name])))
     .filter((name) => !(answer[name] === undefined && sayingNothing[name] === canonical(sent[name])))
     .map((name) => `${name} is not what was sent`);
 }

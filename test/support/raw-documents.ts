@@ -90,7 +90,19 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   products: [...audited, ...productFields.storedNames, 'outbox'],
   orders: [...stamps, ...orderFields.storedNames, 'uncounted', 'outbox'],
   fiscal_days: [
-    ...[...stamps, 'location_id', 'date', 'cut_at', 'order_count', 'total', 'currency', 'cause', 'counted', 'outbox'],
+    ...[
+      ...stamps,
+      'location_id',
+      'date',
+      'cut_at',
+      'order_count',
+      'total',
+      'tax_lines',
+      'currency',
+      'cause',
+      'counted',
+      'outbox',
+    ],
   ],
 
   integrations: [...audited, ...integrationFields.storedNames],

@@ -1,4 +1,5 @@
 /** The kinds of values of fields. Each copies member by member, so that nothing else is stored or answered. */
+import { toInstant } from '../runtime/instants.ts';
 import { snakeCase, type SnakeCase } from './names.ts';
 
 /**
@@ -47,7 +48,7 @@ export const moment: Kind<Date, Date, string> = {
   toStored: (at) => at,
   fromStored: (at) => at,
   show: (at) => at.toISOString(),
-  read: (at) => new Date(at),
+  read: toInstant,
 };
 
 /** A list of values of one kind. */
