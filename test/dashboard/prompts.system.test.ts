@@ -487,7 +487,7 @@ describe('prompts', () => {
     await page.getByText('production → v1').waitFor();
 
     await page.getByRole('button', { name: 'Account: administrator' }).press('Enter');
-    await page.getByRole('menuitem', { name: 'Deutsch' }).press('Enter');
+    await page.getByRole('menuitemradio', { name: 'Deutsch' }).press('Enter');
     const failed = page.getByRole('alert');
     await failed.getByText('Anfragelimit des Anbieters erreicht').waitFor();
     await failed.getByText('Der Anbieter begrenzt').waitFor();
