@@ -37,7 +37,9 @@ function breakpointsOf({ tools = [], messages }: Pick<GenerateRequest, 'tools' |
   for (const [index, tool] of tools.entries()) add(`tools/${index}`, tool.cache_control);
   for (const [index, message] of messages.entries()) {
     if (typeof message.content === 'string') continue;
-    for (const [at, part] of message.content.entries()) {
+    const parts = [...message.content.entries()].filter(([, part]) => 'cache_control' in part && part.cache_control);
+    // The texts of a result are one, with the last hint.
+    for (const [at, part] of message.role === 'tool' ? parts.slice(-1) : parts) {
       if ('cache_control' in part) add(`messages/${index}/content/${at}`, part.cache_control);
     }
   }

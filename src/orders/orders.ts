@@ -30,7 +30,7 @@ export interface RequestedOrder {
 }
 
 /** What an order has as soon as it is priced. */
-export type CalculatedOrder = Pick<Order, keyof typeof pricedFields.table>;
+export type CalculatedOrder = Pick<Order, keyof typeof pricedFields.table> & Pick<OrderTotals, 'taxLines'>;
 
 /** The id under which an order is created. */
 export interface Reservation {

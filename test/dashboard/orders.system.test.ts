@@ -4,6 +4,7 @@ import { expectAccessible, takeScreenshots, useBrowser } from '../support/browse
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { adminKey } from '../support/send.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const browser = useBrowser();
 let service: TestService;
@@ -236,13 +237,24 @@ describe('taxes', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Included in prices').waitFor();
     await page.goto(`/dashboard/products/${product}`);
-    await page.getByLabel('Tax rate, taken away').fill('700');
+    await page.getByLabel('Tax rate for take away').fill('700');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Enter a percentage').waitFor();
-    await page.getByLabel('Tax rate, taken away').fill('7');
+    await page.getByLabel('Tax rate for take away').fill('7');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved').first().waitFor();
-    const { body } = await service.call('GET', `/v1/products/${product}`);
+    await page.getByLabel('Unavailable until').fill('2099-01-01T09:00');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await until(
+      () => service.call('GET', `/v1/products/${product}`),
+      ({ body: { unavailable_until: time } }) => time !== undefined,
+    );
+    await page.getByLabel('Unavailable until').fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const { body } = await until(
+      () => service.call('GET', `/v1/products/${product}`),
+      ({ body: { unavailable_until: time } }) => time === undefined,
+    );
     expect(body).toMatchObject({ take_away_tax_rate_ppm: 70_000 });
     expect(body).not.toHaveProperty('tax_rate_ppm');
     await expectAccessible(page);
@@ -255,6 +267,11 @@ describe('taxes', () => {
     await page.getByText('Take away').waitFor();
     await expectAccessible(page);
     await takeScreenshots(page, 'order-taxes');
+
+    const today = new Date().toLocaleDateString('sv-SE', { timeZone: 'Europe/Amsterdam' });
+    await service.call('POST', `/v1/locations/${location}/fiscal-days/${today}/close`);
+    await page.goto(`/dashboard/locations/${location}`);
+    await page.getByText('7%: €').waitFor();
 
     await page.goto(`/dashboard/orders/new?location_id=${location}`);
     await page.getByRole('button', { name: 'One Taxed more' }).click();

@@ -685,11 +685,11 @@ describe('prompts', () => {
 
     await menu.waitFor();
     await page.getByRole('button', { name: "Provider's cache: Message 2. No hint" }).click();
-    await page.getByRole('menuitem', { name: 'Keep, as long as usual' }).waitFor();
+    await page.getByRole('menuitem', { name: 'Keep for the usual time' }).waitFor();
     await page.getByText('costs less the next time').waitFor();
     await expectAccessible(page);
     await takeScreenshots(page, 'prompt-cache-hints');
-    await page.getByRole('menuitem', { name: 'Keep, as long as usual' }).click();
+    await page.getByRole('menuitem', { name: 'Keep for the usual time' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved as version 2.').waitFor();
     const messagesNow = async (): Promise<unknown> => (await service.call('GET', `/api/v1/prompts/${id}`)).body;

@@ -268,6 +268,18 @@ describe('where hints go', () => {
     expect(sent()).toMatchObject({ cache_control: hour });
   });
 
+  it('of a result with more hints than a provider takes: the last', async () => {
+    const called = { id: 'call_1', type: 'function', function: { name: 'find', arguments: '{}' } };
+    const talk = [
+      { role: 'user', content: 'Find Ada.' },
+      { role: 'assistant', tool_calls: [called] },
+      { role: 'tool', tool_call_id: 'call_1', content: [1, 2, 3, 4, 5].map((line) => text(`${line}`, control)) },
+    ];
+    const tools = [{ type: 'function', function: tool }];
+    expect((await chat('anthropic/claude-sonnet-5-5', { messages: talk, tools })).status).toBe(200);
+    expect(JSON.stringify(sent()).match(/cache_control/g)).toHaveLength(1);
+  });
+
   it('nowhere if a provider has no place for them, and the answer comes', async () => {
     const members = { messages, prompt_cache_options: { mode: 'explicit' }, prompt_cache_key: 'ada' };
     expect((await chat('mistral/mistral-small-latest', members)).status).toBe(200);

@@ -1,4 +1,4 @@
-/** Texts about taxes, of orders, locations and products. */
+/** Texts about taxes and availability, of orders, locations and products. */
 const en = {
   taxLine: (rate: string, base: string) => `Tax, ${rate} of ${base}`,
   included: (rate: string, base: string) => `Included tax, ${rate} of ${base}`,
@@ -9,10 +9,13 @@ const en = {
   addedToPrices: 'Added to prices',
   includedInPrices: 'Included in prices',
   taxes: 'Tax',
+  ofDay: (rate: string, amount: string) => `${rate}: ${amount}`,
   ofProduct: 'Tax rate',
-  ofProductDescription: 'Of the product and its modifiers. Empty: as the location.',
-  ofTakeAway: 'Tax rate, taken away',
-  ofTakeAwayDescription: 'Empty: as otherwise.',
+  ofProductDescription: 'Of the product and its modifiers. If empty, the rate of the location applies.',
+  ofTakeAway: 'Tax rate for take away',
+  ofTakeAwayDescription: 'If empty, the same rate applies as for eating in.',
+  unavailableUntil: 'Unavailable until',
+  unavailableUntilDescription: 'Orders with the product are refused before this time.',
 };
 const de: typeof en = {
   taxLine: (rate, base) => `Steuer, ${rate} von ${base}`,
@@ -24,10 +27,13 @@ const de: typeof en = {
   addedToPrices: 'Kommt zu den Preisen hinzu',
   includedInPrices: 'In den Preisen enthalten',
   taxes: 'Steuer',
+  ofDay: (rate, amount) => `${rate}: ${amount}`,
   ofProduct: 'Steuersatz',
-  ofProductDescription: 'Des Produkts und seiner Zusätze. Leer: wie am Standort.',
+  ofProductDescription: 'Des Produkts und seiner Zusätze. Wenn leer, gilt der Satz des Standorts.',
   ofTakeAway: 'Steuersatz, außer Haus',
-  ofTakeAwayDescription: 'Leer: wie sonst.',
+  ofTakeAwayDescription: 'Wenn leer, gilt derselbe Satz wie im Haus.',
+  unavailableUntil: 'Nicht verfügbar bis',
+  unavailableUntilDescription: 'Bestellungen mit dem Produkt werden bis dahin abgelehnt.',
 };
 
 export const taxTexts = { en, de };

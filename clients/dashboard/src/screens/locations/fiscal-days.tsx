@@ -10,7 +10,9 @@ import { DataTable, type Column } from '../../shared/data-table.tsx';
 import { EmptyState } from '../../shared/empty-state.tsx';
 import { useNotify } from '../../shared/notify.ts';
 import { Time } from '../../shared/time.tsx';
-import { useFormat, useTexts } from '../../shared/texts.tsx';
+import { showRate } from '../../shared/rates.ts';
+import { taxTexts } from '../../shared/tax-texts.ts';
+import { useFormat, useOwnTexts, useTexts } from '../../shared/texts.tsx';
 import { useList } from '../../shared/use-list.ts';
 import { currentFiscalDate } from './fiscal-date.ts';
 import { locationKey } from './queries.ts';
@@ -59,6 +61,7 @@ function ClosedDays({ id }: { id: string }): ReactNode {
 
 function useColumns(): Column<Schemas['FiscalDay']>[] {
   const { fiscalDays: texts } = useTexts().locations;
+  const own = useOwnTexts(taxTexts);
   const format = useFormat();
   const closers: Record<string, string> = texts.closers;
   return [
@@ -82,6 +85,17 @@ function useColumns(): Column<Schemas['FiscalDay']>[] {
       header: texts.total,
       align: 'end',
       cell: ({ total, currency }) => format.money(total, currency),
+    },
+    {
+      key: 'taxes',
+      header: own.taxes,
+      align: 'end',
+      cell: ({ tax_lines: lines = [], currency }) =>
+        lines
+          .filter(({ amount }) => amount > 0)
+          .map(({ rate_ppm, amount }) => (
+            <div key={rate_ppm}>{own.ofDay(showRate(format, rate_ppm), format.money(amount, currency))}</div>
+          )),
     },
     { key: 'closed_by', header: texts.closedBy, width: 120, cell: ({ closed_by: by }) => closers[by] ?? by },
     { key: 'closed', header: texts.closed, align: 'end', cell: ({ closed_at }) => <Time value={closed_at} /> },

@@ -15,6 +15,7 @@ import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { Time } from '../../shared/time.tsx';
 import { Section } from '../../shared/section.tsx';
+import { showRate } from '../../shared/rates.ts';
 import { taxTexts } from '../../shared/tax-texts.ts';
 import { useFormat, useOwnTexts, useTexts } from '../../shared/texts.tsx';
 import { versioned } from '../../shared/versioned.ts';
@@ -104,8 +105,6 @@ function Facts({ location }: { location: Schemas['Location'] }): ReactNode {
   const own = useOwnTexts(taxTexts);
   const format = useFormat();
   const { currency, time_zone, fiscal_day_end, tax_rate_ppm, fee_rate_ppm, created_at, updated_at } = location;
-  const percent = (partsPerMillion: number): string =>
-    format.number(partsPerMillion / 1_000_000, { style: 'percent', maximumFractionDigits: 4 });
   return (
     <Section title={texts.facts}>
       <FactTable
@@ -113,9 +112,9 @@ function Facts({ location }: { location: Schemas['Location'] }): ReactNode {
           { label: form.currency, value: currency },
           { label: form.timeZone, value: time_zone },
           { label: form.fiscalDayEnd, value: fiscal_day_end },
-          { label: form.tax, value: percent(tax_rate_ppm) },
+          { label: form.tax, value: showRate(format, tax_rate_ppm) },
           { label: own.taxes, value: location.prices_include_tax ? own.includedInPrices : own.addedToPrices },
-          { label: form.fee, value: percent(fee_rate_ppm) },
+          { label: form.fee, value: showRate(format, fee_rate_ppm) },
           { label: columns.created, value: <Time value={created_at} /> },
           { label: texts.updated, value: <Time value={updated_at} /> },
         ]}

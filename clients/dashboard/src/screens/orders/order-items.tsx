@@ -1,6 +1,7 @@
 import { Paper, Table, Text, Title } from '@mantine/core';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
+import { showRate } from '../../shared/rates.ts';
 import { taxTexts } from '../../shared/tax-texts.ts';
 import { useFormat, useOwnTexts, useTexts } from '../../shared/texts.tsx';
 import classes from './order-items.module.css';
@@ -65,7 +66,7 @@ export function Sums({ order }: { order: Schemas['CalculatedOrder'] | Schemas['O
   const { currency, prices_include_tax: isIncluded, tax_lines: lines, subtotal, taxes, fees, total } = order;
   const money = (minor: number): string => format.money(minor, currency);
   const taxRows = lines?.map(({ rate_ppm, base, amount }): [string, number] => {
-    const rate = format.number(rate_ppm / 1_000_000, { style: 'percent', maximumFractionDigits: 4 });
+    const rate = showRate(format, rate_ppm);
     return [(isIncluded ? own.included : own.taxLine)(rate, money(base)), amount];
   }) ?? [[texts.taxes, taxes]];
   const rows: [string, number][] = [

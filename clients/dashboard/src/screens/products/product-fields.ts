@@ -26,6 +26,8 @@ export interface ProductFields extends Record<string, unknown> {
   /** Percentages; empty if it has none of its own. */
   tax: string;
   takeAwayTax: string;
+  /** ISO 8601, UTC; empty if it is available. */
+  unavailableUntil: string;
 }
 
 /** The fields of a new product. */
@@ -42,6 +44,7 @@ export function emptyFields(categoryId = ''): ProductFields {
     active: true,
     tax: '',
     takeAwayTax: '',
+    unavailableUntil: '',
   };
 }
 
@@ -64,6 +67,7 @@ export function fieldsOf(product: Schemas['Product']): ProductFields {
     active: product.active,
     tax: percentOf(product.tax_rate_ppm),
     takeAwayTax: percentOf(product.take_away_tax_rate_ppm),
+    unavailableUntil: product.unavailable_until ?? '',
   };
 }
 
@@ -103,6 +107,7 @@ export function bodyOf(
     | 'active'
     | 'tax_rate_ppm'
     | 'take_away_tax_rate_ppm'
+    | 'unavailable_until'
   >
 > {
   const { name, category_id, price, description, sku, image_url, tags, modifiers, active } = fields;
@@ -117,13 +122,17 @@ export function bodyOf(
     image_url: image_url === '' ? null : image_url,
     tax_rate_ppm: partsPerMillion(fields.tax) ?? null,
     take_away_tax_rate_ppm: partsPerMillion(fields.takeAwayTax) ?? null,
+    unavailable_until: fields.unavailableUntil === '' ? null : fields.unavailableUntil,
     modifiers: modifiers.map((modifier) => ({ ...modifier, price: readAmount(modifier.price, currency) ?? 0 })),
   };
 }
 
 /** A new product as the API takes it: empty fields are absent. */
 export function newBodyOf(fields: ProductFields, currency: string, locationId: string): Schemas['ProductCreate'] {
-  const { description, sku, image_url, tax_rate_ppm, take_away_tax_rate_ppm, ...others } = bodyOf(fields, currency);
+  const { description, sku, image_url, tax_rate_ppm, take_away_tax_rate_ppm, unavailable_until, ...others } = bodyOf(
+    fields,
+    currency,
+  );
   return {
     ...others,
     location_id: locationId,
@@ -132,12 +141,17 @@ export function newBodyOf(fields: ProductFields, currency: string, locationId: s
     ...(image_url !== null && { image_url }),
     ...(tax_rate_ppm !== null && { tax_rate_ppm }),
     ...(take_away_tax_rate_ppm !== null && { take_away_tax_rate_ppm }),
+    ...(unavailable_until !== null && { unavailable_until }),
   };
 }
 
 /** The field of a place in the request. */
 export function fieldAt(place: string): string {
-  const names: Record<string, string> = { tax_rate_ppm: 'tax', take_away_tax_rate_ppm: 'takeAwayTax' };
+  const names: Record<string, string> = {
+    tax_rate_ppm: 'tax',
+    take_away_tax_rate_ppm: 'takeAwayTax',
+    unavailable_until: 'unavailableUntil',
+  };
   return names[place] ?? place.replace(/^tags\..*/, 'tags');
 }
 

@@ -3,6 +3,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import type { ReactNode } from 'react';
 import { useScope } from '../../app/session-context.ts';
 import { imageUrl as limitsOfUrl, productDescription, productName, sku, tagsInput } from '../../generated/limits.ts';
+import { fromLocal, toLocal } from '../../shared/filters.tsx';
 import { TextLink } from '../../shared/links.tsx';
 import { taxTexts } from '../../shared/tax-texts.ts';
 import { useOwnTexts, useTexts } from '../../shared/texts.tsx';
@@ -91,6 +92,18 @@ export function ProductInputs({
             label={texts.active}
             description={texts.activeDescription}
             {...form.getInputProps('active', { type: 'checkbox' })}
+          />
+          <TextInput
+            type="datetime-local"
+            label={own.unavailableUntil}
+            description={own.unavailableUntilDescription}
+            inputWrapperOrder={['label', 'input', 'description', 'error']}
+            maw={260}
+            {...form.getInputProps('unavailableUntil')}
+            value={toLocal(form.values.unavailableUntil)}
+            onChange={(event) => {
+              form.setFieldValue('unavailableUntil', fromLocal(event.currentTarget.value) ?? '');
+            }}
           />
         </Stack>
       </Paper>

@@ -13,7 +13,8 @@ import { LinkButton } from '../../shared/links.tsx';
 import { useNotify } from '../../shared/notify.ts';
 import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
-import { useTexts } from '../../shared/texts.tsx';
+import { taxTexts } from '../../shared/tax-texts.ts';
+import { useOwnTexts, useTexts } from '../../shared/texts.tsx';
 import { UnsavedChanges } from '../../shared/unsaved-changes.tsx';
 import { useLocations } from '../../shared/use-locations.ts';
 import { useSave } from '../../shared/use-save.tsx';
@@ -84,6 +85,7 @@ function ProductForm({ initial, canWrite }: { initial: Versioned<Schemas['Produc
   const all = useTexts();
   const { products, shared } = all;
   const { form: texts } = products;
+  const own = useOwnTexts(taxTexts);
   const { id, currency, location_id } = initial.data;
   const queryClient = useQueryClient();
   const notify = useNotify();
@@ -108,6 +110,9 @@ function ProductForm({ initial, canWrite }: { initial: Versioned<Schemas['Produc
       tags: texts.tags,
       sku: texts.sku,
       image_url: texts.imageUrl,
+      tax: own.ofProduct,
+      takeAwayTax: own.ofTakeAway,
+      unavailableUntil: own.unavailableUntil,
     },
     onSaved: (saved) => {
       storeProduct(queryClient, saved);

@@ -9,7 +9,7 @@ const en = {
   explained: 'Everything up to here stays in the provider’s own cache, and costs less the next time.',
   choices: {
     none: 'No hint',
-    provider: 'Keep, as long as usual',
+    provider: 'Keep for the usual time',
     '5m': 'Keep for 5 minutes',
     '1h': 'Keep for 1 hour',
   },
