@@ -70,6 +70,7 @@ export async function* echo(
     onFailedAttempt?.(toAttempt(checked.failure, 'echo', model));
     throw toProblem(checked.failure, 'echo', model);
   }
+  if (isStreamed) yield* callsOf(checked.result);
   yield { type: 'finish', result: checked.result };
 }
 
@@ -115,7 +116,7 @@ function answer(request: GenerateRequest, transform: (text: string) => string): 
   };
 }
 
-/** The answer of `echo` in pieces of one word, or of several if there would be more than about a thousand. */
+/** The text of `echo` in pieces of one word, or of several if there would be more than about a thousand. */
 async function* inPieces(result: GenerateResult, signal: AbortSignal): AsyncGenerator<GenerateEvent, void, void> {
   const text = textOf(result);
   for (const delta of pieces(text)) {
@@ -124,7 +125,6 @@ async function* inPieces(result: GenerateResult, signal: AbortSignal): AsyncGene
     signal.throwIfAborted();
     yield { type: 'text', delta };
   }
-  yield* callsOf(result);
 }
 
 function* pieces(text: string): Generator<string> {

@@ -5,6 +5,7 @@
 import type { Principal } from '../base/limits/principal.ts';
 import type { components } from '../../generated/types.ts';
 import type { CallCost } from '../base/runtime/money.ts';
+import { isObject } from '../base/runtime/objects.ts';
 import type { ProblemError } from '../base/errors/problem-error.ts';
 import type { EmbeddingRequest, Vector } from './vectors.ts';
 import type { Place } from '../base/runtime/json-places.ts';
@@ -339,6 +340,11 @@ export interface AnswerForm {
    * together with what follows it.
    */
   readonly showsThinking?: boolean | undefined;
+  /**
+   * Whether the arguments of calls of tools have to be JSON objects, so that the attempt fails otherwise. An answer that
+   * goes back as its provider wrote it is not checked.
+   */
+  readonly needsArgumentObjects?: boolean | undefined;
 }
 
 /** Reads an answer to its end. @returns the last event, which has the whole answer */
@@ -378,6 +384,16 @@ export function textOf({ content }: Pick<Message | GenerateResult, 'content'>): 
   // Most answers are one text.
   if (content.length === 1 && first?.type === 'text') return first.text;
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
+}
+
+/** Whether the arguments of a call are a JSON object. Some models write nothing if a tool takes nothing. */
+export function hasArgumentObject({ arguments: text }: ToolCall): boolean {
+  if (text.trim() === '') return true;
+  try {
+    return isObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
 }
 
 /** The calls of tools in a message or an answer, in their order. */

@@ -33,7 +33,7 @@ export async function* answer(
   { whole, queue, streamed, embeddings }: RemoteProvider,
   request: GenerateRequest,
   call: CallOptions,
-  { isStreamed, showsThinking = false }: AnswerForm,
+  form: AnswerForm,
   dependencies: AnswerDependencies,
 ): AsyncGenerator<GenerateEvent, void, void> {
   const { streamQueue, watch } = dependencies;
@@ -45,9 +45,9 @@ export async function* answer(
     yield begun.first;
     return;
   }
-  const { first, rest } = isStreamed
+  const { first, rest } = form.isStreamed
     ? await repeat(streamed, request, call, streamQueue, dependencies, (turn) =>
-        beginStream(streamed, request, turn, showsThinking),
+        beginStream(streamed, request, turn, form),
       )
     : await repeat(whole, request, call, queue, dependencies, (turn) => beginWhole(whole, request, turn));
   if (rest === undefined) yield first;

@@ -77,6 +77,14 @@ export function incompleteAnswer(): Failure {
   return { ...badAnswer(), detail: "The provider's answer is incomplete." };
 }
 
+/** What is wrong with a call of a tool whose caller needs an object. */
+export const noArgumentObject = 'The arguments of a call of a tool are not a JSON object.';
+
+/** A call of a tool in a stream is not what the caller can use. */
+export function unfitCall(): Failure {
+  return { ...badAnswer(), detail: noArgumentObject };
+}
+
 /** The answer is whole, but not what its caller can use. Another one to the same request may be. */
 export function unfitAnswer(detail: string, refused: GenerateResult): Failure {
   return { ...badAnswer(), detail, usage: refused.usage, refused };

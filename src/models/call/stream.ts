@@ -5,7 +5,7 @@ import { endlessStream, timeout, toAttempt, toProblem } from './failures.ts';
 import { prepareSdkCall } from './request.ts';
 import { failedEnd, type AttemptResult, type Turn } from './retries.ts';
 import type { StreamWatch } from './stream-watch.ts';
-import { AnswerError, StreamedAnswer } from './streamed-answer.ts';
+import { AnswerError, StreamedAnswer, type StreamForm } from './streamed-answer.ts';
 import { MentionedUsage } from './usage.ts';
 
 /** The rest of an answer that has begun. */
@@ -85,7 +85,7 @@ export async function beginStream(
   provider: CalledProvider,
   request: GenerateRequest,
   turn: Turn,
-  showsThinking: boolean,
+  form: StreamForm,
 ): Promise<AttemptResult<Begun>> {
   const { signal, leave, traceFields, plausible, end } = turn;
   const upstream = new AbortController();
@@ -106,7 +106,7 @@ export async function beginStream(
       abortSignal: upstream.signal,
       ...(traceFields && { headers: traceFields }),
     });
-    answer = new StreamedAnswer(parts, new AnswerContent(provider), usage, upstream, turn, context, showsThinking);
+    answer = new StreamedAnswer(parts, new AnswerContent(provider), usage, upstream, turn, context, form);
     return { result: { first: await answer.next(), rest: { answer, end } } };
   } catch (error) {
     upstream.abort();

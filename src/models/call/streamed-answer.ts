@@ -1,6 +1,8 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4ToolCall, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import {
+  hasArgumentObject,
   thinkingEvents,
+  type AnswerForm,
   type AttemptEnd,
   type GenerateEvent,
   type GenerateResult,
@@ -11,7 +13,7 @@ import { OriginalEvent } from '../originals/original-event.ts';
 import { argumentsOf } from '../transport/tool-arguments.ts';
 import type { AnswerContent, GrowingThinking } from './parts.ts';
 import { toStreamFailure, type FailureContext } from './classify.ts';
-import { incompleteAnswer, tooLarge, type Failure } from './failures.ts';
+import { incompleteAnswer, tooLarge, unfitCall, type Failure } from './failures.ts';
 import type { Turn } from './retries.ts';
 import { toFinishReason, type MentionedUsage } from './usage.ts';
 
@@ -35,6 +37,9 @@ export class AnswerError extends Error {
   }
 }
 
+/** How a stream is wanted. */
+export type StreamForm = Pick<AnswerForm, 'showsThinking' | 'needsArgumentObjects'>;
+
 /** Thinking that can grow. */
 interface Thought {
   part: GrowingThinking | undefined;
@@ -49,7 +54,7 @@ export class StreamedAnswer {
   readonly #upstream: AbortController;
   readonly #turn: Pick<Turn, 'leave' | 'check'>;
   readonly #context: () => FailureContext;
-  readonly #showsThinking: boolean;
+  readonly #form: StreamForm;
   #ready: GenerateEvent[] = [];
   /** Thinking that is given together with what follows it. */
   readonly #thoughts: GenerateEvent[] = [];
@@ -79,7 +84,7 @@ export class StreamedAnswer {
     upstream: AbortController,
     turn: Pick<Turn, 'leave' | 'check'>,
     context: () => FailureContext,
-    showsThinking: boolean,
+    form: StreamForm,
   ) {
     this.#reader = parts.getReader();
     this.#content = content;
@@ -87,7 +92,7 @@ export class StreamedAnswer {
     this.#upstream = upstream;
     this.#turn = turn;
     this.#context = context;
-    this.#showsThinking = showsThinking;
+    this.#form = form;
   }
 
   /** The tokens that the provider has mentioned. */
@@ -242,7 +247,7 @@ export class StreamedAnswer {
     }
     if (thought.part === undefined) this.#release();
     thought.part = this.#content.think(thought.part, delta, metadata);
-    if (this.#showsThinking && delta !== '') this.#ready.push({ type: 'thinking', delta });
+    if (this.#form.showsThinking && delta !== '') this.#ready.push({ type: 'thinking', delta });
   }
 
   /** Some packages report the end only after what follows it. */
@@ -262,7 +267,7 @@ export class StreamedAnswer {
     thought.isTold = true;
     const [...events] = thinkingEvents(thought.part);
     // The text was given before.
-    if (this.#showsThinking) this.#ready.push(...events.slice(-1));
+    if (this.#form.showsThinking) this.#ready.push(...events.slice(-1));
     else this.#thoughts.push(...events);
   }
 
@@ -277,6 +282,7 @@ export class StreamedAnswer {
   #release(): void {
     if (this.#held.length === 0) return;
     for (const call of this.#held) {
+      if (this.#form.needsArgumentObjects && !hasArgumentObject(call)) throw this.#error(unfitCall());
       this.#content.addCall(call);
       this.#give(call);
     }

@@ -77,6 +77,7 @@ export function messageOperations({
         operation: 'message',
         isStreamed: body.stream === true,
         showsThinking: true,
+        needsArgumentObjects: true,
         tags: readTags(context.principal.tags, headers['X-Tags']),
         ...planned(read, body, () => toOriginal(context.bodyText, ownHeaders(headers), read)),
         limitAt: '#/max_tokens',

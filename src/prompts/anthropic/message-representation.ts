@@ -1,7 +1,6 @@
 import type { components } from '../../../generated/types.ts';
 import { toAnthropicError } from '../../base/errors/compatible-error.ts';
-import { ProblemError } from '../../base/errors/problem-error.ts';
-import { isObject } from '../../base/runtime/objects.ts';
+import type { ProblemError } from '../../base/errors/problem-error.ts';
 import { JsonText, toJsonText } from '../../base/runtime/json-text.ts';
 import type { EventEncoder } from '../../http/event-streams.ts';
 import type { ProblemDetails } from '../../http/problem-response.ts';
@@ -193,20 +192,7 @@ function metadataBlocks({ id, provider_metadata: metadata }: ToolCall): ReturnTy
   return metadata === undefined ? [] : [toCallBlock(metadata, id)];
 }
 
-/**
- * The arguments as the model wrote them. The API has them as an object.
- *
- * @throws {ProblemError} provider-bad-answer
- */
+/** The arguments as the model wrote them: a JSON object, as the request for the answer says. */
 function argumentsOf({ arguments: text }: ToolCall): string {
-  if (text.trim() === '') return '{}';
-  try {
-    if (isObject(JSON.parse(text))) return text;
-  } catch {
-    // It is no JSON.
-  }
-  throw new ProblemError('provider-bad-answer', {
-    detail: 'The arguments of a call of a tool are not a JSON object, which this API needs.',
-    extensions: { retryable: false },
-  });
+  return text.trim() === '' ? '{}' : text;
 }

@@ -37,7 +37,7 @@ export interface Answers {
    * @throws {ProblemError} not-cached, provider-*; all callers of a shared call get its failure
    * @throws The reason of `call.signal` when that is aborted.
    */
-  get(target: Target, call: CallOptions, policy: CachePolicy, isChecked: boolean): Promise<Answer>;
+  get(target: Target, call: CallOptions, policy: CachePolicy, form: TargetForm): Promise<Answer>;
   /** An answer in the cache. @throws {ProblemError} not-cached if the policy accepts nothing else */
   find(target: Target, policy: CachePolicy): Answer | undefined;
   /** Keeps an answer, if the policy allows it and another call would not give a better one. */
@@ -139,7 +139,9 @@ export function createAnswers(dependencies: AnswersDependencies): Answers {
             onFailedAttempt: (attempt) => attempts.push(attempt),
           };
           try {
-            const { answer } = await finishOf(callTarget(target, shared, whole(true), dependencies));
+            const { answer } = await finishOf(
+              callTarget(target, shared, { isStreamed: false, isChecked: true }, dependencies),
+            );
             return { attempts, outcome: { answer } };
           } catch (problem) {
             if (!(problem instanceof ProblemError)) throw problem;
@@ -161,20 +163,16 @@ export function createAnswers(dependencies: AnswersDependencies): Answers {
   return {
     find,
     keep,
-    async get(target, call, policy, isChecked) {
+    async get(target, call, policy, form) {
       const found = find(target, policy);
       if (found !== undefined) return found;
       // Kept and shared answers are the same for all callers, so they are checked.
       const answer = policy.store
         ? await callShared(target, call, policy)
-        : (await finishOf(callTarget(target, call, whole(isChecked), dependencies))).answer;
+        : (await finishOf(callTarget(target, call, form, dependencies))).answer;
       return { ...answer, age: undefined };
     },
   };
-}
-
-function whole(isChecked: boolean): TargetForm {
-  return { isStreamed: false, isChecked };
 }
 
 /** Whether another call would probably end in the same way. */

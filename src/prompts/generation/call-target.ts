@@ -3,7 +3,10 @@ import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { AnswerChecker } from '../../base/json-schema/answer-checker.ts';
 import { inWords } from '../../base/json-schema/mistake-words.ts';
 import { defined } from '../../base/runtime/objects.ts';
+import { noArgumentObject } from '../../models/call/failures.ts';
 import {
+  callsOf,
+  hasArgumentObject,
   textOf,
   type AnswerForm,
   type CallOptions,
@@ -50,12 +53,14 @@ export interface TargetForm extends AnswerForm {
 export async function* callTarget(
   target: Target,
   call: CallOptions,
-  form: TargetForm,
+  wanted: TargetForm,
   dependencies: CallTargetDependencies,
 ): AsyncGenerator<TargetEvent, void, void> {
   const { signal } = call;
   const measured = measure(target, dependencies);
-  const check = form.isChecked ? checkOf(target, call, dependencies.checker) : undefined;
+  const isOriginal = target.request.original !== undefined;
+  const form = isOriginal ? { ...wanted, needsArgumentObjects: false } : wanted;
+  const check = checkOf(target, call, form, dependencies.checker);
   let outcome = 'canceled';
   try {
     for await (const event of target.provider.answer(target.request, measured.watching(call, check), form)) {
@@ -74,11 +79,26 @@ export async function* callTarget(
   }
 }
 
+/** The check of an answer, as far as its form has conditions; undefined without any. */
+function checkOf(
+  target: Target,
+  call: CallOptions,
+  { isChecked, needsArgumentObjects }: TargetForm,
+  checker: Pick<AnswerChecker, 'check'>,
+): CallOptions['check'] {
+  const checkJson = isChecked ? jsonCheckOf(target, call, checker) : undefined;
+  if (!needsArgumentObjects) return checkJson;
+  return async (result) => {
+    if (!callsOf(result).every(hasArgumentObject)) return { mistake: noArgumentObject };
+    return (await checkJson?.(result)) ?? { result };
+  };
+}
+
 /**
  * The check of an answer that has to be JSON; undefined for others. Answers that ended early, or with calls of tools,
  * are taken as they are.
  */
-function checkOf(
+function jsonCheckOf(
   { request, answerFormat = request.responseFormat }: Target,
   { principal }: CallOptions,
   checker: Pick<AnswerChecker, 'check'>,

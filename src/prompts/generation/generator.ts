@@ -117,17 +117,19 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
   };
 
   return {
-    async *answer(plan, call, { isStreamed, showsThinking, cache: policy = noCache }) {
+    async *answer(plan, call, { cache: policy = noCache, ...wanted }) {
+      const { isStreamed } = wanted;
+      const form = { ...wanted, isChecked: plan.checksAnswers };
       const started = performance.now();
       const attempts: FailedAttempt[] = [];
       const { target, began, result } = await firstAnswer(plan, call, attempts, async (candidate, targetCall) => {
         // Only whole answers are shared.
         const found = isStreamed
           ? answers.find(candidate, policy)
-          : await answers.get(candidate, targetCall, policy, plan.checksAnswers);
+          : await answers.get(candidate, targetCall, policy, form);
         if (found !== undefined) return { age: found.age, ...(await begin(eventsOfAnswer(found, isStreamed))) };
-        const form = { isStreamed, showsThinking, isChecked: plan.checksAnswers || policy.store };
-        return { age: undefined, ...(await begin(callTarget(candidate, targetCall, form, dependencies))) };
+        const kept = { ...form, isChecked: form.isChecked || policy.store };
+        return { age: undefined, ...(await begin(callTarget(candidate, targetCall, kept, dependencies))) };
       });
       const { age, first, rest } = result;
       const gathered = createGatheredMemory(memory, call.principal.family);

@@ -33,7 +33,9 @@ export interface Invoker {
 }
 
 export interface InvocationTerms
-  extends Pick<Invoked, 'operation' | 'isStreamed' | 'tags'>, Pick<AnswerForm, 'showsThinking'> {
+  extends
+    Pick<Invoked, 'operation' | 'isStreamed' | 'tags'>,
+    Pick<AnswerForm, 'showsThinking' | 'needsArgumentObjects'> {
   /** Milliseconds from the start of the calls that the providers may take; for a stream, to its first content. */
   readonly timeoutMs: number;
   readonly cache?: CachePolicy;
@@ -74,7 +76,8 @@ export interface InvocationDependencies {
 const idHeader = 'X-Invocation-Id';
 
 export function createInvocations({ generator, invocations }: InvocationDependencies): PrepareInvocation {
-  return async (invoker, makePlan, { timeoutMs, cache = noCache, operation, isStreamed, showsThinking, tags }) => {
+  return async (invoker, makePlan, { timeoutMs, cache = noCache, operation, tags, ...wanted }) => {
+    const { isStreamed } = wanted;
     const { principal, requestId, traceparent, tracestate } = invoker;
     const mayShare = cache.store || cache.onlyIfCached;
     const record = invocations.begin({ operation, principal, requestId, traceparent, isStreamed, tags, mayShare });
@@ -114,7 +117,7 @@ export function createInvocations({ generator, invocations }: InvocationDependen
         try {
           record.asked(plan.targets[0]?.request, plan.variables, plan.promptMessages);
           release = await invoker.memory.cover(bytesOf(plan), signal);
-          for await (const event of generator.answer(plan, callWith(signal), { isStreamed, showsThinking, cache })) {
+          for await (const event of generator.answer(plan, callWith(signal), { ...wanted, cache })) {
             if (event.type === 'start') {
               if (isStreamed) record.firstContent();
               record.note({ provider: event.provider, model: event.model });

@@ -13,7 +13,7 @@ import type { Known, Plan } from '../generation/plan.ts';
 import type { Planner } from '../generation/planner.ts';
 import { supportedTargets } from '../generation/supported.ts';
 import type { Reach } from '../../base/limits/reach.ts';
-import type { JsonObject, OriginalApi, OriginalRequest } from '../../models/language-model.ts';
+import type { AnswerForm, JsonObject, OriginalApi, OriginalRequest } from '../../models/language-model.ts';
 import { inCamelCase } from '../../models/provider-options.ts';
 import type { ProviderRegistry, Unsupported } from '../../models/provider.ts';
 import { withinReach } from '../../models/within-reach.ts';
@@ -22,7 +22,7 @@ import type { RequestedGeneration } from './requested-generation.ts';
 import { conflict, readTarget, type TargetMembers } from './target.ts';
 
 /** A request of one of the APIs of others. */
-export interface CompatibleRequest {
+export interface CompatibleRequest extends Pick<AnswerForm, 'isStreamed' | 'showsThinking' | 'needsArgumentObjects'> {
   /** What runs. */
   readonly target: TargetMembers;
   readonly generation: RequestedGeneration;
@@ -39,8 +39,6 @@ export interface CompatibleRequest {
   /** What the called provider cannot take, by JSON pointers. Left out if it is for the provider to say. */
   readonly foreignIn?: (provider: string, isOriginal: boolean) => readonly Unsupported[];
   readonly operation: 'chat-completion' | 'response' | 'message';
-  readonly isStreamed: boolean;
-  readonly showsThinking?: boolean;
   /** `name=value` */
   readonly tags: readonly string[];
 }
@@ -69,9 +67,9 @@ export function createCompatibleInvocations(dependencies: CompatibleInvocationsD
   const { prepare, timeoutMs } = dependencies;
   const planCompatible = createCompatiblePlans(dependencies);
   return (invoker, request) => {
-    const { operation, isStreamed, showsThinking, tags } = request;
+    const { operation, isStreamed, showsThinking, needsArgumentObjects, tags } = request;
     const plan = (note: (known: Known) => void): Promise<Plan> => planCompatible(request, invoker.principal, note);
-    return prepare(invoker, plan, { timeoutMs, operation, isStreamed, showsThinking, tags });
+    return prepare(invoker, plan, { timeoutMs, operation, isStreamed, showsThinking, needsArgumentObjects, tags });
   };
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
 import { startAnother } from '../../support/per-operation.ts';
+import { until } from '../../support/until.ts';
 import { readEvents } from '../../support/server-sent-events.ts';
 import { counting, untilTotals } from '../../accounting/statistics/statistics-harness.ts';
 import type { Answer, CallOptions, TestService } from '../../support/service.ts';
@@ -21,6 +22,16 @@ const model = 'mock/model-a';
 function create(body: object, options: CallOptions = {}): Promise<Answer> {
   const headers = { 'anthropic-version': '2023-06-01', ...options.headers };
   return harness.service.call('POST', '/v1/messages', { body: { max_tokens: 100, ...body }, ...options, headers });
+}
+
+/** The record of an invocation, as soon as it is there. */
+async function recordOf({ headers }: Answer): Promise<unknown> {
+  const path = `/api/v1/invocations/${headers['x-invocation-id']}`;
+  const { body } = await until(
+    () => harness.service.call('GET', path),
+    ({ status }) => status === 200,
+  );
+  return body;
 }
 
 /** What the provider got. */
@@ -510,16 +521,54 @@ describe('502', () => {
     expect(headers['x-should-retry']).toBe('false');
   });
 
-  it('provider-bad-answer for arguments that are no object', async () => {
-    const toolCall = { id: 'call_1', name: 'f', arguments: '[1]' };
+  const badCall = { id: 'call_1', name: 'f', arguments: '[1]' };
+  const bad = { kind: 'stream', steps: [{ toolCall: badCall }, { finish: 'tool-calls' }] } as const;
+
+  it.each(['[1]', '{"a":', '"x"', 'null'])('provider-bad-answer for arguments that are no object: %s', async (text) => {
+    const toolCall = { ...badCall, arguments: text };
     for (const stream of [false, true]) {
       harness.mock.behave('model-a', {
         kind: 'stream',
         steps: [{ text: 'x' }, { toolCall }, { finish: 'tool-calls' }],
       });
-      const { status, text } = await create({ model, messages, stream });
-      expect([status, text]).toEqual([stream ? 200 : 502, expect.stringContaining('"provider-bad-answer"')]);
+      const answer = await create({ model, messages, stream });
+      expect([answer.status, answer.text]).toEqual([
+        stream ? 200 : 502,
+        expect.stringContaining('"provider-bad-answer"'),
+      ]);
+      expect(answer.text).not.toContain('"type":"tool_use"');
+      expect(await recordOf(answer)).toMatchObject({
+        status: 'failed',
+        problem: 'urn:prompt-gateway:problem:provider-bad-answer',
+        attempts: [{ status: 'failed' }],
+      });
     }
+  });
+
+  it.each([false, true])('provider-bad-answer for a call by `echo`; streamed: %s', async (stream) => {
+    const tools = [{ name: 'f', input_schema: { type: 'object' } }];
+    const asked = [{ role: 'user', content: 'call f [1]' }];
+    const answer = await create({ model: 'echo/echo-1', messages: asked, tools, stream });
+    expect(answer.text).toContain('"provider-bad-answer"');
+    expect(await recordOf(answer)).toMatchObject({ status: 'failed' });
+  });
+
+  it.each([false, true])('does not come if a fallback writes an object; streamed: %s', async (stream) => {
+    const fallbacks = [{ provider: 'spare', model: 'spare-a' }];
+    const slug = await harness.createPrompt({ fallbacks });
+    harness.mock.behave('model-a', bad);
+    const answer = await create({ model: `prompt/${slug}`, messages, stream });
+    expect([answer.status, answer.headers['x-provider']]).toEqual([200, 'spare']);
+    expect(await recordOf(answer)).toMatchObject({
+      ...{ status: 'succeeded', provider: 'spare' },
+      attempts: [{ status: 'failed' }, { status: 'succeeded' }],
+    });
+  });
+
+  it('leaves arguments to callers of other APIs', async () => {
+    harness.mock.behave('model-a', bad);
+    const { status, text } = await harness.service.call('POST', '/v1/chat/completions', { body: { model, messages } });
+    expect([status, text]).toEqual([200, expect.stringContaining('"arguments":"[1]"')]);
   });
 });
 
