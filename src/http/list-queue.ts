@@ -9,7 +9,8 @@ import type { RawAnswer } from './problem-response.ts';
 export interface ListQueue {
   /**
    * Reads a list when a place is free; places are given fairly by family of keys. Callers that close the connection leave the
-   * queue. Callers that wait for the same list share one read that begins after their requests.
+   * queue. Callers that wait for the same list share one read that begins after their requests. A request that reads
+   * several lists has one place for all of them: if it waited for a second one, requests like it could wait for each other.
    * @param call the caller, the list (its path and query decide the answer), and a signal that is aborted when the
    *   caller closes the connection
    * @throws {ProblemError} rate-limited if too many of the family wait; overloaded if too many wait in total, or no place
@@ -35,6 +36,14 @@ export interface ListQueueOptions {
   readonly waitLimitMs?: number;
 }
 
+/** The place of a request. */
+interface RequestPlace {
+  /** Gives the place back. */
+  readonly entered: Promise<() => void>;
+  /** Lists that the request waits for. */
+  reads: number;
+}
+
 /** Seconds after which a refused list can be requested again. */
 const retryAfter = '5';
 
@@ -48,6 +57,7 @@ export function createListQueue({
   // Callers that do not read their answers leave places to others.
   const answering = createFairQueue({ places: answers, leavesFree: true, maxWaiting, maxWaitingPerKey });
   const reading = createFairQueue({ places });
+  const placesOf = new WeakMap<ServerResponse, RequestPlace>();
   /** Ends all waits for a place. */
   let outage = new AbortController();
   const read = shareReads(async (_list: string, family: string, list: () => Promise<RawAnswer>) => {
@@ -66,24 +76,50 @@ export function createListQueue({
     }
   });
 
+  /** Waits for a place for the answer. */
+  const begin = async ({ principal: { family }, signal }: ListCall): Promise<() => void> => {
+    const limit = new AbortController();
+    const timer = setTimeout(() => {
+      limit.abort(overloaded('The list has not had its turn in time.'));
+    }, waitLimitMs);
+    try {
+      return await enter(answering, { key: family, signal: AbortSignal.any([signal, limit.signal, outage.signal]) });
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  const placeFor = (call: ListCall): RequestPlace => {
+    const { response } = call;
+    const present = placesOf.get(response);
+    if (present !== undefined) return present;
+    const place: RequestPlace = { entered: begin(call), reads: 0 };
+    placesOf.set(response, place);
+    place.entered.then(
+      (leave) => {
+        // A read continues when the caller closes the connection, so the number of reads could grow.
+        response.once('close', () => {
+          if (place.reads === 0) leave();
+        });
+      },
+      () => placesOf.delete(response),
+    );
+    return place;
+  };
+
   return {
-    async run({ principal: { id, family }, target, response, signal }, list) {
-      const limit = new AbortController();
-      const timer = setTimeout(() => {
-        limit.abort(overloaded('The list has not had its turn in time.'));
-      }, waitLimitMs);
-      let leave: () => void;
+    async run(call, list) {
+      const { principal, target, response } = call;
+      const place = placeFor(call);
+      place.reads += 1;
       try {
-        leave = await enter(answering, { key: family, signal: AbortSignal.any([signal, limit.signal, outage.signal]) });
+        const leave = await place.entered;
+        try {
+          return await read(`${principal.id} ${target}`, principal.family, list);
+        } finally {
+          if (place.reads === 1 && response.closed) leave();
+        }
       } finally {
-        clearTimeout(timer);
-      }
-      try {
-        return await read(`${id} ${target}`, family, list);
-      } finally {
-        // Not when the caller closes the connection: the read continues, so the number of reads could grow.
-        if (response.closed) leave();
-        else response.once('close', leave);
+        place.reads -= 1;
       }
     },
   };

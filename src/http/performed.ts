@@ -5,7 +5,6 @@ import { insufficientScope } from '../base/errors/insufficient-scope.ts';
 import { readOnly } from '../base/errors/read-only.ts';
 import { serialise, type HandlerResult } from './answer.ts';
 import { discardStream } from './answer-stream.ts';
-import { hangUpSignal } from './caller-gone.ts';
 import type { ListQueue } from './list-queue.ts';
 import type { AuthenticatedPrincipal, OperationRoute, PerformedInput, RequestContext } from './operation.ts';
 import { invalidParameters, type ParsedParameters } from './parameters.ts';
@@ -16,6 +15,8 @@ import { refusedBody, refusedParameters } from './refuse.ts';
 export interface Performer {
   readonly principal: AuthenticatedPrincipal;
   readonly response: ServerResponse;
+  /** Aborted when the caller closes the connection. */
+  readonly gone: () => AbortSignal;
   readonly lists: ListQueue;
   readonly isReadOnly: boolean;
   /** The context of the request, as that of another operation. @param path of the operation, as it would be requested */
@@ -25,7 +26,7 @@ export interface Performer {
 export async function perform(
   route: OperationRoute,
   { path = {}, query = {}, headers = {}, body }: PerformedInput,
-  { principal, response, lists, isReadOnly, contextOf }: Performer,
+  { principal, response, gone, lists, isReadOnly, contextOf }: Performer,
 ): Promise<RawAnswer> {
   const { row, operationId } = route;
   if (row.scope !== null && !principal.scopes.has(row.scope as Scope)) {
@@ -59,7 +60,7 @@ export async function perform(
   const search = new URLSearchParams(
     Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
   );
-  const call = { principal, target: `${target}?${search.toString()}`, response, signal: hangUpSignal(response) };
+  const call = { principal, target: `${target}?${search.toString()}`, response, signal: gone() };
   return await lists.run(call, handle);
 }
 

@@ -254,6 +254,7 @@ function createSteps(
   ];
   const performFor = async (
     options: RequestContextOptions,
+    gone: () => AbortSignal,
     id: OperationId,
     input: PerformedInput,
   ): Promise<RawAnswer> => {
@@ -261,7 +262,7 @@ function createSteps(
     if (other === undefined) throw new Error(`There is no operation ${id}.`);
     const { principal, response } = options;
     return await performOperation(other, input, {
-      ...{ principal, response, lists, isReadOnly: dependencies.isReadOnly === true },
+      ...{ principal, response, gone, lists, isReadOnly: dependencies.isReadOnly === true },
       contextOf: (performed, path) => new LazyRequestContext({ ...options, operationId: performed, path, headers: {} }),
     });
   };
@@ -304,6 +305,8 @@ function createSteps(
     const { path, query, headers } = parameters;
     const key = idempotencyKey(headers['Idempotency-Key']);
     const cancelOnHangUp = key === undefined;
+    let signalOfCaller: AbortSignal | undefined;
+    const gone = (): AbortSignal => (signalOfCaller ??= hangUpSignal(response));
     const handle = async (resourceId?: string): Promise<HandlerResult> => {
       const options: RequestContextOptions = {
         operationId,
@@ -323,14 +326,14 @@ function createSteps(
         streams,
         watch,
         memory,
-        perform: (id, input) => performFor(options, id, input),
+        perform: (id, input) => performFor(options, gone, id, input),
       };
       const context = new LazyRequestContext(options);
       // The validators have checked that the values match the types.
       return route.handler({ path, query, headers, body, context } as never);
     };
     if (isQueued) {
-      const call = { principal, target: request.originalUrl, response, signal: hangUpSignal(response) };
+      const call = { principal, target: request.originalUrl, response, signal: gone() };
       return notModified(request, await lists.run(call, async () => serialise(row, await handle())));
     }
     if (key !== undefined && isSelfIdempotent !== true) {
@@ -341,7 +344,7 @@ function createSteps(
       const asked = locations === undefined ? body : { body, locations: [...locations].sort() };
       return keyedAnswer({ family, key, scope, body: asked, termMs, box: answerBox }, row, idempotency, handle);
     }
-    if (lineLimit !== undefined) await coverLines(memory(), hangUpSignal(response));
+    if (lineLimit !== undefined) await coverLines(memory(), gone());
     const result = await (lineLimit === undefined
       ? handle()
       : handle().catch((error: unknown) => lingered(request, error)));

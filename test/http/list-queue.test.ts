@@ -11,7 +11,7 @@ import type { RawAnswer } from '../../src/http/problem-response.ts';
 const answer: RawAnswer = { status: 200, headers: {}, body: '[]' };
 
 interface Call {
-  readonly response: EventEmitter;
+  readonly response: EventEmitter & { closed: boolean };
   readonly hangUp: () => void;
   /** Closes the connection, and ends the answer for it. */
   readonly close: () => void;
@@ -22,8 +22,12 @@ interface Call {
   begun: boolean;
 }
 
-function ask(queue: ListQueue, key: string, target = `/${randomUUID()}`): Call {
-  const response = Object.assign(new EventEmitter(), { closed: false });
+function ask(
+  queue: ListQueue,
+  key: string,
+  target = `/${randomUUID()}`,
+  response = Object.assign(new EventEmitter(), { closed: false }),
+): Call {
   const controller = new AbortController();
   const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
   const call: Call = {
@@ -148,6 +152,29 @@ describe('the queue of lists', () => {
     await soon();
     await soon();
     expect(calls[3]?.begun).toBe(true);
+  });
+
+  it('has one place for all lists of a request, until its answer is received and all are read', async () => {
+    const queue = queueOf({ places: 4, answers: 2 });
+    const first = ask(queue, 'a');
+    const second = ask(queue, 'a', undefined, first.response);
+    await soon();
+    first.end();
+    second.end();
+    await Promise.all([first.result, second.result]);
+    const third = ask(queue, 'a', undefined, first.response);
+    const other = ask(queue, 'a');
+    await soon();
+    expect([third.begun, other.begun, first.response.listenerCount('close')]).toEqual([true, false, 1]);
+    third.close();
+    await soon();
+    expect(other.begun).toBe(false);
+    third.end();
+    await third.result;
+    await soon();
+    expect(other.begun).toBe(true);
+    other.end();
+    await other.result;
   });
 
   it('refuses lists that wait too long, and lists above the limit', async () => {

@@ -38,9 +38,9 @@ const olderRevisions = ['2025-11-25'];
 /** How long a list holds, and for whom. Nothing is announced. */
 const listHolds = { ttlMs: 30_000, cacheScope: 'private' } as const;
 
-/** Prompts that are read together, and the most reads for one page. */
+/** Prompts that are read together, and the most reads for one page, which has cost one request. */
 const pagePrompts = 50;
-const mostReads = 10;
+const mostReads = 3;
 
 const subscribe = 'subscriptions/listen';
 
@@ -237,18 +237,16 @@ async function readPrompts(
   for (let reads = 0; reads < mostReads; reads += 1) {
     const query = { limit: pagePrompts, ...(next !== undefined && { after: next }) };
     const page = JSON.parse((await context.perform('listPrompts', { query })).body) as PromptPage;
-    const listed = await Promise.all(
-      page.data.map(async (prompt) => {
-        try {
-          return await toListedPrompt(prompt, prompts, reach);
-        } catch (error) {
-          // It was deleted in between.
-          if (error instanceof ProblemError && error.status === 404) return undefined;
-          throw error;
-        }
-      }),
-    );
-    entries.push(...listed.filter((entry) => entry !== undefined));
+    // One after the other: each can have another version to read.
+    for (const prompt of page.data) {
+      try {
+        const entry = await toListedPrompt(prompt, prompts, reach);
+        if (entry !== undefined) entries.push(entry);
+      } catch (error) {
+        // It was deleted in between.
+        if (!(error instanceof ProblemError) || error.status !== 404) throw error;
+      }
+    }
     next = page.pagination.next ?? undefined;
     if (next === undefined || entries.length >= pagePrompts) break;
   }
