@@ -76,10 +76,14 @@ function vectorsIn(
     const item: unknown = Array.isArray(data) ? data[at] : undefined;
     const { index = at } = isObject(item) ? item : {};
     const vector = vectors[place];
-    if (vector === undefined || typeof index !== 'number' || ordered[index] !== undefined) return undefined;
+    if (vector === undefined || !isPlace(index, places.length) || ordered[index] !== undefined) return undefined;
     ordered[index] = vector;
   }
-  return ordered.length === places.length ? ordered : undefined;
+  return ordered;
+}
+
+function isPlace(index: unknown, count: number): index is number {
+  return Number.isInteger(index) && Number(index) >= 0 && Number(index) < count;
 }
 
 /** Some servers say 0 for what they do not count. */
