@@ -8,7 +8,7 @@ import { answer, mostStreams, type AnswerDependencies, type RemoteProvider } fro
 import type { ImplausibleUsage, RetryNotice } from './call/retries.ts';
 import { echo, echoCeiling, echoEntry } from './echo.ts';
 import type { CalledProvider } from './call/classify.ts';
-import type { Fetch } from './transport/http.ts';
+import type { Fetch, StreamFetch } from './transport/http.ts';
 import {
   isListed,
   type Provider,
@@ -60,7 +60,7 @@ export interface ProviderRegistryOptions {
   /** Sends every call to a provider; made by `createProviderHttp`. */
   readonly fetch: Fetch;
   /** Sends every call whose answer is streamed; made by `createProviderHttp`. */
-  readonly streamFetch: Fetch;
+  readonly streamFetch: StreamFetch;
   readonly streamWatch: StreamWatch;
   /** Randomness for the pauses before retries. */
   readonly random: Random;

@@ -2,8 +2,10 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { createLookUp } from '../../src/base/outbound/look-up.ts';
 import { createProviderHttp, TextInPieces } from '../../src/models/transport/http.ts';
+import { maxOtherBytes } from '../../src/models/transport/streamed-response.ts';
 import { ProviderHttpError } from '../../src/models/transport/whole-response.ts';
 import { retryAfterOf } from '../../src/models/call/classify.ts';
 import { startDnsServer } from '../support/dns-server.ts';
@@ -99,6 +101,24 @@ describe('fetch', () => {
     const http = createProviderHttp({ lookUp, maxResponseBytes: 1_000 });
     expect(await (await http.fetch(`${url}/fits`)).text()).toHaveLength(1_000);
     await expect(http.fetch(`${url}/exceeds`)).rejects.toMatchObject({ reason: 'too-large', status: 200 });
+    await http.close();
+  });
+
+  it('reads no more of a body in pieces than the usual limit, unless its caller takes more', async () => {
+    const piece = Buffer.alloc(1024 * 1024);
+    const pieces = maxOtherBytes / piece.length + 1;
+    const url = await serve((_request, response) => {
+      Readable.from(Array.from({ length: pieces }, () => piece)).pipe(response);
+    });
+    const http = createProviderHttp({ lookUp });
+    const read = async (mostBytes?: number): Promise<number> => {
+      const { body } = await http.streamFetch(url, {}, mostBytes);
+      let bytes = 0;
+      for await (const { length } of body ?? []) bytes += length;
+      return bytes;
+    };
+    await expect(read()).rejects.toMatchObject({ reason: 'too-large', status: 200 });
+    expect(await read(pieces * piece.length)).toBe(pieces * piece.length);
     await http.close();
   });
 

@@ -11,6 +11,9 @@ import { toLookupFunction, type LookUp } from '../../base/outbound/look-up.ts';
  */
 export type Fetch = typeof globalThis.fetch;
 
+/** A `Fetch` of bodies while they come. @param mostBytes of a body that is no event stream, in place of the usual ones */
+export type StreamFetch = (...parameters: [...Parameters<Fetch>, mostBytes?: number]) => Promise<Response>;
+
 /** The most characters of a text that are encoded at once. */
 const pieceLength = 64 * 1024;
 
@@ -47,7 +50,7 @@ export interface ProviderHttp {
    * connection no faster than by the caller. Has connections of its own, so that long streams do not delay whole calls.
    * `init.signal` ends the body, too.
    */
-  readonly streamFetch: Fetch;
+  readonly streamFetch: StreamFetch;
   /** Waits for the calls in progress, then closes the connections. */
   close(): Promise<void>;
 }
@@ -107,9 +110,10 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
         signal: AbortSignal | undefined,
         resolve: (response: Response) => void,
         reject: (reason: unknown) => void,
+        mostBytes: number | undefined,
       ) => Dispatcher.DispatchHandler,
-    ): Fetch =>
-    (input, init = {}) =>
+    ): StreamFetch =>
+    (input, init = {}, mostBytes) =>
       new Promise((resolve, reject) => {
         const signal = init.signal ?? undefined;
         if (signal?.aborted) throw signal.reason;
@@ -126,10 +130,15 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
             headers: inPieces ? { ...headers, 'content-length': String(body.bytes) } : headers,
             body: inPieces ? Readable.from(body, { objectMode: false }) : body,
           },
-          createHandler(signal, resolve, (reason) => {
-            if (reason instanceof ProviderHttpError) reason.host = hostOf(url);
-            reject(reason);
-          }),
+          createHandler(
+            signal,
+            resolve,
+            (reason) => {
+              if (reason instanceof ProviderHttpError) reason.host = hostOf(url);
+              reject(reason);
+            },
+            mostBytes,
+          ),
         );
       });
 
@@ -138,9 +147,9 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
       agent,
       (signal, resolve, reject) => new WholeResponse(maxResponseBytes, signal, resolve, reject),
     ),
-    streamFetch: createFetch(streamAgent, (signal, resolve, reject) => {
+    streamFetch: createFetch(streamAgent, (signal, resolve, reject, mostBytes) => {
       const whole = new WholeResponse(maxResponseBytes, signal, resolve, reject);
-      return new StreamedResponse(signal, resolve, whole);
+      return new StreamedResponse(signal, resolve, whole, mostBytes);
     }),
     async close() {
       await Promise.all([agent.close(), streamAgent.close()]);

@@ -7,11 +7,8 @@ import { ProviderHttpError, toHeaderMap } from './whole-response.ts';
  * an event until its end.
  */
 const maxEventBytes = 4 * 1024 * 1024;
-/**
- * The longest body that is no event stream, in bytes. Amazon's frames carry a word or two in 200 bytes, and a number of a
- * vector can take 32.
- */
-const maxOtherBytes = 256 * 1024 * 1024;
+/** The longest body that is no event stream, in bytes. Amazon's frames carry a word or two in 200 bytes. */
+export const maxOtherBytes = 64 * 1024 * 1024;
 
 /** From this many bytes that nobody has read yet, the connection is not read until there are fewer. */
 const mostUnreadBytes = 4_096;
@@ -27,13 +24,21 @@ export class StreamedResponse implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal | undefined;
   readonly #resolve: (response: Response) => void;
   readonly #whole: WholeResponse;
+  readonly #mostBytes: number;
   #body: BodyStream | undefined;
   #controller: Dispatcher.DispatchController | undefined;
 
-  constructor(signal: AbortSignal | undefined, resolve: (response: Response) => void, whole: WholeResponse) {
+  /** @param mostBytes of a body that is no event stream */
+  constructor(
+    signal: AbortSignal | undefined,
+    resolve: (response: Response) => void,
+    whole: WholeResponse,
+    mostBytes = maxOtherBytes,
+  ) {
     this.#signal = signal;
     this.#resolve = resolve;
     this.#whole = whole;
+    this.#mostBytes = mostBytes;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -54,7 +59,7 @@ export class StreamedResponse implements Dispatcher.DispatchHandler {
     this.#whole.settle(() => {
       const map = toHeaderMap(headers);
       const isEventStream = /^text\/event-stream\b/i.test(map.get('content-type') ?? '');
-      const body = new BodyStream(controller, status, isEventStream);
+      const body = new BodyStream(controller, status, isEventStream ? undefined : this.#mostBytes);
       this.#body = body;
       this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
       const response = { status, statusText, ok: true, headers: map, body: body.stream };
@@ -90,7 +95,8 @@ class BodyStream {
   readonly stream: ReadableStream<Uint8Array>;
   readonly #connection: Dispatcher.DispatchController;
   readonly #status: number;
-  readonly #isEventStream: boolean;
+  /** Undefined for an event stream. */
+  readonly #mostBytes: number | undefined;
   readonly #unread: Buffer[] = [];
   #unreadBytes = 0;
   #reader: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -103,10 +109,10 @@ class BodyStream {
   #bytes = 0;
   #endedWithNewline = false;
 
-  constructor(connection: Dispatcher.DispatchController, status: number, isEventStream: boolean) {
+  constructor(connection: Dispatcher.DispatchController, status: number, mostBytes: number | undefined) {
     this.#connection = connection;
     this.#status = status;
-    this.#isEventStream = isEventStream;
+    this.#mostBytes = mostBytes;
     this.stream = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
@@ -189,9 +195,9 @@ class BodyStream {
   }
 
   #isTooLarge(chunk: Buffer): boolean {
-    if (!this.#isEventStream) {
+    if (this.#mostBytes !== undefined) {
       this.#bytes += chunk.length;
-      return this.#bytes > maxOtherBytes;
+      return this.#bytes > this.#mostBytes;
     }
     // An empty line ends an event. It can be divided between two chunks.
     const [firstByte] = chunk;

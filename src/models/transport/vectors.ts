@@ -6,7 +6,7 @@
 import type { Turns } from '../../base/runtime/turns.ts';
 import { badAnswer, tooLarge, type Failure } from '../call/failures.ts';
 import { areFinite, fromBase64, mostDimensions, vectorsOf, type EmbeddingRequest, type Vector } from '../vectors.ts';
-import { TextInPieces, type Fetch } from './http.ts';
+import { TextInPieces, type Fetch, type StreamFetch } from './http.ts';
 import { BufferedResponse } from './whole-response.ts';
 
 /** The vectors of a call. */
@@ -38,13 +38,13 @@ export function carryVectors(signal: AbortSignal, request: EmbeddingRequest, isO
 }
 
 /** @param streamFetch gives bodies while they come */
-export function withVectors(streamFetch: Fetch, turns: Turns): Fetch {
+export function withVectors(streamFetch: StreamFetch, turns: Turns): Fetch {
   return async (url, init = {}) => {
     const carried = init.signal ? ofCalls.get(init.signal) : undefined;
     if (carried === undefined) return streamFetch(url, init);
     const { request, isOpenAis } = carried;
     const body = isOpenAis && typeof init.body === 'string' ? bodyOf(init.body, request) : init.body;
-    const response = await streamFetch(url, { ...init, body: body as never });
+    const response = await streamFetch(url, { ...init, body: body as never }, mostBytes);
     if (!response.ok || response.body === null) return response;
     const { status, statusText } = response;
     const reader = new VectorReader(request, carried.vectors);
@@ -92,6 +92,8 @@ class VectorError extends Error {
   }
 }
 
+/** The most bytes of an answer. A number can take 32. */
+const mostBytes = 256 * 1024 * 1024;
 /** The most bytes of an answer besides its vectors. */
 const mostOtherBytes = 4 * 1024 * 1024;
 /** The most characters of a number. */
