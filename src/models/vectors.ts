@@ -25,7 +25,7 @@ export function textsIn({ input }: EmbeddingRequest): string[] {
   return input.filter((one) => typeof one === 'string');
 }
 
-/** The most that a provider sends of the vectors of a request. */
+/** How many vectors a request wants, and how long they are at most. */
 export function vectorsOf({ input, dimensions = mostDimensions }: EmbeddingRequest): {
   readonly count: number;
   readonly dimensions: number;
@@ -34,10 +34,14 @@ export function vectorsOf({ input, dimensions = mostDimensions }: EmbeddingReque
   return { count: isOne ? 1 : input.length, dimensions };
 }
 
+/** The most vectors of an answer that are read: Amazon's Titan takes one text, and says its vector twice. */
+export function mostVectors(request: EmbeddingRequest): number {
+  return vectorsOf(request).count + 1;
+}
+
 /** Bytes of the vectors of a request in memory, at most. */
 export function vectorBytes(request: EmbeddingRequest): number {
-  const { count, dimensions } = vectorsOf(request);
-  return count * dimensions * numberBytes;
+  return mostVectors(request) * vectorsOf(request).dimensions * numberBytes;
 }
 
 /** How many tokens a request has that are not texts. */

@@ -5,7 +5,15 @@
  */
 import type { Turns } from '../../base/runtime/turns.ts';
 import { badAnswer, tooLarge, type Failure } from '../call/failures.ts';
-import { areFinite, fromBase64, mostDimensions, vectorsOf, type EmbeddingRequest, type Vector } from '../vectors.ts';
+import {
+  areFinite,
+  fromBase64,
+  mostDimensions,
+  mostVectors,
+  vectorsOf,
+  type EmbeddingRequest,
+  type Vector,
+} from '../vectors.ts';
 import { TextInPieces, type Fetch, type StreamFetch } from './http.ts';
 import { BufferedResponse } from './whole-response.ts';
 
@@ -124,11 +132,10 @@ class VectorReader {
   #length = 0;
 
   constructor(request: EmbeddingRequest, vectors: Vector[]) {
-    const { count, dimensions } = vectorsOf(request);
+    const { dimensions } = vectorsOf(request);
     this.#vectors = vectors;
     this.#dimensions = request.dimensions === undefined ? mostDimensions : dimensions;
-    // Some say each vector twice, in several types.
-    this.#mostVectors = 2 * count;
+    this.#mostVectors = mostVectors(request);
   }
 
   push(piece: Buffer): void {

@@ -333,6 +333,13 @@ describe('502', () => {
     expect(answer.body.error.message).toBe("The provider's answer has a vector of 2 numbers in place of 3.");
   });
 
+  it('provider-bad-answer: more vectors than there is memory for are not read', async () => {
+    const body = wrong([0, 1, 2, 3].map((index) => item('[1,2]', index)).join(','), usage);
+    harness.mock.behave('embed-a', { kind: 'body', contentType: 'application/json', body });
+    const answer = await create({ model: 'mock/embed-a', input: ['a', 'b'] });
+    expect([answer.status, answer.body.error.message]).toEqual([502, "The provider's answer has too many vectors."]);
+  });
+
   it.each([
     ['provider-failed', 'mock-500'],
     ['provider-refused-credentials', 'mock-401'],
