@@ -298,7 +298,7 @@ function unfit(detail: string): VectorError {
 
 function numbersIn(text: string): number[] {
   // What JSON calls a number, and nothing else that can be in an array.
-  const isNumbers = /^[\d\s,.eE+-]*\d[\d\s,.eE+-]*$/.test(text);
+  const isNumbers = /^[\d\s,.eE+-]*$/.test(text) && /\d/.test(text);
   let numbers: number[];
   try {
     numbers = isNumbers ? (JSON.parse(`[${text}]`) as number[]) : [];
