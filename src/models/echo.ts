@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Turns } from '../base/runtime/turns.ts';
 import { echoVectors } from './echo-vectors.ts';
 import { toAttempt, toProblem, type Failure } from './call/failures.ts';
 import { checkAnswer, failedEnd, type AttemptDependencies } from './call/retries.ts';
@@ -20,6 +21,11 @@ import {
 } from './language-model.ts';
 
 type EchoCall = Pick<CallOptions, 'signal' | 'onFailedAttempt' | 'attemptLog' | 'check' | 'onEnd'>;
+
+interface EchoDependencies extends Pick<AttemptDependencies, 'onAttempt'> {
+  /** For the work on vectors. */
+  readonly turns: Turns;
+}
 
 /** How `echo` is listed. */
 export const echoEntry = {
@@ -50,13 +56,13 @@ export async function* echo(
   request: GenerateRequest,
   call: EchoCall,
   { isStreamed }: AnswerForm,
-  { onAttempt }: Pick<AttemptDependencies, 'onAttempt'> = {},
+  { turns, onAttempt }: EchoDependencies,
 ): AsyncGenerator<GenerateEvent, void, void> {
   const { signal, onFailedAttempt, attemptLog, onEnd } = call;
   signal.throwIfAborted();
   const { model } = request;
   // What it uses is known before.
-  const result = resultOf(request);
+  const result = await resultOf(request, turns);
   const ceiling = ceilingOf(result);
   const attempt =
     attemptLog?.beginFree('echo', request, ceiling) ?? (await attemptLog?.begin('echo', request, ceiling, signal));
@@ -75,8 +81,8 @@ export async function* echo(
 }
 
 /** What `echo` counts for a request. */
-export function echoCeiling(request: GenerateRequest): TokenCeiling {
-  return ceilingOf(resultOf(request));
+export async function echoCeiling(request: GenerateRequest, turns: Turns): Promise<TokenCeiling> {
+  return ceilingOf(await resultOf(request, turns));
 }
 
 /** Of a model that does not answer. */
@@ -87,9 +93,9 @@ function failureOf(model: string): Failure {
 }
 
 /** Undefined for a model that does not answer. */
-function resultOf(request: GenerateRequest): GenerateResult | undefined {
+async function resultOf(request: GenerateRequest, turns: Turns): Promise<GenerateResult | undefined> {
   const { model, embedding } = request;
-  if (embedding !== undefined) return model === 'echo-embed' ? echoVectors(embedding) : undefined;
+  if (embedding !== undefined) return model === 'echo-embed' ? await echoVectors(embedding, turns) : undefined;
   const transform = transforms.get(model);
   return transform && answer(request, transform);
 }

@@ -110,7 +110,7 @@ export function createProviderRegistry(options: ProviderRegistryOptions): Provid
     ...settings.compatible.map((provider) => compatibleEntry(provider, { ...options, turns }, secrets)),
   ];
   const infos = entries.map(({ info }) => info);
-  const providers = new Map(entries.map((entry) => [entry.info.id, toProvider(entry, dependencies)]));
+  const providers = new Map(entries.map((entry) => [entry.info.id, toProvider(entry, dependencies, turns)]));
   const addresses = new Map(entries.map(({ info, address }) => [info.id, address]));
   const configured = entries.flatMap(({ info, remote }) => (info.configured && remote ? [remote] : []));
 
@@ -147,18 +147,18 @@ interface Remote extends RemoteProvider {
   readonly outputLimit: Provider['outputLimit'];
 }
 
-function toProvider({ info, remote }: Entry, dependencies: AnswerDependencies): Provider {
+function toProvider({ info, remote }: Entry, dependencies: AnswerDependencies, turns: Turns): Provider {
   const { id, configured } = info;
   if (remote === undefined) {
     return {
       ...info,
-      answer: (request, call, form) => echo(request, call, form, dependencies),
+      answer: (request, call, form) => echo(request, call, form, { ...dependencies, turns }),
       unsupported: async () => [],
       mostInputs: async () => Infinity,
       rewritten: async () => [],
       outputLimit: async ({ parameters, embedding }) => (embedding === undefined ? parameters?.max_output_tokens : 0),
-      ceiling: async (request) => echoCeiling(request),
-      countTokens: async (request) => echoCeiling(request).inputTokens,
+      ceiling: (request) => echoCeiling(request, turns),
+      countTokens: async (request) => (await echoCeiling(request, turns)).inputTokens,
     };
   }
   const { embeddings } = remote;

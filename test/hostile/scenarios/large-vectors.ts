@@ -44,7 +44,7 @@ function ask(target: Target, body: string, readsAll = true): Promise<{ status: n
 
 const largest: Scenario = {
   name: 'large-vectors',
-  about: `${inputs} vectors of ${dimensions} numbers in every form, 300,000 tokens, then eight callers who take nothing`,
+  about: `${inputs} vectors of ${dimensions} numbers in every form, 300,000 tokens, echo with 8 MB of words, then eight callers who take nothing`,
   async run(world) {
     const { environment, read: loop } = monitorLoop();
     const answers = new Map(['float', 'base64'].map((format) => [format, answerOf(format)]));
@@ -78,6 +78,20 @@ const largest: Scenario = {
           );
         }
       }
+      const ofEcho = [];
+      for (const [of, input] of [
+        ['4 million words', 'a '.repeat(4_000_000)],
+        ['a word of 8 MB', 'ä'.repeat(4_000_000)],
+        ['300,000 tokens', tokens],
+      ] as const) {
+        await loop();
+        const { status } = await ask(target, JSON.stringify({ model: 'echo/echo-embed', input }));
+        const { longestMs } = await loop();
+        ofEcho.push(
+          { name: `echo, ${of}: status`, value: status, atLeast: 200, atMost: 200 },
+          { name: `echo, ${of}: longest stop of the event loop`, value: longestMs, unit: 'ms', atMost: longestStop },
+        );
+      }
       const before = await residentMemory(target.pid);
       const body = JSON.stringify({ model: 'base64/embed', input: texts });
       await loop();
@@ -86,6 +100,7 @@ const largest: Scenario = {
       const statuses = begun.map(({ status }) => status);
       return [
         ...figures,
+        ...ofEcho,
         {
           name: 'callers who take nothing: answered 200',
           value: statuses.filter((status) => status === 200).length,

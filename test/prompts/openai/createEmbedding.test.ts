@@ -163,6 +163,20 @@ describe('200', () => {
     expect(tokens.body.usage).toEqual({ prompt_tokens: 3, total_tokens: 3 });
   });
 
+  it.each([
+    ['case', 'Über 12 ÉCOLES', 'über 12 écoles', 3],
+    ['signs', '-- one, two\n(THREE)', 'one two three', 3],
+    ['characters of two units', '𝒳𐐀 😀x', '𝒳𐐨 x', 2],
+    ['a word longer than what is read at once', `${'x'.repeat(100_000)} y`, `${'X'.repeat(100_000)}. Y`, 2],
+    ['nothing but signs', '😀 ...', '!', 0],
+  ])('echo compares and counts words: %s', async (_name, one, other, count) => {
+    const answers = await Promise.all([one, other].map((input) => create({ model: 'echo/echo-embed', input })));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(answers[0]?.body.data).toEqual(answers[1]?.body.data);
+    expect(answers[0]?.body.data[0].embedding.some((number: number) => number !== 0)).toBe(count > 0);
+    for (const { body } of answers) expect(body.usage).toEqual({ prompt_tokens: count, total_tokens: count });
+  });
+
   it('is repeated after what was surely not billed', async () => {
     const { status } = await create({ model: 'mock/mock-flaky-1', input: 'a' });
     expect([status, harness.mock.requests.length]).toEqual([200, 2]);
