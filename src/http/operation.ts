@@ -1,3 +1,4 @@
+import type { ProblemError } from '../base/errors/problem-error.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ValidateFunction } from 'ajv';
 import type { OperationId, OperationRow, Scope } from '../../generated/operations.ts';
@@ -46,6 +47,10 @@ export interface RequestNotes {
   evaluation?: string;
   /** Id of the order that the request placed, or that it names. */
   order?: string;
+  /** The operation that a tool performed last. */
+  performed?: OperationId;
+  /** A problem that an answer tells in its body, such as the result of a tool. */
+  told?: ProblemError;
 }
 
 /** What an operation gets, with the names and types of the contract. */

@@ -34,7 +34,7 @@ export function recordExchange(
   else if (status === 500 || (stream?.outcome === 'error' && exchange.problem === undefined))
     log.error({ ...fields, error }, 'request failed');
   else if (error !== undefined) log.warn({ ...fields, error }, 'request');
-  else if (status > 500 || isFailed(stream)) log.warn(fields, 'request');
+  else if (status > 500 || isFailed(stream) || (exchange.notes.told?.status ?? 0) >= 500) log.warn(fields, 'request');
   else log.info(fields, 'request');
 }
 
@@ -44,7 +44,8 @@ function isReadOfDashboard({ method, principal }: Exchange): boolean {
 }
 
 /** The problem that the caller got. */
-function problemTypeOf({ problem, error, stream }: Exchange): string | undefined {
+function problemTypeOf({ problem: answered, notes: { told }, error, stream }: Exchange): string | undefined {
+  const problem = answered ?? told;
   if (problem !== undefined) return problem.type;
   return error === undefined || stream?.outcome === 'failed' ? undefined : 'internal-error';
 }
@@ -54,8 +55,8 @@ function isFailed(stream: StreamEnd | undefined): boolean {
 }
 
 function fieldsOf(exchange: Exchange): Record<string, unknown> {
-  const { operationId = 'none', answer, stream, milliseconds, requestId, principal, method, problem, notes } = exchange;
-  const { address } = exchange;
+  const { operationId = 'none', answer, stream, milliseconds, requestId, principal, method, notes } = exchange;
+  const { address, problem = notes.told } = exchange;
   const fields: Record<string, unknown> = {
     request_id: requestId,
     operation: operationId,
@@ -76,6 +77,7 @@ function fieldsOf(exchange: Exchange): Record<string, unknown> {
     fields['outcome'] = stream.outcome;
     if (stream.firstMs !== undefined) fields['first_event_ms'] = Math.round(stream.firstMs * 10) / 10;
   }
+  if (notes.performed !== undefined) fields['performed'] = notes.performed;
   if (notes.invocation !== undefined) fields['invocation_id'] = notes.invocation;
   if (notes.order !== undefined) fields['order_id'] = notes.order;
   if (notes.prompt !== undefined) fields['prompt'] = notes.prompt;

@@ -59,6 +59,29 @@ async function invoke(body: object, headers: Record<string, string> = {}): Promi
   });
 }
 
+describe('the log line of a tool of MCP', () => {
+  const call = (name: string, given: object): Promise<Line> =>
+    lineOf('POST', '/mcp', {
+      body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } },
+      headers: { 'MCP-Protocol-Version': '2025-11-25' },
+    });
+
+  it('names the operation, and the problem that its result tells', async () => {
+    expect(await call('list_prompts', {})).toMatchObject({ level: 'info', status: 200, performed: 'listPrompts' });
+    expect(requestLines()[0]).not.toHaveProperty('problem');
+    lines = [];
+    const failed = { operation: 'sendMcpMessage', status: 200, performed: 'invokePrompt' };
+    const line = await call('invoke_prompt', { prompt: 'no-such-prompt' });
+    expect(line).toMatchObject({ ...failed, level: 'info', problem: 'prompt-not-found' });
+    mock.behave('model-a', { kind: 'status', status: 401 });
+    lines = [];
+    expect(await call('invoke_prompt', { prompt: 'logged', variables: { something: 'new' } })).toMatchObject({
+      ...failed,
+      ...{ level: 'warn', problem: 'provider-refused-credentials', provider: 'mock', provider_status: 401 },
+    });
+  });
+});
+
 describe('the log line of a failed invocation', () => {
   it.each([
     ['mock-400', 'provider-failed', 400],

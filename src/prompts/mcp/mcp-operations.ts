@@ -195,6 +195,7 @@ async function callTool(tool: Tool, sent: Arguments, context: RequestContext): P
   try {
     requireArguments(tool, sent);
     const { operation, ...input } = tool.toCall(sent);
+    context.note({ performed: operation });
     const { body, headers } = await context.perform(operation, input);
     const { etag, 'x-invocation-id': invocation_id } = headers;
     const more = defined({ etag, invocation_id });
@@ -205,6 +206,7 @@ async function callTool(tool: Tool, sent: Arguments, context: RequestContext): P
     return { content };
   } catch (error) {
     if (!(error instanceof ProblemError) || error.type === 'interrupted') throw error;
+    context.note({ told: error });
     const problem = problemDetails(error, context.path, context.requestId);
     return { isError: true, content: [{ type: 'text', text: JSON.stringify(problem) }] };
   }
