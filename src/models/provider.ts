@@ -75,6 +75,11 @@ export function isListed({ models, embeddingModels }: ProviderInfo, model: strin
   return models.includes(model) || embeddingModels.includes(model);
 }
 
+/** The models in the lists of a provider, each once. */
+export function listedModels({ models, embeddingModels }: ProviderInfo): readonly string[] {
+  return [...new Set([...models, ...embeddingModels])];
+}
+
 /** A member of a request that the provider ignores or refuses. */
 export interface Unsupported {
   /** A path in the contract's names: `tools`, `parameters/seed`, `messages/3/content/0`. */

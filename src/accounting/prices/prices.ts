@@ -9,7 +9,7 @@ import { changeTime } from '../../base/editing/edits.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import { listingOf, type Listing } from '../../base/lists/listing.ts';
 import type { GenerateRequest, PricedRequest, Usage } from '../../models/language-model.ts';
-import type { ProviderRegistry } from '../../models/provider.ts';
+import { listedModels, type ProviderRegistry } from '../../models/provider.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { mostOfCall, showMoney, type CallCost, type NanoDollars } from '../../base/runtime/money.ts';
 import { priceId, rateList, type OwnPrice } from './price.ts';
@@ -171,9 +171,7 @@ export function createPrices({ store, providers, clock }: PricesOptions): Prices
       const offered = providers
         .list()
         .filter(({ configured }) => configured)
-        .flatMap(({ id, models, embeddingModels }) =>
-          [...new Set([...models, ...embeddingModels])].map((model) => ({ provider: id, model })),
-        );
+        .flatMap((one) => listedModels(one).map((model) => ({ provider: one.id, model })));
       const named = new Map([...offered, ...stored.values()].map((one) => [priceId(one), one]));
       const prices = [...named].map(([key, one]) => priceWith(one.provider, one.model, stored.get(key)));
       const placed = prices

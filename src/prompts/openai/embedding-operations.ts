@@ -2,8 +2,9 @@ import { finishOf } from '../../models/language-model.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { readTags } from '../../accounting/invocations/tags.ts';
 import { defined } from '../../base/runtime/objects.ts';
+import type { Reach } from '../../base/limits/reach.ts';
 import type { Turns } from '../../base/runtime/turns.ts';
-import type { ProviderRegistry } from '../../models/provider.ts';
+import { listedModels, type ProviderRegistry } from '../../models/provider.ts';
 import { withinReach } from '../../models/within-reach.ts';
 import { atOwnPlaces } from '../generation/own-places.ts';
 import type { Planner } from '../generation/planner.ts';
@@ -37,7 +38,7 @@ export function embeddingOperations({
       const invocation = await prepare(
         context,
         async (note) => {
-          const target = targetOf(model, { get: providers.get, list: () => withinReach(providers.list(), reach) });
+          const target = targetOf(model, providers, reach);
           note(target);
           const embedding = { input, ...defined({ encodingFormat, dimensions, user }) };
           return await planner.embed({ ...target, embedding, reach }).catch((error: unknown) => {
@@ -58,9 +59,10 @@ export function embeddingOperations({
 function targetOf(
   name: string,
   providers: Pick<ProviderRegistry, 'get' | 'list'>,
+  reach: Reach | undefined,
 ): { readonly provider: string; readonly model: string } {
   const list = (): ReturnType<ProviderRegistry['list']> =>
-    providers.list().map((one) => ({ ...one, models: [...one.embeddingModels, ...one.models] }));
+    withinReach(providers.list(), reach).map((one) => ({ ...one, models: listedModels(one) }));
   const target = parseModelName(name, { list });
   if ('prompt' in target) throw modelNotFound('A prompt has no embeddings.', 'must be <provider>/<model>');
   if (providers.get(target.provider) !== undefined) return target;

@@ -32,14 +32,15 @@ interface PageQuery {
   readonly before_id?: string;
 }
 
-/** Anthropic's pages, from a list that is whole. An id that is not in the list limits nothing. */
+/** Anthropic's pages, from a list that is whole. Nothing is after or before an id that is not in the list. */
 function toPage(
   listed: readonly Model[],
   { limit = 20, after_id: after, before_id: before }: PageQuery,
 ): components['schemas']['AnthropicModelList'] {
-  const placeOf = (id: string | undefined): number => listed.findIndex((model) => model.id === id);
-  const start = placeOf(after) + 1;
-  const end = before !== undefined && placeOf(before) !== -1 ? placeOf(before) : listed.length;
+  const placeOf = (id: string): number => listed.findIndex((model) => model.id === id);
+  // A caller that reads on from a model that is gone ends, and does not begin anew.
+  const start = after === undefined ? 0 : placeOf(after) + 1 || listed.length;
+  const end = before === undefined ? listed.length : Math.max(placeOf(before), 0);
   const all = listed.slice(start, end);
   const isBackwards = before !== undefined && after === undefined;
   const page = isBackwards ? all.slice(-limit) : all.slice(0, limit);

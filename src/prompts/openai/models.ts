@@ -2,7 +2,7 @@ import type { Scope } from '../../../generated/operations.ts';
 import { insufficientScope } from '../../base/errors/insufficient-scope.ts';
 import type { Reach } from '../../base/limits/reach.ts';
 import type { Prompts } from '../prompts.ts';
-import { isListed, type ProviderRegistry } from '../../models/provider.ts';
+import { isListed, listedModels, type ProviderRegistry } from '../../models/provider.ts';
 import { withinReach } from '../../models/within-reach.ts';
 import { modelNotFound, parseModelName } from './model-name.ts';
 
@@ -43,9 +43,7 @@ export function createModels({ prompts, providers }: ModelsDependencies): Models
       const configured = reachable.filter((one) => one.configured);
       return [
         ...names.map(({ slug, createdAt }) => promptModel(`prompt/${slug}`, createdAt)),
-        ...configured.flatMap(({ id, models, embeddingModels }) =>
-          [...models, ...embeddingModels].map((model) => providerModel(id, model)),
-        ),
+        ...configured.flatMap((one) => listedModels(one).map((model) => providerModel(one.id, model))),
       ];
     },
     async get(id, { scopes, reach }) {

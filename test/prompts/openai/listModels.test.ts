@@ -6,6 +6,7 @@ const setup = setUp({
   OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([
     { id: 'ollama', base_url: 'http://127.0.0.1:9/v1', models: ['library/llama3.3', 'qwen3'] },
   ]),
+  PROVIDER_MODELS: JSON.stringify({ echo: ['echo-embed'] }),
 });
 
 interface Model {
@@ -44,6 +45,12 @@ describe('200', () => {
     expect(new Set(ofProviders.map(({ owned_by }) => owned_by))).toEqual(new Set(['anthropic', 'echo', 'ollama']));
     expect(ofProviders).toContainEqual({ id: 'ollama/qwen3', object: 'model', created: 0, owned_by: 'ollama' });
     expect(ofProviders.map(({ id }) => id)).toContain('ollama/library/llama3.3');
+  });
+
+  it('lists a model once that is in both lists of its provider', async () => {
+    const ids = (await list()).map(({ id }) => id);
+    expect(ids).toContain('echo/echo-embed');
+    expect(ids).toEqual([...new Set(ids)]);
   });
 
   it('leaves out deleted prompts', async () => {

@@ -30777,12 +30777,12 @@ export interface operations<Other = string & {}> {
                  */
                 limit?: number;
                 /**
-                 * @description The page begins after the entry with this `id`, in Anthropic's form.
+                 * @description The page begins after the entry with this `id`, in Anthropic's form. After one that is not in the list is nothing.
                  * @example prompt/summarise-support-ticket
                  */
                 after_id?: string;
                 /**
-                 * @description The page ends before the entry with this `id`, in Anthropic's form.
+                 * @description The page ends before the entry with this `id`, in Anthropic's form. Before one that is not in the list is nothing.
                  * @example openai/gpt-4.1-mini
                  */
                 before_id?: string;
