@@ -5,7 +5,7 @@ import { reachesAll } from '../base/limits/reach.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import type { ProviderRegistry } from './provider.ts';
 import type { ProviderFailure, ProviderHealth, RecentCalls } from './provider-health.ts';
-import { withinReach } from './within-reach.ts';
+import { withinReachOfPrompts } from './within-reach.ts';
 
 type Shown = NonNullable<components['schemas']['Provider']['health']>;
 
@@ -21,8 +21,7 @@ export function providerOperations(
   return {
     async listProviders({ context }) {
       const { reach } = context.principal;
-      // A key may use only embeddings of a provider.
-      const providers = withinReach(registry.list(), reach).filter(({ models }) => models.length > 0);
+      const providers = withinReachOfPrompts(registry.list(), reach);
       // What others' calls said is not for a key with limits.
       const ids = reachesAll(reach) ? providers.filter(({ configured }) => configured).map(({ id }) => id) : [];
       const health = await calls.ofProviders(ids).catch(withoutDatabase);

@@ -13,7 +13,7 @@ export interface ProviderInfo {
   readonly id: string;
   readonly name: string;
   readonly models: readonly string[];
-  /** One of `models`. */
+  /** One of `models`, unless a key may use only embeddings. */
   readonly defaultModel: string;
   /** Models of embeddings. `models` can have others. */
   readonly embeddingModels: readonly string[];

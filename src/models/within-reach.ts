@@ -12,6 +12,14 @@ export function withinReach(providers: readonly ProviderInfo[], reach: Reach | u
   });
 }
 
+/** The providers that can run prompts for a key, each with its default. A key may use only the embeddings of others. */
+export function withinReachOfPrompts(
+  providers: readonly ProviderInfo[],
+  reach: Reach | undefined,
+): readonly ProviderInfo[] {
+  return withinReach(providers, reach).filter(({ models }) => models.length > 0);
+}
+
 /**
  * The model that runs if only the provider is selected: the provider's default, or the first one that the key may use.
  *

@@ -3,7 +3,7 @@ import { readTags } from '../../accounting/invocations/tags.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { finishOf } from '../../models/language-model.ts';
 import type { ProviderRegistry } from '../../models/provider.ts';
-import { withinReach } from '../../models/within-reach.ts';
+import { withinReachOfPrompts } from '../../models/within-reach.ts';
 import { toInvocationResult } from '../generation/invocation-result.ts';
 import type { Planner } from '../generation/planner.ts';
 import type { PrepareInvocation } from '../generation/prepare-invocation.ts';
@@ -29,7 +29,7 @@ export function providerTestOperations({
   return {
     async testProvider({ path: { id }, body, context }) {
       const { reach } = context.principal;
-      const provider = withinReach(providers.list(), reach).find((known) => known.id === id);
+      const provider = withinReachOfPrompts(providers.list(), reach).find((known) => known.id === id);
       if (provider === undefined) {
         throw new ProblemError('provider-not-found', { detail: `There is no provider ${JSON.stringify(id)}.` });
       }

@@ -97,6 +97,14 @@ describe('404', () => {
     const answer = await test('mock', undefined, key);
     expect([answer.status, problemOf(answer)]).toEqual([404, 'provider-not-found']);
   });
+
+  it('provider-not-found: the key may use only its models of embeddings, as in the list of providers', async () => {
+    const limits = { models: ['echo/echo-embed'] };
+    const key = await keyWith({ scopes: ['providers:invoke', 'prompts:read'], limits });
+    const answer = await test('echo', undefined, key);
+    expect([answer.status, problemOf(answer)]).toEqual([404, 'provider-not-found']);
+    expect((await harness.service.call('GET', '/api/v1/providers', { key })).body).toEqual([]);
+  });
 });
 
 it('422 provider-not-configured', async () => {
