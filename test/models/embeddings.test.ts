@@ -46,37 +46,34 @@ function create(body: object): Promise<Answer> {
   return harness.service.call('POST', '/v1/embeddings', { body });
 }
 
+interface Row {
+  readonly model: string;
+  readonly path: string;
+  /** The name and the value of the one with its credentials. */
+  readonly header: readonly string[];
+  readonly sends: Readonly<Record<string, unknown>>;
+  readonly usage: number | undefined;
+}
+
 const titan = 'amazon-bedrock/amazon.titan-embed-text-v2:0';
 
-describe.each([
-  {
-    model: 'openai/text-embedding-3-small',
-    path: '/embeddings',
-    header: ['authorization', 'Bearer sk-openai-0123456789'],
-    sends: { model: 'text-embedding-3-small', input: ['a', 'b'], dimensions: 256 },
-    usage: 11,
-  },
-  {
-    model: 'azure/my-embeddings',
-    path: '/azure/embeddings',
-    header: ['api-key', 'sk-azure-0123456789'],
-    sends: { model: 'my-embeddings', input: ['a', 'b'], dimensions: 256 },
-    usage: 11,
-  },
-  {
-    model: 'openrouter/openai/text-embedding-3-small',
-    path: '/openrouter/embeddings',
-    header: ['authorization', 'Bearer sk-openrouter-0123456789'],
-    sends: { model: 'openai/text-embedding-3-small', input: ['a', 'b'], dimensions: 256 },
-    usage: 11,
-  },
-  {
-    model: 'together/BAAI/bge-base-en-v1.5',
-    path: '/together/embeddings',
-    header: ['authorization', 'Bearer sk-together-0123456789'],
-    sends: { model: 'BAAI/bge-base-en-v1.5', input: ['a', 'b'], dimensions: 256 },
-    usage: 11,
-  },
+/** A vendor whose API is OpenAI's. */
+function ofOpenAis(model: string, path: string, header: readonly string[]): Row {
+  const sends = { model: model.slice(model.indexOf('/') + 1), input: ['a', 'b'], dimensions: 256 };
+  return { model, path, header, sends, usage: 11 };
+}
+
+describe.each<Row>([
+  ofOpenAis('openai/text-embedding-3-small', '/embeddings', ['authorization', 'Bearer sk-openai-0123456789']),
+  ofOpenAis('azure/my-embeddings', '/azure/embeddings', ['api-key', 'sk-azure-0123456789']),
+  ofOpenAis('openrouter/openai/text-embedding-3-small', '/openrouter/embeddings', [
+    'authorization',
+    'Bearer sk-openrouter-0123456789',
+  ]),
+  ofOpenAis('together/BAAI/bge-base-en-v1.5', '/together/embeddings', [
+    'authorization',
+    'Bearer sk-together-0123456789',
+  ]),
   {
     model: 'google/gemini-embedding-001',
     path: '/models/gemini-embedding-001:batchEmbedContents',
