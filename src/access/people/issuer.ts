@@ -258,13 +258,13 @@ export function createIssuer(options: IssuerOptions): Issuer {
         })
         .catch(refuse);
       requireSameTime();
-      failure = undefined;
       const claims = tokens.claims();
       const { id_token: idToken, access_token: accessToken } = tokens;
       if (claims === undefined || idToken === undefined) throw badAnswer(name, 'no ID token');
       requireIssued(claims.iat);
       const { azp = clientId } = claims;
       if (azp !== clientId) throw badAnswer(name, 'the ID token is for another client (azp)');
+      failure = undefined;
       return {
         claims,
         idToken,

@@ -96,6 +96,17 @@ describe('an issuer that answers, but not as a sign-in needs it', () => {
     expect(await attention()).toMatchObject([{ kind: 'identity-provider' }]);
   });
 
+  it('still needs attention after an ID token that is refused', async () => {
+    answer({ status: 500, body: '{}' });
+    await signIn();
+    setup.issuer.tamper = (path, { headers, ...said }) => {
+      const inTime = { ...said, headers: { ...headers, date: clock.now().toUTCString() } };
+      return path === '/token' ? setup.issuer.reissue(inTime, (claims) => ({ ...claims, azp: 'another' })) : undefined;
+    };
+    expect(await signIn()).toBe(502);
+    expect(await attention()).toMatchObject([{ kind: 'identity-provider' }]);
+  });
+
   it('does not need attention because of a code that somebody has made up', async () => {
     const browser = setup.browser();
     const { url } = await browser.open(`${setup.service.url}/oidc/sign-in`, /\/oidc\/callback/);
