@@ -6,6 +6,8 @@ export interface OperationRow {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH';
   /** OpenAPI path template. */
   readonly path: string;
+  /** The APIs of others that it belongs to; absent for the service's own. */
+  readonly apis?: readonly ('openai' | 'anthropic' | 'mcp')[];
   /** The scope that a key needs; `null` where any key will do, or none is needed. */
   readonly scope: string | null;
   readonly needsKey: boolean;
@@ -4451,6 +4453,9 @@ export const operationTable = {
   "createChatCompletion": {
     "method": "POST",
     "path": "/v1/chat/completions",
+    "apis": [
+      "openai"
+    ],
     "scope": null,
     "needsKey": true,
     "parameters": [
@@ -4538,6 +4543,9 @@ export const operationTable = {
   "createResponse": {
     "method": "POST",
     "path": "/v1/responses",
+    "apis": [
+      "openai"
+    ],
     "scope": null,
     "needsKey": true,
     "parameters": [
@@ -4625,6 +4633,9 @@ export const operationTable = {
   "createMessage": {
     "method": "POST",
     "path": "/v1/messages",
+    "apis": [
+      "anthropic"
+    ],
     "scope": null,
     "needsKey": true,
     "parameters": [
@@ -4752,6 +4763,9 @@ export const operationTable = {
   "countMessageTokens": {
     "method": "POST",
     "path": "/v1/messages/count_tokens",
+    "apis": [
+      "anthropic"
+    ],
     "scope": null,
     "needsKey": true,
     "parameters": [
@@ -4852,6 +4866,9 @@ export const operationTable = {
   "createEmbedding": {
     "method": "POST",
     "path": "/v1/embeddings",
+    "apis": [
+      "openai"
+    ],
     "scope": "providers:invoke",
     "needsKey": true,
     "parameters": [
@@ -4919,6 +4936,10 @@ export const operationTable = {
   "listModels": {
     "method": "GET",
     "path": "/v1/models",
+    "apis": [
+      "openai",
+      "anthropic"
+    ],
     "scope": null,
     "needsKey": true,
     "parameters": [
@@ -4977,6 +4998,10 @@ export const operationTable = {
   "getModel": {
     "method": "GET",
     "path": "/v1/models/{model}",
+    "apis": [
+      "openai",
+      "anthropic"
+    ],
     "scope": null,
     "needsKey": true,
     "parameters": [
@@ -5028,6 +5053,9 @@ export const operationTable = {
   "sendMcpMessage": {
     "method": "POST",
     "path": "/mcp",
+    "apis": [
+      "mcp"
+    ],
     "scope": null,
     "needsKey": true,
     "parameters": [

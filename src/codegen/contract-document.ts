@@ -56,11 +56,21 @@ export interface Operation {
   'x-mcp'?: true;
 }
 
-/** Whether an operation is one of an API of others, which has its own SDKs. */
+/** The APIs and protocols of others, by what marks an operation of theirs. */
+const apis = [
+  ['x-openai-compatible', 'openai'],
+  ['x-anthropic-compatible', 'anthropic'],
+  ['x-mcp', 'mcp'],
+] as const;
+
+/** The APIs of others that an operation belongs to, which have their own SDKs; none for the service's own. */
+export function apisOf(operation: Operation): ('openai' | 'anthropic' | 'mcp')[] {
+  return apis.flatMap(([mark, api]) => (operation[mark] === undefined ? [] : [api]));
+}
+
+/** Whether an operation is one of an API of others. */
 export function isOfOthers(operation: Operation): boolean {
-  return (['x-openai-compatible', 'x-anthropic-compatible', 'x-mcp'] as const).some(
-    (mark) => operation[mark] !== undefined,
-  );
+  return apisOf(operation).length > 0;
 }
 
 export type PathItem = { parameters?: Parameter[] } & Partial<Record<Method, Operation>>;

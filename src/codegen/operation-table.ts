@@ -1,10 +1,18 @@
 import type { ProblemEntry } from './contract.ts';
-import { isOfOthers, listOperations, resolve, type OpenApiDocument, type Operation } from './contract-document.ts';
+import {
+  apisOf,
+  isOfOthers,
+  listOperations,
+  resolve,
+  type OpenApiDocument,
+  type Operation,
+} from './contract-document.ts';
 
 /** The data of an operation that the server needs besides its validators. */
 interface Row {
   method: string;
   path: string;
+  apis?: string[];
   scope: string | null;
   needsKey: boolean;
   parameters: { name: string; in: string; type: string; required: boolean; names?: string[] }[];
@@ -47,6 +55,7 @@ export function renderOperationTable(document: OpenApiDocument, problems: Record
     rows[operation.operationId] = {
       method: method.toUpperCase(),
       path,
+      ...(isOfOthers(operation) && { apis: apisOf(operation) }),
       scope: operation.security?.[0]?.['bearerAuth']?.[0] ?? null,
       needsKey: operation.security?.[0] !== undefined,
       parameters: parameters.map((parameter) => ({
@@ -76,6 +85,8 @@ export interface OperationRow {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH';
   /** OpenAPI path template. */
   readonly path: string;
+  /** The APIs of others that it belongs to; absent for the service's own. */
+  readonly apis?: readonly ('openai' | 'anthropic' | 'mcp')[];
   /** The scope that a key needs; \`null\` where any key will do, or none is needed. */
   readonly scope: string | null;
   readonly needsKey: boolean;

@@ -29,33 +29,29 @@ const problemMediaType = 'application/problem+json';
 /** The most places that a problem names: the limit of the contract. A body can have thousands of mistakes. */
 const maxErrors = 100;
 
-/** The collections under `/v1` that the APIs of others do not have, such as `orders`. */
-const ownCollections: ReadonlySet<string | undefined> = new Set(
-  Object.values<OperationRow>(operationTable).flatMap(({ path, responses }) => {
+/** An API or protocol of others, for which their SDKs are made. */
+export type ApiOfOthers = NonNullable<OperationRow['apis']>[number];
+
+/** The APIs of others that have each collection under `/v1`, such as `models`; none for the service's own, such as `orders`. */
+const apisOfCollections: ReadonlyMap<string | undefined, readonly ApiOfOthers[]> = new Map(
+  Object.values<OperationRow>(operationTable).flatMap(({ path, apis = [] }) => {
     const [, version, collection] = path.split('/');
-    return version === 'v1' && responses['401'] === problemMediaType ? [collection] : [];
+    return version === 'v1' ? [[collection, apis]] : [];
   }),
 );
 
-/** An API or protocol of others, for which their SDKs are made. */
-export type ApiOfOthers = 'openai' | 'anthropic' | 'mcp';
-
 /**
- * The API of others that a request belongs to, also if this service does not have its path. On the paths that both have,
- * callers of Anthropic's send its version.
+ * The API of others that a request belongs to, also if this service does not have its path. On paths that both
+ * OpenAI and Anthropic have, or that are unknown here, callers of Anthropic's send its version.
  *
  * @param headers by their names in lower case
  */
 export function apiOf(path: string, headers: NodeJS.Dict<string | string[]> = {}): ApiOfOthers | undefined {
   if (path === '/mcp') return 'mcp';
   const [, version, collection] = path.split('/');
-  if (version !== 'v1' || ownCollections.has(collection)) return undefined;
-  return collection === 'messages' || isOfAnthropic(headers) ? 'anthropic' : 'openai';
-}
-
-/** Whether the caller speaks Anthropic's API where the path does not say it. */
-function isOfAnthropic(headers: NodeJS.Dict<string | string[]>): boolean {
-  return headers['anthropic-version'] !== undefined;
+  if (version !== 'v1') return undefined;
+  const [only, other] = apisOfCollections.get(collection) ?? ['openai', 'anthropic'];
+  return other !== undefined && headers['anthropic-version'] !== undefined ? other : only;
 }
 
 /** Error details (RFC 9457), with the members that the contract adds. */
