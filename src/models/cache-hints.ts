@@ -26,21 +26,24 @@ interface Breakpoint {
   /** A JSON pointer without its first slash, such as `tools/0/cache_control`. */
   readonly member: string;
   readonly control: CacheHint;
+  /** What has it. */
+  readonly holder: 'tool' | 'call' | 'part';
 }
 
 /** The breakpoints of a request in the order of the providers: tools, then messages. */
 function breakpointsOf({ tools = [], messages }: Pick<GenerateRequest, 'tools' | 'messages'>): Breakpoint[] {
   const found: Breakpoint[] = [];
-  const add = (place: string, control: CacheHint | undefined): void => {
-    if (control !== undefined) found.push({ member: `${place}/cache_control`, control });
+  const add = (place: string, control: CacheHint | undefined, holder: Breakpoint['holder']): void => {
+    if (control !== undefined) found.push({ member: `${place}/cache_control`, control, holder });
   };
-  for (const [index, tool] of tools.entries()) add(`tools/${index}`, tool.cache_control);
+  for (const [index, tool] of tools.entries()) add(`tools/${index}`, tool.cache_control, 'tool');
   for (const [index, message] of messages.entries()) {
     if (typeof message.content === 'string') continue;
     const parts = [...message.content.entries()].filter(([, part]) => 'cache_control' in part && part.cache_control);
     // The texts of a result are one, with the last hint.
     for (const [at, part] of message.role === 'tool' ? parts.slice(-1) : parts) {
-      if ('cache_control' in part) add(`messages/${index}/content/${at}`, part.cache_control);
+      const holder = part.type === 'tool-call' ? 'call' : 'part';
+      if ('cache_control' in part) add(`messages/${index}/content/${at}`, part.cache_control, holder);
     }
   }
   return found;
@@ -49,9 +52,10 @@ function breakpointsOf({ tools = [], messages }: Pick<GenerateRequest, 'tools' |
 /** The breakpoints that a provider has no place for. */
 export function lostBreakpoints(request: GenerateRequest, { promptCache }: Dialect): Breakpoint[] {
   return breakpointsOf(request).filter(
-    ({ member, control }) =>
+    ({ control, holder }) =>
       promptCache?.toOptions(control, request.model) === undefined ||
-      (member.startsWith('tools/') && !promptCache.takesTools),
+      (holder === 'tool' && !promptCache.takesTools) ||
+      (holder === 'call' && !promptCache.takesCalls),
   );
 }
 

@@ -66,6 +66,8 @@ export interface ToolCall {
 
 export interface ToolCallPart extends ToolCall {
   readonly type: 'tool-call';
+  /** Only of a request. */
+  readonly cache_control?: CacheHint;
 }
 
 /** A message without placeholders. */

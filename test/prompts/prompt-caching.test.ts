@@ -243,7 +243,10 @@ describe('where hints go', () => {
   it('of Messages: every place, and the whole request', async () => {
     const said = [
       { role: 'user', content: [text('c', control)] },
-      { role: 'assistant', content: [{ type: 'tool_use', id: 'call_1', name: 'find', input: {} }] },
+      {
+        role: 'assistant',
+        content: [{ type: 'tool_use', id: 'call_1', name: 'find', input: {}, cache_control: control }],
+      },
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: '4711', cache_control: hour }] },
     ];
     const tools = [{ name: 'find', input_schema: { type: 'object' }, cache_control: hour }];
@@ -255,7 +258,7 @@ describe('where hints go', () => {
       system: [{ text: 'ab' }, { cachePoint: { type: 'default' } }],
       messages: [
         { content: [{ text: 'c' }, { cachePoint: { type: 'default' } }] },
-        {},
+        { content: [{ toolUse: {} }, { cachePoint: { type: 'default' } }] },
         { content: [{ toolResult: {} }, { cachePoint: { type: 'default', ttl: '1h' } }] },
       ],
     });
@@ -263,9 +266,12 @@ describe('where hints go', () => {
     expect(JSON.stringify(sent())).not.toContain('cache');
     const prompt = { name: 'Asked', slug: 'asked', messages: [{ role: 'system', content: 'Be kind.' }] };
     await service.call('POST', '/api/v1/prompts', { body: { ...prompt, selected_provider: 'anthropic' } });
-    const ask = { model: 'prompt/asked', messages: [{ role: 'user', content: 'Hi' }], cache_control: hour };
+    const ask = { model: 'prompt/asked', messages: said.slice(1, 2), cache_control: hour };
     expect((await service.call('POST', '/v1/messages', { body: ask })).status).toBe(200);
-    expect(sent()).toMatchObject({ cache_control: hour });
+    expect(sent()).toMatchObject({
+      cache_control: hour,
+      messages: [{ content: [{ type: 'tool_use', cache_control: control }] }],
+    });
   });
 
   it('of a result with more hints than a provider takes: the last', async () => {

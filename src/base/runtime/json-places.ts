@@ -1,4 +1,5 @@
 import { endOfString } from './inexact-numbers.ts';
+import { toStep } from './json-pointer.ts';
 
 /** The characters of a value in a JSON text: from the first, to the one before the end. */
 export type Place = readonly [start: number, end: number];
@@ -7,8 +8,20 @@ export type Place = readonly [start: number, end: number];
 export interface JsonPlaces {
   /** The values of the members of the outermost object, by name. */
   readonly members: ReadonlyMap<string, Place>;
+  /** The values that were looked for, by their JSON pointers as URI fragments. */
+  readonly inner: ReadonlyMap<string, Place>;
   /** A name that an object has twice. Readers differ in which of both counts. */
   readonly repeated: string | undefined;
+}
+
+/** An object or an array that has begun and not ended. */
+interface Open {
+  /** The names so far; undefined for an array. */
+  readonly names: Set<string> | undefined;
+  /** The name or the index of the value that comes or goes on. */
+  step: string | number;
+  /** Where the value of a member begins. */
+  start: number;
 }
 
 /**
@@ -16,52 +29,61 @@ export interface JsonPlaces {
  * linear time.
  *
  * @param text valid JSON, an object
+ * @param wanted the path of further values to find, members of objects; `null` stands for each index of an array
  */
-export function findPlaces(text: string): JsonPlaces {
+export function findPlaces(text: string, wanted: readonly (string | null)[] = []): JsonPlaces {
   const members = new Map<string, Place>();
-  /** For each open object its names, for each open array nothing. */
-  const open: (Set<string> | undefined)[] = [];
+  const inner = new Map<string, Place>();
+  const open: Open[] = [];
   let repeated: string | undefined;
-  /** The member of the outermost object whose value comes or goes on. */
-  let member: { readonly name: string; readonly start: number } | undefined;
   let isName = false;
   /** After the last value. */
   let end = 0;
-  const endMember = (): void => {
-    if (open.length === 1 && member !== undefined) members.set(member.name, [member.start, end]);
-    if (open.length === 1) member = undefined;
+  const isWanted = ({ step, names }: Open, depth: number): boolean =>
+    wanted[depth] === null ? names === undefined : wanted[depth] === step;
+  const endValue = (): void => {
+    const last = open.at(-1);
+    if (last === undefined) return;
+    if (last.names === undefined) last.step = Number(last.step) + 1;
+    else if (last.start > 0) {
+      if (open.length === 1) members.set(String(last.step), [last.start, end]);
+      if (open.length === wanted.length && open.every(isWanted)) {
+        inner.set(`#/${open.map(({ step }) => toStep(String(step))).join('/')}`, [last.start, end]);
+      }
+      last.start = 0;
+    }
   };
   for (let at = 0; at < text.length; at += 1) {
     switch (text.charCodeAt(at)) {
       case 0x7b: // {
-        open.push(new Set());
+        open.push({ names: new Set(), step: '', start: 0 });
         isName = true;
         break;
       case 0x5b: // [
-        open.push(undefined);
+        open.push({ names: undefined, step: 0, start: 0 });
         isName = false;
         break;
       case 0x7d: // }
       case 0x5d: // ]
-        endMember();
+        endValue();
         open.pop();
         isName = false;
         end = at + 1;
         break;
       case 0x2c: // ,
-        endMember();
-        isName = open.at(-1) !== undefined;
+        endValue();
+        isName = open.at(-1)?.names !== undefined;
         break;
       case 0x22: {
         // "
         const next = endOfString(text, at);
         if (isName) {
           const name = JSON.parse(text.slice(at, next)) as string;
-          const names = open.at(-1);
-          if (names?.has(name)) repeated ??= name;
-          names?.add(name);
+          const object = open.at(-1);
+          if (object?.names?.has(name)) repeated ??= name;
+          object?.names?.add(name);
           const start = startOfValue(text, next);
-          if (open.length === 1) member = { name, start };
+          if (object !== undefined) Object.assign(object, { step: name, start });
           isName = false;
           at = start - 1;
         } else {
@@ -80,7 +102,7 @@ export function findPlaces(text: string): JsonPlaces {
         end = at + 1;
     }
   }
-  return { members, repeated };
+  return { members, inner, repeated };
 }
 
 /** The index of the value after a colon. */

@@ -20,13 +20,13 @@ export async function countTokens(
 async function ask(
   provider: CalledProvider,
   request: GenerateRequest,
-  { signal, leave, end }: Turn,
+  { signal, leave, traceFields, end }: Turn,
 ): Promise<AttemptResult<number>> {
   const { originals } = provider;
   const { original } = request;
   if (originals === undefined || original === undefined) throw new Error('The request is in no API of the provider.');
   try {
-    const count = await originals.countTokens(request, original, signal);
+    const count = await originals.countTokens(request, original, { signal, traceFields });
     end({ outcome: 'succeeded', isUnbilled: true });
     return { result: count };
   } catch (error) {

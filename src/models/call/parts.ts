@@ -57,7 +57,7 @@ export function toAssistantParts(
       Object.assign(last, hintOf(part));
     } else if (part.type === 'text' && part.text !== '') parts.push({ type: 'text', text: part.text, ...hintOf(part) });
     else if (part.type === 'thinking') parts.push(...toReasoning(provider, part));
-    else if (part.type === 'tool-call') parts.push(toCallPart(provider, part));
+    else if (part.type === 'tool-call') parts.push(toCallPart(provider, part, hintOf));
   }
   return parts.length > 0 ? parts : [{ type: 'text', text: '' }];
 }
@@ -74,15 +74,19 @@ function toReasoning(
 }
 
 function toCallPart(
-  { id, dialect: { name, argumentObjects } }: SdkProvider,
-  { id: toolCallId, name: toolName, arguments: text, provider_metadata: metadata }: ToolCallPart,
+  { id, dialect: { name, argumentObjects, promptCache } }: SdkProvider,
+  part: ToolCallPart,
+  hintOf: HintOf,
 ): LanguageModelV4ToolCallPart {
+  const { id: toolCallId, name: toolName, arguments: text, provider_metadata: metadata } = part;
+  const hint = promptCache?.takesCalls ? hintOf(part)?.providerOptions[name] : undefined;
+  const signature = metadata && isOf(metadata, id) ? pickSignature(metadata['call']) : undefined;
   return {
     type: 'tool-call',
     toolCallId,
     toolName,
     input: argumentObjects === undefined ? standIn(text) : requireObject(text),
-    ...toPartOptions(name, metadata && isOf(metadata, id) ? pickSignature(metadata['call']) : undefined),
+    ...toPartOptions(name, hint || signature ? ({ ...signature, ...hint } as JsonObject) : undefined),
   };
 }
 

@@ -29,9 +29,9 @@ export function anthropicOriginals(access: AnthropicAccess): Originals {
   return {
     api: 'anthropic-messages',
     modelFor: (request, original) => modelOf(access, request, original),
-    async countTokens(request, original, signal) {
+    async countTokens(request, original, { signal, traceFields }) {
       const body = bodyOf(request, original);
-      const { text } = await send(access, '/messages/count_tokens', original, body, signal, readWhole);
+      const { text } = await send(access, '/messages/count_tokens', original, body, signal, readWhole, traceFields);
       const { input_tokens: count } = membersOf(parse(text));
       if (typeof count !== 'number' || !Number.isSafeInteger(count) || count < 0) throw wrongAnswer();
       return count;

@@ -86,6 +86,7 @@ export const amazonBedrock: Vendor<'amazon-bedrock'> = {
         /(?:^|[./])(?:anthropic\.claude|amazon\.nova)-/.test(model)
           ? { cachePoint: { type: 'default', ...(ttl && model.includes('anthropic.') && { ttl }) } }
           : undefined,
+      takesCalls: true,
       most: 4,
     },
     changesOutputLimit: true,

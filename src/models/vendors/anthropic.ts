@@ -66,6 +66,7 @@ export const anthropic: Vendor<'anthropic'> = {
     promptCache: {
       toOptions: ({ type, ttl }) => ({ cacheControl: { type, ...(ttl && { ttl }) } }),
       takesTools: true,
+      takesCalls: true,
       most: 4,
     },
     parallelToolCalls: (isAllowed) => ({ anthropic: { disableParallelToolUse: !isAllowed } }),

@@ -88,8 +88,12 @@ export interface Originals {
   readonly api: OriginalApi;
   /** The model that answers the request, whatever its options say. */
   readonly modelFor: (request: GenerateRequest, original: OriginalRequest) => LanguageModelV4;
-  /** The provider's own count of the tokens of a request. */
-  readonly countTokens: (request: GenerateRequest, original: OriginalRequest, signal: AbortSignal) => Promise<number>;
+  /** The provider's own count of the tokens of a request. @param call has the W3C trace context to send with it */
+  readonly countTokens: (
+    request: GenerateRequest,
+    original: OriginalRequest,
+    call: { readonly signal: AbortSignal; readonly traceFields: Readonly<Record<string, string>> | undefined },
+  ) => Promise<number>;
 }
 
 /** Settings of one vendor. Its `variables` define which of them it reads. */
@@ -171,6 +175,8 @@ export interface PromptCacheDialect {
   readonly toOptions: (control: CacheHint, model: string) => JsonObject | undefined;
   /** Whether tools can have them. */
   readonly takesTools?: true;
+  /** Whether calls of tools can have them. */
+  readonly takesCalls?: true;
   /** The most in one call; any number if left out. */
   readonly most?: number;
 }

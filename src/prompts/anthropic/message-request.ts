@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/types.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
-import { findPlaces } from '../../base/runtime/json-places.ts';
+import { findPlaces, type JsonPlaces } from '../../base/runtime/json-places.ts';
 import { defined, isObject } from '../../base/runtime/objects.ts';
 import type {
   AnswerPart,
@@ -21,6 +21,7 @@ import type { Unsupported } from '../../models/provider.ts';
 import type { Places } from '../generation/own-places.ts';
 import type { RequestedGeneration } from '../openai/requested-generation.ts';
 import { conflict } from '../openai/target.ts';
+import { withoutNulls, type WithoutNulls } from '../openai/without-nulls.ts';
 import { metadataOfRedacted, metadataOfThinking } from './carried-metadata.ts';
 
 export type MessageCreate = components['schemas']['MessageCreate'];
@@ -38,6 +39,10 @@ export type Conversation = Pick<
 >;
 type Sent = Conversation &
   Partial<Pick<MessageCreate, 'max_tokens' | 'temperature' | 'top_p' | 'top_k' | 'stop_sequences' | 'cache_control'>>;
+/** A request in which what is `null` is left out, at the top and of how it is answered. */
+type Body = Omit<WithoutNulls<Sent>, 'output_config'> & {
+  readonly output_config: WithoutNulls<NonNullable<Sent['output_config']>>;
+};
 type Block = Exclude<Sent['messages'][number]['content'], string>[number];
 type ResultBlock = Exclude<NonNullable<Block['content']>, string>[number];
 type Source = NonNullable<Exclude<Block['source'], string>>;
@@ -54,8 +59,8 @@ export interface ReadMessage {
   readonly onlyAnthropic: readonly Unsupported[];
   /** Thinking, and what belongs to calls, that came from a provider: with its JSON pointer. */
   readonly thinking: readonly ReturnedBlock[];
-  /** What the request has, as far as tokens depend on it. */
-  readonly size: Omit<OriginalSize, 'bytes'> & { readonly imageBytes: number };
+  /** Measures what the request has, as far as tokens depend on it. */
+  readonly size: () => Omit<OriginalSize, 'bytes'> & { readonly imageBytes: number };
 }
 
 interface ReturnedBlock {
@@ -64,6 +69,23 @@ interface ReturnedBlock {
   readonly provider: string | undefined;
   /** Whether it belongs to a call, and means nothing to another provider. */
   readonly isOfCall: boolean;
+}
+
+/** The text of a body, and where its members and the arguments of its calls are. */
+export interface WrittenBody {
+  readonly text: string;
+  readonly places: JsonPlaces;
+}
+
+/** Reads the text of a body once, when it is needed. */
+export function writtenBody(textOf: () => string): () => WrittenBody {
+  let body: WrittenBody | undefined;
+  return () => {
+    if (body !== undefined) return body;
+    const text = textOf();
+    body = { text, places: findPlaces(text, placeOfArguments) };
+    return body;
+  };
 }
 
 /** Where a message, its parts and its calls are in the request. */
@@ -76,11 +98,13 @@ interface MessagePlace {
 /**
  * Translates a request of the Messages API.
  *
+ * @param written the body as text: arguments of calls have the numbers as the caller wrote them
  * @throws {ProblemError} conflicting-members with the place: a block in a message of another role, a result without its
  *   call
  */
-export function readMessage(body: Sent): ReadMessage {
-  const reader = new ConversationReader();
+export function readMessage(sent: Sent, written: () => WrittenBody): ReadMessage {
+  const body: Body = { ...withoutNulls(sent), output_config: withoutNulls(sent.output_config ?? {}) };
+  const reader = new ConversationReader(written);
   reader.addSystem(body.system);
   for (const [index, message] of body.messages.entries()) reader.addMessage(message, `#/messages/${index}`);
   const { messages, places, thinking } = reader;
@@ -96,7 +120,7 @@ export function readMessage(body: Sent): ReadMessage {
     places: placesOf(body, places),
     onlyAnthropic: [...reader.onlyAnthropic, ...unsharedIn(body)],
     thinking,
-    size: sizeOf(body, reader),
+    size: () => sizeOf(body, reader),
   };
 }
 
@@ -112,6 +136,11 @@ class ConversationReader {
   documentBytes = 0;
   hasUnknown = false;
   readonly #toolNames = new Map<string, string>();
+  readonly #written: () => WrittenBody;
+
+  constructor(written: () => WrittenBody) {
+    this.#written = written;
+  }
 
   addSystem(system: Sent['system']): void {
     if (system === undefined || system.length === 0) return;
@@ -182,6 +211,9 @@ class ConversationReader {
   }
 
   #partOf(block: Block, pointer: string, ofCalls: Map<string, JsonObject>): AnswerPart | undefined {
+    if (block.type.endsWith('thinking') && block.cache_control) {
+      throw conflict(`${pointer}/cache_control`, 'cannot be in a block of thinking');
+    }
     switch (block.type) {
       case 'text':
         return { type: 'text', text: block.text ?? '', ...hintOf(block) };
@@ -195,15 +227,20 @@ class ConversationReader {
         return undefined;
       }
       case 'tool_use': {
-        const { id = '', name = '', input = {} } = block;
+        const { id = '', name = '' } = block;
         this.#toolNames.set(id, name);
         const metadata = ofCalls.get(id);
-        const call = { type: 'tool-call' as const, id, name, arguments: JSON.stringify(input) };
+        const call = { type: 'tool-call' as const, id, name, arguments: this.#argumentsAt(pointer), ...hintOf(block) };
         return metadata === undefined ? call : { ...call, provider_metadata: metadata };
       }
       default:
         throw conflict(pointer, `is a block of type ${block.type}, which an assistant cannot send`);
     }
+  }
+
+  #argumentsAt(pointer: string): string {
+    const { text, places } = this.#written();
+    return text.slice(...(places.inner.get(`${pointer}/input`) ?? missing(`${pointer}/input`)));
   }
 
   #thought(text: string, metadata: JsonObject | undefined, pointer: string): AnswerPart {
@@ -242,6 +279,9 @@ class ConversationReader {
   }
 }
 
+/** Where the arguments of calls are; `null` stands for each index. */
+const placeOfArguments = ['messages', null, 'content', null, 'input'];
+
 interface PlacedBlock {
   readonly block: Block;
   readonly pointer: string;
@@ -257,17 +297,15 @@ function textsOf(content: NonNullable<Sent['system']>): Content {
 function hintOf({ cache_control: control }: { readonly cache_control?: CacheHint | null }): {
   cache_control?: CacheHint;
 } {
-  return (control ?? null) === null ? {} : { cache_control: control as CacheHint };
+  return control ? { cache_control: control } : {};
 }
 
 /** The content with the hint of the block that it is in. */
 function endingWith(content: Content, control: CacheHint | null | undefined): Content {
-  if ((control ?? null) === null) return content;
+  if (!control) return content;
   const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
   const last = parts.at(-1);
-  return last === undefined
-    ? content
-    : [...parts.slice(0, -1), { ...last, ...hintOf({ cache_control: control ?? null }) }];
+  return last === undefined ? content : [...parts.slice(0, -1), { ...last, cache_control: control }];
 }
 
 function addressOf({ type, media_type: mediaType, data = '', url }: Source): string | undefined {
@@ -284,9 +322,9 @@ function textOfDocument({ title, content, source }: Block | ResultBlock): string
   return [heading, ...texts].join('\n');
 }
 
-function parametersOf(body: Sent): Parameters | undefined {
+function parametersOf(body: Body): Parameters | undefined {
   const { max_tokens, temperature, top_p, top_k, stop_sequences: stop } = body;
-  const effort = body.output_config?.effort ?? undefined;
+  const { effort } = body.output_config;
   const parameters = defined({
     max_output_tokens: max_tokens,
     temperature,
@@ -299,8 +337,8 @@ function parametersOf(body: Sent): Parameters | undefined {
   return Object.keys(parameters).length > 0 ? parameters : undefined;
 }
 
-function formatOf({ output_config: config, output_format: format }: Sent): ResponseFormat | undefined {
-  const { schema } = config?.format ?? format ?? {};
+function formatOf({ output_config: config, output_format: format }: Body): ResponseFormat | undefined {
+  const { schema } = config.format ?? format ?? {};
   return schema === undefined ? undefined : { type: 'json', schema: schema as JsonObject };
 }
 
@@ -310,7 +348,7 @@ function toTool(tool: SentTool): Tool {
   return defined({ name, description, parameters, strict, ...hintOf(tool) });
 }
 
-function choiceOf(choice: Sent['tool_choice']): ToolChoice | undefined {
+function choiceOf(choice: Body['tool_choice']): ToolChoice | undefined {
   switch (choice?.type) {
     case 'any':
       return 'required';
@@ -322,21 +360,21 @@ function choiceOf(choice: Sent['tool_choice']): ToolChoice | undefined {
 }
 
 /** Thinking has another form with each provider. What is switched off needs none. */
-function extraOf({ thinking, cache_control: control }: Sent): JsonObject {
-  const hint: JsonObject = (control ?? null) === null ? {} : { cache_control: { ...(control as CacheHint) } };
+function extraOf({ thinking, cache_control: control }: Body): JsonObject {
+  const hint: JsonObject = control === undefined ? {} : { cache_control: { ...control } };
   if (thinking === undefined || thinking.type === 'disabled') return hint;
   const { type, budget_tokens: budget } = thinking;
   return { ...hint, thinking: { type, ...(budget !== undefined && { budget_tokens: budget }) } };
 }
 
 /** Members that only Anthropic's own API has, and that change its answer. */
-function unsharedIn(body: Sent): Unsupported[] {
+function unsharedIn(body: Body): Unsupported[] {
   const { context_management: context, output_config: config, thinking, tools = [] } = body;
   const detail = 'Only a model of Anthropic that is called directly has it.';
   const members = [
-    ...(context === undefined || context === null ? [] : ['#/context_management']),
-    ...(config?.effort === 'max' ? ['#/output_config/effort'] : []),
-    ...((thinking?.display ?? null) === null ? [] : ['#/thinking/display']),
+    ...(context === undefined ? [] : ['#/context_management']),
+    ...(config.effort === 'max' ? ['#/output_config/effort'] : []),
+    ...(thinking?.display ? ['#/thinking/display'] : []),
     ...tools.flatMap(({ type, input_examples: examples }, index) => [
       ...((type ?? 'custom') === 'custom' ? [] : [`#/tools/${index}/type`]),
       ...(examples === undefined ? [] : [`#/tools/${index}/input_examples`]),
@@ -345,14 +383,14 @@ function unsharedIn(body: Sent): Unsupported[] {
   return members.map((member) => ({ member, detail }));
 }
 
-function placesOf({ output_config: config }: Sent, places: readonly MessagePlace[]): Places {
+function placesOf({ output_config: config }: Body, places: readonly MessagePlace[]): Places {
   return [
     [/^#\/parameters\/max_output_tokens/, '#/max_tokens'],
     [/^#\/parameters\/stop/, '#/stop_sequences'],
     [/^#\/parameters\/reasoning_effort/, '#/output_config/effort'],
     [/^#\/parameters\/parallel_tool_calls/, '#/tool_choice/disable_parallel_tool_use'],
     [/^#\/parameters\//, '#/'],
-    [/^#\/response_format/, (config?.format ?? null) === null ? '#/output_format' : '#/output_config/format'],
+    [/^#\/response_format/, config.format === undefined ? '#/output_format' : '#/output_config/format'],
     [/^#\/tools\/(\d+)\/parameters/, '#/tools/$1/input_schema'],
     [
       /^#\/messages\/(\d+)(?:\/(content|tool_calls)\/(\d+))?(?:\/(?:url|arguments))?/,
@@ -365,10 +403,10 @@ function placesOf({ output_config: config }: Sent, places: readonly MessagePlace
 }
 
 function sizeOf(
-  { tools = [], output_config: config, output_format: format }: Sent,
+  { tools = [], output_config: config, output_format: format }: Body,
   { messages, images, imageBytes, documentBytes, hasUnknown }: ConversationReader,
-): ReadMessage['size'] {
-  const schemas = [...(tools.length > 0 ? [tools] : []), config?.format, format].filter((value) => value !== undefined);
+): ReturnType<ReadMessage['size']> {
+  const schemas = [...(tools.length > 0 ? [tools] : []), config.format, format].filter((value) => value !== undefined);
   return {
     rewrittenBytes: documentBytes + schemas.reduce((sum, value) => sum + Buffer.byteLength(JSON.stringify(value)), 0),
     messages: messages.length,
@@ -379,33 +417,42 @@ function sizeOf(
   };
 }
 
+/** The header fields of a request that belong to its body. */
+export interface OwnHeaders {
+  readonly 'anthropic-version'?: string;
+  readonly 'anthropic-beta'?: string;
+}
+
 /**
  * The request as it goes to Anthropic itself.
  *
- * @param text the body as it came
- * @param headers of the caller that belong to it
  * @throws {ProblemError} malformed-body if a name is there twice: readers differ in which of both counts;
  *   conflicting-members for `prompt`
  */
 export function toOriginal(
-  text: string,
-  headers: { readonly 'anthropic-version'?: string; readonly 'anthropic-beta'?: string },
-  { size: { imageBytes, ...size } }: ReadMessage,
+  { text, places: { members, repeated } }: WrittenBody,
+  { 'anthropic-version': version = firstVersion, 'anthropic-beta': betas }: OwnHeaders,
+  { size: measure }: ReadMessage,
 ): OriginalRequest {
-  const { members, repeated } = findPlaces(text);
   if (repeated !== undefined) {
     const name = JSON.stringify(repeated.slice(0, longestName));
     throw new ProblemError('malformed-body', { detail: `An object of the body has the member ${name} twice.` });
   }
   if (members.has('prompt')) throw conflict('#/prompt', 'needs a stored prompt');
   const maxTokens = members.get('max_tokens');
+  const { imageBytes, ...size } = measure();
   return {
     text,
-    model: members.get('model') ?? [0, 0],
+    model: members.get('model') ?? missing('#/model'),
     ...(maxTokens !== undefined && { maxTokens }),
-    headers: { 'anthropic-version': firstVersion, ...headers },
+    headers: defined({ 'anthropic-version': version, 'anthropic-beta': betas }),
     size: { ...size, bytes: Buffer.byteLength(text) - imageBytes },
   };
+}
+
+/** What the validators have found is in the text. */
+function missing(pointer: string): never {
+  throw new Error(`The text of the body has no ${pointer}.`);
 }
 
 /** The most characters of a name in a message. */
@@ -419,7 +466,7 @@ const firstVersion = '2023-06-01';
  * @param provider id of the one that is called
  * @param isOriginal whether it gets the request as it came
  */
-export function foreignIn(
+export function unsupportedBy(
   { onlyAnthropic, thinking }: ReadMessage,
   provider: string,
   isOriginal: boolean,

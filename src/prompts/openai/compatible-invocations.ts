@@ -19,7 +19,7 @@ import type { ProviderRegistry, Unsupported } from '../../models/provider.ts';
 import { withinReach } from '../../models/within-reach.ts';
 import { modelNotFound } from './model-name.ts';
 import type { RequestedGeneration } from './requested-generation.ts';
-import { conflict, readTarget, type TargetMembers } from './target.ts';
+import { conflict, readTarget, type RequestTarget, type TargetMembers } from './target.ts';
 
 /** A request of one of the APIs of others. */
 export interface CompatibleRequest extends Pick<AnswerForm, 'isStreamed' | 'showsThinking' | 'needsArgumentObjects'> {
@@ -36,16 +36,23 @@ export interface CompatibleRequest extends Pick<AnswerForm, 'isStreamed' | 'show
   readonly limitAt?: string;
   /** The request as it was written, for a provider that has this API itself. */
   readonly original?: { readonly api: OriginalApi; readonly make: () => OriginalRequest };
-  /** What the called provider cannot take, by JSON pointers. Left out if it is for the provider to say. */
-  readonly foreignIn?: (provider: string, isOriginal: boolean) => readonly Unsupported[];
+  /**
+   * What a provider cannot take of the request, by JSON pointers, besides what `Provider.unsupported` finds.
+   *
+   * @param isOriginal whether it gets the request as it was written
+   */
+  readonly unsupportedBy?: (provider: string, isOriginal: boolean) => readonly Unsupported[];
   readonly operation: 'chat-completion' | 'response' | 'message';
   /** `name=value` */
   readonly tags: readonly string[];
 }
 
-type CompatibleInvoker = Invoker & {
-  readonly principal: { readonly scopes: ReadonlySet<Scope>; readonly reach?: Reach | undefined };
-};
+interface CompatiblePrincipal {
+  readonly scopes: ReadonlySet<Scope>;
+  readonly reach?: Reach | undefined;
+}
+
+type CompatibleInvoker = Invoker & { readonly principal: CompatiblePrincipal };
 
 /**
  * Decides what a request sends to whom. Nothing is sent.
@@ -63,41 +70,61 @@ export interface CompatibleInvocationsDependencies {
   readonly timeoutMs: number;
 }
 
-export function createCompatibleInvocations(dependencies: CompatibleInvocationsDependencies): PrepareCompatible {
-  const { prepare, timeoutMs } = dependencies;
-  const planCompatible = createCompatiblePlans(dependencies);
+export function createCompatibleInvocations(
+  plans: CompatiblePlans,
+  { prepare, timeoutMs }: Pick<CompatibleInvocationsDependencies, 'prepare' | 'timeoutMs'>,
+): PrepareCompatible {
   return (invoker, request) => {
     const { operation, isStreamed, showsThinking, needsArgumentObjects, tags } = request;
-    const plan = (note: (known: Known) => void): Promise<Plan> => planCompatible(request, invoker.principal, note);
+    const { principal } = invoker;
+    const plan = async (note: (known: Known) => void): Promise<Plan> =>
+      await plans.plan(request, plans.targetOf(request.target, principal), principal, note);
     return prepare(invoker, plan, { timeoutMs, operation, isStreamed, showsThinking, needsArgumentObjects, tags });
   };
 }
 
-/** Decides what a request sends to whom. Nothing is sent, and nothing is recorded. @throws as {@link PrepareCompatible} */
+/** The steps from a request to its plan. Nothing is sent, and nothing is recorded. */
+export interface CompatiblePlans {
+  /** What a request runs. @throws {ProblemError} insufficient-scope, model-not-found, conflicting-members */
+  targetOf(members: TargetMembers, principal: CompatiblePrincipal): RequestTarget;
+  /** @throws as {@link PrepareCompatible} */
+  plan(
+    request: PlannedRequest,
+    target: RequestTarget,
+    principal: CompatiblePrincipal,
+    note: (known: Known) => void,
+  ): Promise<Plan>;
+}
+
 export function createCompatiblePlans(
   dependencies: Pick<CompatibleInvocationsDependencies, 'planner' | 'providers'>,
-): (request: PlannedRequest, principal: CompatibleInvoker['principal'], note: (known: Known) => void) => Promise<Plan> {
-  return async (request, principal, note) => {
-    const plan = await makePlan(request, principal, note, dependencies);
-    requireNative(plan, request.foreignIn);
-    return plan;
+): CompatiblePlans {
+  const { providers } = dependencies;
+  return {
+    targetOf(members, { scopes, reach }) {
+      const target = readTarget(members, scopes, { list: () => withinReach(providers.list(), reach) });
+      const { provider } = 'prompt' in target ? target.prompt : target.model;
+      if (provider === undefined || providers.get(provider) !== undefined) return target;
+      throw modelNotFound(`There is no provider ${JSON.stringify(provider)}.`, 'names no provider of this service');
+    },
+    async plan(request, target, principal, note) {
+      const plan = await makePlan(request, target, principal, note, dependencies);
+      requireTaken(plan, request.unsupportedBy);
+      return plan;
+    },
   };
 }
 
-/** The part of a request that a plan depends on. */
-type PlannedRequest = Omit<CompatibleRequest, 'operation' | 'isStreamed' | 'tags'>;
+/** The part of a request that a plan depends on, besides its target. */
+type PlannedRequest = Omit<CompatibleRequest, 'target' | 'operation' | 'isStreamed' | 'tags'>;
 
 async function makePlan(
-  { target: members, generation, extra, messagesAt, limitAt, places, original }: PlannedRequest,
-  { scopes, reach }: CompatibleInvoker['principal'],
+  { generation, extra, messagesAt, limitAt, places, original }: PlannedRequest,
+  target: RequestTarget,
+  { scopes, reach }: CompatiblePrincipal,
   note: (known: Known) => void,
   { planner, providers }: Pick<CompatibleInvocationsDependencies, 'planner' | 'providers'>,
 ): Promise<Plan> {
-  const target = readTarget(members, scopes, { list: () => withinReach(providers.list(), reach) });
-  const { provider } = 'prompt' in target ? target.prompt : target.model;
-  if (provider !== undefined && providers.get(provider) === undefined) {
-    throw modelNotFound(`There is no provider ${JSON.stringify(provider)}.`, 'names no provider of this service');
-  }
   try {
     if ('prompt' in target) {
       const hasTools = generation.tools !== undefined || generation.toolChoice !== undefined;
@@ -124,7 +151,7 @@ async function makePlan(
     return await planner.direct({
       provider: id,
       request: { model, ...generation, ...(isOriginal && { original: original.make() }) },
-      // It is in what goes out.
+      // The text that goes out has these members itself.
       extra: isOriginal ? {} : extra,
       reach,
     });
@@ -134,14 +161,14 @@ async function makePlan(
 }
 
 /**
- * What a fallback does not take is left out for it.
+ * Only the selected provider has to take all of the request. What a fallback does not take is left out when it is called.
  *
- * @throws {ProblemError} unsupported-by-provider for what the selected provider cannot take
+ * @throws {ProblemError} unsupported-by-provider
  */
-function requireNative({ targets: [target] }: Plan, foreignIn: CompatibleRequest['foreignIn']): void {
-  if (target === undefined || foreignIn === undefined) return;
+function requireTaken({ targets: [target] }: Plan, unsupportedBy: CompatibleRequest['unsupportedBy']): void {
+  if (target === undefined || unsupportedBy === undefined) return;
   supportedTargets(
-    [{ target, unsupported: foreignIn(target.provider.id, target.request.original !== undefined) }],
+    [{ target, unsupported: unsupportedBy(target.provider.id, target.request.original !== undefined) }],
     'refuse',
     (pointer) => pointer,
   );

@@ -17,14 +17,15 @@ export function createCompatibleFeature({
   clock,
   ...dependencies
 }: CompatibleInvocationsDependencies & EmbeddingDependencies & ModelsDependencies & { readonly clock: Clock }) {
-  const prepare = createCompatibleInvocations(dependencies);
+  const plans = createCompatiblePlans(dependencies);
+  const prepare = createCompatibleInvocations(plans, dependencies);
   const models = createModels({ prompts, providers: dependencies.providers });
   return {
     operations: {
       ...modelOperations({ models }),
       ...chatOperations(prepare, clock),
       ...responsesOperations(prepare, clock),
-      ...messageOperations({ ...dependencies, prepare, plan: createCompatiblePlans(dependencies) }),
+      ...messageOperations({ ...dependencies, prepare, plans }),
       ...embeddingOperations(dependencies),
     },
   };

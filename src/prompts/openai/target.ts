@@ -30,8 +30,11 @@ export interface ModelTarget {
   readonly model: string;
 }
 
+/** What a request runs. */
+export type RequestTarget = { readonly prompt: PromptTarget } | { readonly model: ModelTarget };
+
 /**
- * What a request runs.
+ * Reads what a request runs.
  *
  * | `model` | `prompt.id` | Runs |
  * |---|---|---|
@@ -47,7 +50,7 @@ export function readTarget(
   { model, prompt }: TargetMembers,
   scopes: ReadonlySet<Scope>,
   providers: Pick<ProviderRegistry, 'list'>,
-): { readonly prompt: PromptTarget } | { readonly model: ModelTarget } {
+): RequestTarget {
   const named = typeof model === 'string' ? parseModelName(model, providers) : undefined;
   const target = combine(named, withoutNulls(prompt ?? {}));
   const needed = 'prompt' in target ? 'prompts:invoke' : 'providers:invoke';
@@ -58,7 +61,7 @@ export function readTarget(
 function combine(
   named: ReturnType<typeof parseModelName> | undefined,
   { id, version, variables }: WithoutNulls<NonNullable<TargetMembers['prompt']>>,
-): { readonly prompt: PromptTarget } | { readonly model: ModelTarget } {
+): RequestTarget {
   const byModel = named !== undefined && 'prompt' in named ? named : undefined;
   const direct = named !== undefined && 'provider' in named ? named : undefined;
   if (byModel !== undefined && id !== undefined && id !== byModel.prompt) {

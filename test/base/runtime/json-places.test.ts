@@ -38,6 +38,16 @@ describe('the members of a JSON object', () => {
 });
 
 it.each([
+  ['{"a":[{"b":{"c":1.0}},{"b": [ 2 ] ,"c":{"b":3}}, {}]}', { '#/a/0/b': '{"c":1.0}', '#/a/1/b': '[ 2 ]' }],
+  ['{"a":[1,[{"b":1}],"x",{"\\u0062":{}}],"b":[{"b":1}]}', { '#/a/3/b': '{}' }],
+  ['{"a":[{"b":1}],"a":[{"b":2},{"b":{}}]}', { '#/a/0/b': '2', '#/a/1/b': '{}' }],
+  ['{"a":{"0":{"b":1}}}', {}],
+])('members on a path are found: %s', (text, expected) => {
+  const { inner } = findPlaces(text, ['a', null, 'b']);
+  expect(Object.fromEntries([...inner].map(([place, range]) => [place, text.slice(...range)]))).toEqual(expected);
+});
+
+it.each([
   ['{"a":1,"a":1}', 'a'],
   ['{"a":{"b":1,"\\u0062":2}}', 'b'],
   ['{"a":[{"b":[1]},{"c":{"":1,"":2}}]}', ''],

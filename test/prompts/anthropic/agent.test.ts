@@ -1,28 +1,10 @@
 /** A written-down sequence of an agent's requests, as Claude Code sends them: five turns of tools, then the answer. */
 import Anthropic from '@anthropic-ai/sdk';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { providerKey } from '../invoke/invoke-harness.ts';
-import { startMockProvider, type MockProvider } from '../../support/mock-provider.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
+import { expect, it } from '@jest/globals';
+import { name, setUpAnthropic } from './anthropic-harness.ts';
 
-let mock: MockProvider;
-let service: TestService;
-beforeAll(async () => {
-  mock = await startMockProvider();
-  service = await startTestService({
-    environment: {
-      ANTHROPIC_API_KEY: providerKey,
-      ANTHROPIC_BASE_URL: mock.url,
-      OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([{ id: 'mock', base_url: mock.url, models: ['model-a'] }]),
-    },
-  });
-});
-afterAll(async () => {
-  await service.close();
-  await mock.close();
-});
+const setup = setUpAnthropic();
 
-const name = 'claude-sonnet-4-5';
 const ephemeral = { type: 'ephemeral' } as const;
 /** What all requests of the agent have. */
 const session = {
@@ -88,16 +70,16 @@ function turnOf(number: number): string {
 
 it('goes to Anthropic unchanged over five turns, with the thinking that came', async () => {
   for (let turn = 1; turn <= 5; turn += 1) {
-    mock.behave(name, { kind: 'body', contentType: 'text/event-stream', body: turnOf(turn) });
+    setup.mock.behave(name, { kind: 'body', contentType: 'text/event-stream', body: turnOf(turn) });
   }
-  const client = new Anthropic({ baseURL: service.url, authToken: service.adminKey, apiKey: null });
+  const client = new Anthropic({ baseURL: setup.service.url, authToken: setup.service.adminKey, apiKey: null });
   const messages: Anthropic.Beta.BetaMessageParam[] = [
     { role: 'user', content: [{ type: 'text', text: 'Go.', cache_control: ephemeral }] },
   ];
   for (let turn = 1; turn <= 6; turn += 1) {
     const body = { model: `anthropic/${name}`, ...session, ...preview, messages };
     const message = await client.beta.messages.stream({ ...body, betas }).finalMessage();
-    const { text, headers } = mock.requests[turn - 1] ?? {};
+    const { text, headers } = setup.mock.requests[turn - 1] ?? {};
     expect(text).toBe(JSON.stringify({ ...body, model: name, stream: true }));
     expect(headers?.['anthropic-beta']).toBe(betas.join(','));
     if (turn === 6) {
@@ -118,19 +100,19 @@ it('goes to Anthropic unchanged over five turns, with the thinking that came', a
     } as const;
     messages.push({ role: 'user', content: [{ ...result, cache_control: ephemeral }] });
   }
-  expect(mock.requests).toHaveLength(6);
-  const { body } = await service.call('GET', '/api/v1/invocations?limit=100');
+  expect(setup.mock.requests).toHaveLength(6);
+  const { body } = await setup.service.call('GET', '/api/v1/invocations?limit=100');
   const statuses = body.data.map(({ operation, status }: Record<string, string>) => [operation, status]);
   expect(statuses).toEqual(Array.from({ length: 6 }, () => ['message', 'succeeded']));
 });
 
 it('is answered by another provider too, without what only Anthropic has', async () => {
-  mock.reset();
+  setup.mock.reset();
   for (let turn = 1; turn <= 5; turn += 1) {
     const toolCall = { id: `call_${turn}`, name: 'Bash', arguments: `{"command":"echo ${turn}"}` };
-    mock.behave('model-a', { kind: 'stream', steps: [{ text: 'So.' }, { toolCall }, { finish: 'tool-calls' }] });
+    setup.mock.behave('model-a', { kind: 'stream', steps: [{ text: 'So.' }, { toolCall }, { finish: 'tool-calls' }] });
   }
-  const client = new Anthropic({ baseURL: service.url, apiKey: service.adminKey });
+  const client = new Anthropic({ baseURL: setup.service.url, apiKey: setup.service.adminKey });
   const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Go.' }];
   for (let turn = 1; turn <= 6; turn += 1) {
     const message = await client.messages.stream({ model: 'mock/model-a', ...session, messages }).finalMessage();
@@ -141,6 +123,6 @@ it('is answered by another provider too, without what only Anthropic has', async
       content: [{ type: 'tool_result', tool_use_id: `call_${turn}`, content: String(turn) }],
     });
   }
-  expect(mock.requests).toHaveLength(6);
-  expect(mock.requests.at(-1)?.body['messages']).toHaveLength(12);
+  expect(setup.mock.requests).toHaveLength(6);
+  expect(setup.mock.requests.at(-1)?.body['messages']).toHaveLength(12);
 });

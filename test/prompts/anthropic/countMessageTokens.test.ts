@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { providerKey } from '../invoke/invoke-harness.ts';
 import { startMockProvider, type MockProvider } from '../../support/mock-provider.ts';
 import { startAnother } from '../../support/per-operation.ts';
+import { until } from '../../support/until.ts';
 import { startTestService, type Answer, type CallOptions, type TestService } from '../../support/service.ts';
 
 let mock: MockProvider;
@@ -63,6 +64,30 @@ describe('200', () => {
     expect(counted.input_tokens).toBe(11);
     const beta = await client.beta.messages.countTokens({ model: name, messages: [{ role: 'user', content: 'Hi' }] });
     expect(beta.input_tokens).toBe(11);
+  });
+
+  it("has the caller's trace", async () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    await count({ model, messages }, { headers: { traceparent, tracestate: 'a=1' } });
+    expect(mock.requests[0]?.headers).toMatchObject({ traceparent, tracestate: 'a=1' });
+  });
+
+  it('counts the memory of the call', async () => {
+    const memory = async (): Promise<number> => {
+      const { text } = await service.call('GET', '/metrics');
+      return Number(/request_memory_reserved_bytes (\d+)/.exec(text)?.[1]);
+    };
+    mock.behave(name, { kind: 'held' });
+    const before = await memory();
+    const counting = count({ model, messages });
+    await until(
+      async () => mock.requests.length,
+      (length) => length === 1,
+    );
+    expect(await memory()).toBeGreaterThan(before);
+    mock.release();
+    expect((await counting).status).toBe(200);
+    expect(await memory()).toBe(before);
   });
 
   it('comes after a repetition if the provider is overloaded', async () => {

@@ -212,6 +212,19 @@ describe('200', () => {
     ]);
   });
 
+  it('passes on the arguments of calls as they are written', async () => {
+    const written = String.raw`{ "count": 1.0, "share":1e2, "name":"\u0041", "__proto__": {"deep": [0.50]} }`;
+    const call = `{"type":"tool_use","id":"call_1","input":${written},"name":"f"}`;
+    const result = '{"type":"tool_result","tool_use_id":"call_1","content":"x"}';
+    const { status } = await harness.service.call('POST', '/v1/messages', {
+      body: `{"model":"${model}","max_tokens":10,"messages":[{"role":"user","content":"Hi"},
+        {"role":"assistant","content":[{"type":"text","text":"{\\"input\\":{}}"}, ${call} ]},{"role":"user","content":[${result}]}]}`,
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(status).toBe(200);
+    expect(sent()['messages']).toMatchObject([{}, { tool_calls: [{ function: { arguments: written } }] }, {}]);
+  });
+
   it('takes images by their bytes and addresses, messages of the system, and bodies above 1 MiB', async () => {
     const source = { type: 'base64', media_type: 'image/png', data: 'A'.repeat(2 * 1024 * 1024) };
     const content = [
@@ -363,6 +376,18 @@ describe('400', () => {
       'messages[0].content[0].source',
       { messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'content', content: 'x' } }] }] },
     ],
+    [
+      'messages[1].content[0].cache_control',
+      {
+        messages: [
+          ...messages,
+          {
+            role: 'assistant',
+            content: [{ type: 'thinking', thinking: 'x', signature: '', cache_control: { type: 'ephemeral' } }],
+          },
+        ],
+      },
+    ],
   ])('conflicting-members: %s', async (place, members) => {
     const { status, body } = await create({ model, messages, ...members });
     expect([status, body.error.code]).toEqual([400, 'conflicting-members']);
@@ -430,6 +455,21 @@ describe('the form of errors', () => {
     const other = await harness.service.call('GET', '/v1/nothing');
     expect(other.body.error.param).toBeNull();
   });
+
+  it.each(['/v1/chat/completions', '/v1/responses', '/v1/embeddings', '/v1/chat/nothing'])(
+    'is that of OpenAI at %s, whatever version of the other API comes',
+    async (path) => {
+      const headers = { 'anthropic-version': '2023-06-01' };
+      for (const key of [harness.service.adminKey, 'nobody']) {
+        const { status, headers: fields, body } = await harness.service.call('POST', path, { body: {}, headers, key });
+        expect([400, 401, 404]).toContain(status);
+        expect(body).toEqual({
+          error: expect.objectContaining({ type: 'invalid_request_error', code: expect.anything() }),
+        });
+        expect(fields['request-id']).toBeUndefined();
+      }
+    },
+  );
 
   it('is that of a refused key, media type and length', async () => {
     const unknown = await create({ model, messages }, { key: 'nobody' });

@@ -1,34 +1,16 @@
 /** What callers and Anthropic can send at worst. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { providerKey } from '../invoke/invoke-harness.ts';
-import { startMockProvider, type MockProvider } from '../../support/mock-provider.ts';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { readEvents } from '../../support/server-sent-events.ts';
-import { startTestService, type Answer, type TestService } from '../../support/service.ts';
+import type { Answer } from '../../support/service.ts';
+import { name, setUpAnthropic } from './anthropic-harness.ts';
 
-let mock: MockProvider;
-let service: TestService;
-beforeAll(async () => {
-  mock = await startMockProvider();
-  service = await startTestService({
-    environment: {
-      ANTHROPIC_API_KEY: providerKey,
-      ANTHROPIC_BASE_URL: mock.url,
-      OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([{ id: 'mock', base_url: mock.url, models: ['model-a'] }]),
-    },
-  });
-});
-afterAll(async () => {
-  await service.close();
-  await mock.close();
-});
+const setup = setUpAnthropic();
 afterEach(() => {
-  mock.reset();
+  setup.mock.reset();
 });
-
-const name = 'claude-sonnet-4-5';
 
 function post(body: string): Promise<Answer> {
-  return service.call('POST', '/v1/messages', { body, headers: { 'content-type': 'application/json' } });
+  return setup.service.call('POST', '/v1/messages', { body, headers: { 'content-type': 'application/json' } });
 }
 
 /** @param content JSON */
@@ -51,7 +33,7 @@ describe.each([`anthropic/${name}`, 'mock/model-a'])('a body for %s', (model) =>
       400,
       { type: 'error', error: { type: 'invalid_request_error', code: 'malformed-body' } },
     ]);
-    expect(mock.requests).toHaveLength(0);
+    expect(setup.mock.requests).toHaveLength(0);
   });
 
   it('of 10,000 blocks and of four megabytes is passed on', async () => {
@@ -59,7 +41,7 @@ describe.each([`anthropic/${name}`, 'mock/model-a'])('a body for %s', (model) =>
     expect(many.status).toBe(200);
     const long = await post(bodyWith(JSON.stringify('ä'.repeat(2 * 1024 * 1024)), { model }));
     expect(long.status).toBe(200);
-    expect(mock.requests).toHaveLength(2);
+    expect(setup.mock.requests).toHaveLength(2);
   });
 
   it('without messages, model or any member is refused', async () => {
@@ -72,36 +54,39 @@ describe.each([`anthropic/${name}`, 'mock/model-a'])('a body for %s', (model) =>
 
 describe('Anthropic', () => {
   it.each(['huge', 'endless'] as const)('with a whole answer that is %s is refused', async (kind) => {
-    mock.behave(name, { kind });
+    setup.mock.behave(name, { kind });
     const { status, body } = await post(bodyWith('"x"'));
     expect([status, body.error.code]).toEqual([502, 'provider-bad-answer']);
   });
 
   it('with an event of a stream that is huge is ended', async () => {
-    mock.behave(name, { kind: 'huge' });
+    setup.mock.behave(name, { kind: 'huge' });
     const answer = await post(bodyWith('"x"', { more: ',"stream":true' }));
     const said = answer.status === 200 ? JSON.parse(readEvents(answer.text).at(-1)?.data ?? '') : answer.body;
     expect(said).toMatchObject({ type: 'error', error: { code: 'provider-bad-answer' } });
   });
 
   it('waits while the caller does not read its stream', async () => {
-    mock.behave(name, { kind: 'endless' });
+    setup.mock.behave(name, { kind: 'endless' });
     const controller = new AbortController();
-    const response = await fetch(`${service.url}/v1/messages`, {
+    const response = await fetch(`${setup.service.url}/v1/messages`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${service.adminKey}` },
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${setup.service.adminKey}` },
       body: bodyWith('"x"', { more: ',"stream":true' }),
       signal: controller.signal,
     });
     expect(response.status).toBe(200);
+    const [request] = setup.mock.requests;
+    if (request === undefined) throw new Error('The provider was not called.');
     let before = -1;
     // Until the connections in between are full.
-    while (before !== mock.requests[0]?.written) {
-      before = mock.requests[0]?.written ?? 0;
+    while (before !== request.written) {
+      before = request.written;
       await new Promise((resolve) => setTimeout(resolve, 500));
     }
+    expect(before).toBeGreaterThan(0);
     expect(before).toBeLessThan(32 * 1024 * 1024);
     controller.abort();
-    await mock.requests[0]?.ended;
+    await request.ended;
   });
 });

@@ -1599,8 +1599,9 @@ export interface paths<Other = string & {}> {
          *
          *     A model that is not listed can still be used if its provider has it.
          *
-         *     With the header `anthropic-version`, the list and errors have the form of Anthropic's API, for `POST /v1/messages`, in
-         *     pages.
+         *     With the header `anthropic-version`, the list and errors have the form of Anthropic's API, for `POST /v1/messages`:
+         *     the list comes in pages. Without it, the whole list comes in OpenAI's form, whatever `limit`, `after_id` and
+         *     `before_id` say.
          */
         get: operations<Other>["listModels"];
         put?: never;
@@ -6650,7 +6651,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * AnthropicCacheControl
-         * @description A hint to the provider to keep everything up to here in its own cache. Anthropic, Amazon Bedrock and OpenAI get it, as `cache_control` of a prompt; others do not.
+         * @description A hint to the provider to keep everything up to here in its own cache. Anthropic, Amazon Bedrock and OpenAI get it, as `cache_control` of a prompt; others do not. Thinking cannot have it.
          * @example {
          *       "type": "ephemeral"
          *     }
@@ -30772,17 +30773,17 @@ export interface operations<Other = string & {}> {
         parameters: {
             query?: {
                 /**
-                 * @description Maximum number of entries in a page, in Anthropic's form. That of OpenAI has no pages.
+                 * @description Maximum number of entries in a page, in Anthropic's form. Without the header `anthropic-version` it is ignored: OpenAI's list is always whole.
                  * @example 1000
                  */
                 limit?: number;
                 /**
-                 * @description The page begins after the entry with this `id`, in Anthropic's form. After one that is not in the list is nothing.
+                 * @description The page begins after the entry with this `id`, in Anthropic's form; it is empty if there is no such entry. Ignored without the header `anthropic-version`.
                  * @example prompt/summarise-support-ticket
                  */
                 after_id?: string;
                 /**
-                 * @description The page ends before the entry with this `id`, in Anthropic's form. Before one that is not in the list is nothing.
+                 * @description The page ends before the entry with this `id`, in Anthropic's form; it is empty if there is no such entry. Ignored without the header `anthropic-version`.
                  * @example openai/gpt-4.1-mini
                  */
                 before_id?: string;
