@@ -378,6 +378,14 @@ export const problems = {
     "status": 422,
     "title": "Unknown modifier"
   },
+  "modifier-group-not-satisfied": {
+    "status": 422,
+    "title": "Modifier group not satisfied"
+  },
+  "invalid-modifier-groups": {
+    "status": 422,
+    "title": "Invalid modifier groups"
+  },
   "unknown-spot": {
     "status": 422,
     "title": "Unknown spot"

@@ -19,15 +19,18 @@ import { taxLine } from './tax-line.ts';
 export type OrderStatus = 'open' | 'completed' | 'canceled';
 
 /** A chosen modifier, as it was when the order was placed. Money is an integer in minor units of the order's currency. */
-export type OrderModifier = ValueOf<typeof modifier>;
-const modifier = object({
+export type OrderModifier = ValueOf<typeof storedModifier>;
+const storedModifier = object({
   id: text,
   name: text,
   /** Of one. */
   price: integer,
+  /** Name of its group. Absent if it is in none. */
+  group: optional(text),
   /** How many for each unit of the line's product. */
   quantity: integer,
 });
+const modifier = { ...storedModifier, show: (value: OrderModifier) => defined(storedModifier.show(value)) };
 
 /** A line of an order, as its product was when the order was placed. */
 export type OrderItem = ValueOf<typeof storedItem>;

@@ -45,7 +45,7 @@ export interface Orders {
    * Prices an order from the catalog and stores it with its event in one write. If an order with the id exists, it is
    * returned as it was placed.
    * @throws {ProblemError} unknown-location, unknown-spot, unknown-product, archived, product-not-active, product-unavailable,
-   *   unknown-modifier, order-total-too-large,
+   *   unknown-modifier, modifier-group-not-satisfied, order-total-too-large,
    *   idempotency-key-reused when another request created the order of this id
    */
   create(request: RequestedOrder, reservation: Reservation): Promise<{ order: Order; replayed: boolean }>;

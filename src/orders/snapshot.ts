@@ -25,7 +25,8 @@ export type UnpricedItem = Omit<OrderItem, 'total' | 'taxRatePpm'> & { readonly 
 /**
  * Copies the parts of the catalog that an order stores: its items and its spot. One error names all mistakes.
  * @throws {ProblemError} unknown-spot; unknown-product for products that do not exist or are another location's;
- *   archived; product-not-active; product-unavailable; unknown-modifier for modifiers that their product does not have
+ *   archived; product-not-active; product-unavailable; unknown-modifier for modifiers that their product does not have;
+ *   modifier-group-not-satisfied for lines with too few or too many modifiers of a group
  */
 export function snapshotOrder(
   requested: {
@@ -48,6 +49,7 @@ export function snapshotOrder(
   const inactive: ProblemDetail[] = [];
   const unavailable: ProblemDetail[] = [];
   const unknownModifiers: ProblemDetail[] = [];
+  const brokenGroups: ProblemDetail[] = [];
   const items = requested.items.flatMap((item, index): UnpricedItem[] => {
     const pointer = `#/items/${index}/product_id`;
     const product = products.get(item.productId);
@@ -65,7 +67,9 @@ export function snapshotOrder(
       unavailable.push({ detail: `is a product that is unavailable until ${until.toISOString()}`, pointer });
     }
     const taxRatePpm = taxRateOf(product, location, requested.service);
-    return [{ ...snapshotItem(item, product, `#/items/${index}/modifiers`, unknownModifiers), taxRatePpm }];
+    const modifiersPointer = `#/items/${index}/modifiers`;
+    brokenGroups.push(...groupMistakes(item, product, modifiersPointer));
+    return [{ ...snapshotItem(item, product, modifiersPointer, unknownModifiers), taxRatePpm }];
   });
   refuseFindings(
     {
@@ -98,6 +102,11 @@ export function snapshotOrder(
       detail: 'The order contains modifiers that its products do not have.',
       errors: unknownModifiers,
     },
+    {
+      type: 'modifier-group-not-satisfied',
+      detail: 'The order contains products with too few or too many modifiers of a group.',
+      errors: brokenGroups,
+    },
   );
   return { items, spot };
 }
@@ -115,8 +124,10 @@ function snapshotItem(
   unknown: ProblemDetail[],
 ): Omit<UnpricedItem, 'taxRatePpm'> {
   const modifiers = item.modifiers.flatMap(({ id, quantity }, index): OrderModifier[] => {
-    const modifier = product.modifiers.find((one) => one.id === id);
-    if (modifier !== undefined) return [{ id, name: modifier.name, price: modifier.price, quantity }];
+    const group = product.modifierGroups?.find((one) => one.modifiers.some((modifier) => modifier.id === id));
+    const modifier = (group ?? product).modifiers.find((one) => one.id === id);
+    if (modifier !== undefined)
+      return [{ id, name: modifier.name, price: modifier.price, group: group?.name, quantity }];
     unknown.push({ detail: 'is not the id of a modifier of this product', pointer: `${pointer}/${index}/id` });
     return [];
   });
@@ -128,6 +139,28 @@ function snapshotItem(
     unitPrice: product.price,
     modifiers,
   };
+}
+
+/** Where a line has fewer modifiers of a group of its product than it needs, or more than it may have. */
+function groupMistakes(
+  { modifiers }: RequestedItem,
+  { modifierGroups = [] }: Product,
+  pointer: string,
+): ProblemDetail[] {
+  return modifierGroups.flatMap(({ name, min, max, modifiers: choices }): ProblemDetail[] => {
+    const ids = new Set(choices.map(({ id }) => id));
+    let count = 0;
+    for (const [index, { id, quantity }] of modifiers.entries()) {
+      if (!ids.has(id)) continue;
+      count += quantity;
+      if (count > max) {
+        const detail = `has ${count} modifiers of the group "${name}" with this one, and may have at most ${max}`;
+        return [{ detail, pointer: `${pointer}/${index}` }];
+      }
+    }
+    if (count >= min) return [];
+    return [{ detail: `has ${count} modifiers of the group "${name}", and needs at least ${min}`, pointer }];
+  });
 }
 
 function snapshotSpot(location: Location, spotId: string): OrderSpot | undefined {

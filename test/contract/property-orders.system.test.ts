@@ -99,7 +99,7 @@ async function examine(call: Call, answer: WireAnswer): Promise<string[]> {
   // The service assigns missing ids of zones, spots and modifiers. The currency of an order is that of its location.
   return write.isReplayed
     ? []
-    : findUnlike(write, ['id', 'created_at', 'updated_at', 'currency', 'zones', 'modifiers']);
+    : findUnlike(write, ['id', 'created_at', 'updated_at', 'currency', 'zones', 'modifiers', 'modifier_groups']);
 }
 
 async function readJson(url: string): Promise<Json> {

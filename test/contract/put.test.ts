@@ -70,6 +70,7 @@ const kinds: readonly Kind[] = [
       tags: ['hot'],
       active: false,
       modifiers: [{ name: 'Milk', price: 20 }],
+      modifier_groups: [{ name: 'Size', min: 0, max: 2, modifiers: [{ name: 'Large', price: 60 }] }],
     }),
     readOnly: { id: uuid, location_id: uuid, currency: 'USD', created_at: at, updated_at: at },
   },

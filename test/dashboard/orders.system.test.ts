@@ -283,12 +283,61 @@ describe('taxes', () => {
   });
 });
 
+describe('groups of modifiers', () => {
+  it('are edited with the product, chosen in an order, and shown with it', async () => {
+    browser.tolerate(/status of 422/);
+    const { location, product } = await createShop('Grouped');
+    const page = await open(`/products/${product}`);
+    await page.getByRole('button', { name: 'Add group' }).click();
+    await page.getByLabel('Name of group 1').fill('Size');
+    await page.getByLabel('Name of modifier 1 of Size').fill('Small');
+    await page.getByLabel('Price of modifier 1 of Size').fill('0');
+    await page.getByRole('button', { name: 'Add modifier to Size' }).click();
+    await page.getByLabel('Name of modifier 2 of Size').fill('Large');
+    await page.getByLabel('Price of modifier 2 of Size').fill('0.60');
+    await page.getByRole('button', { name: 'Add group' }).click();
+    await page.getByLabel('Name of group 2').fill('Toppings');
+    await page.getByLabel('Least number of modifiers of Toppings').fill('4');
+    await page.getByLabel('Largest number of modifiers of Toppings').fill('3');
+    await page.getByLabel('Name of modifier 1 of Toppings').fill('Large');
+    await page.getByLabel('Price of modifier 1 of Toppings').fill('0.10');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('At most as many as on the right.').waitFor();
+    await page.getByLabel('Least number of modifiers of Toppings').fill('0');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('is already the name of another modifier').first().waitFor();
+    await page.getByLabel('Name of modifier 1 of Toppings').fill('Nuts');
+    await expectAccessible(page);
+    await takeScreenshots(page, 'product-groups');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Product saved.').waitFor();
+
+    await page.goto(`/dashboard/orders/new?location_id=${location}`);
+    await page.getByRole('button', { name: 'One Grouped more' }).click();
+    await page.getByRole('button', { name: 'Place order' }).click();
+    await page.getByText('Choose 1 more.').waitFor();
+    await expectAccessible(page);
+    await page.getByLabel('Large (+ €0.60)').check();
+    await page.getByText('Choose 1 more.').waitFor({ state: 'detached' });
+    await page.getByLabel('Nuts (+ €0.10)').check();
+    await page.getByLabel('Quantity of Nuts').fill('3');
+    await page.getByText('€5.10').first().waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'new-order-groups');
+    await page.getByRole('button', { name: 'Place order' }).click();
+    await page.getByText('Size: 1 × Large').waitFor();
+    await page.getByText('Toppings: 3 × Nuts').waitFor();
+    await takeScreenshots(page, 'order-groups');
+  });
+});
+
 describe('hostile names', () => {
   it('are text on every page', async () => {
     const hostile = '<img src=x onerror="window.ran=1"><script>window.ran=1</script>{{7*7}}';
     const { location, product } = await createShop(hostile, {
       tags: [hostile.slice(0, 100)],
       modifiers: [{ name: hostile, price: 1 }],
+      modifier_groups: [{ name: hostile, min: 0, max: 1, modifiers: [{ name: `${hostile}2`, price: 1 }] }],
     });
     const order = await create('/v1/orders', {
       location_id: location,

@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import type { Location } from '../../src/orders/catalog/locations/location.ts';
+import type { Product } from '../../src/orders/catalog/products/product.ts';
 import { priceOrder, type OrderTotals, type PricedLine } from '../../src/orders/pricing.ts';
+import { snapshotOrder } from '../../src/orders/snapshot.ts';
 
 const largest = 1_000_000_000_000;
 type Line = Omit<PricedLine, 'taxRatePpm'>;
@@ -170,6 +173,27 @@ describe('taxes by rate', () => {
     expect(totals).toMatchObject({ taxLines: [{ base: gross - amount, amount }], taxes: amount, total: gross });
   });
 
+  const expectExact = (totals: OrderTotals, some: readonly PricedLine[], pricesIncludeTax: boolean): void => {
+    const gross = (of: readonly PricedLine[]): bigint =>
+      of.reduce((sum, { unitPrice, quantity, modifiers }) => {
+        const extras = modifiers.reduce((more, one) => more + BigInt(one.price * one.quantity), 0n);
+        return sum + BigInt(quantity) * (BigInt(unitPrice) + extras);
+      }, 0n);
+    const used = [...new Set(some.map(({ taxRatePpm }) => taxRatePpm))].sort((one, other) => one - other);
+    expect(totals.taxLines.map(({ ratePpm }) => ratePpm)).toEqual(used);
+    for (const { ratePpm, base, amount } of totals.taxLines) {
+      const sum = gross(some.filter(({ taxRatePpm }) => taxRatePpm === ratePpm));
+      const [rate, of] = [BigInt(ratePpm), pricesIncludeTax ? 1_000_000n + BigInt(ratePpm) : 1_000_000n];
+      // amount - 1/2 <= sum × rate / of < amount + 1/2
+      const twice = 2n * sum * rate;
+      expect((2n * BigInt(amount) - 1n) * of <= twice && twice < (2n * BigInt(amount) + 1n) * of).toBe(true);
+      expect(BigInt(base)).toBe(pricesIncludeTax ? sum - BigInt(amount) : sum);
+    }
+    const taxes = totals.taxLines.reduce((sum, { amount }) => sum + amount, 0);
+    expect([totals.taxes, BigInt(totals.subtotal)]).toEqual([taxes, gross(some)]);
+    expect(totals.total).toBe(totals.subtotal + totals.fees + (pricesIncludeTax ? 0 : taxes));
+  };
+
   it('agree with exact fractions for 5,000 orders', () => {
     const rates = [0, 70_000, 88_750, 190_000, 1_000_000, 1];
     const lines = fc.array(
@@ -188,26 +212,117 @@ describe('taxes by rate', () => {
       fc.property(lines, fc.boolean(), fc.constantFrom(...rates), (some, pricesIncludeTax, feeRate) => {
         const totals = priceOrder(some, { feeRate, pricesIncludeTax }, Number.MAX_SAFE_INTEGER);
         if (totals === undefined) return;
-        const gross = (of: readonly PricedLine[]): bigint =>
-          of.reduce((sum, { unitPrice, quantity, modifiers }) => {
-            const extras = modifiers.reduce((more, one) => more + BigInt(one.price * one.quantity), 0n);
-            return sum + BigInt(quantity) * (BigInt(unitPrice) + extras);
-          }, 0n);
-        const used = [...new Set(some.map(({ taxRatePpm }) => taxRatePpm))].sort((one, other) => one - other);
-        expect(totals.taxLines.map(({ ratePpm }) => ratePpm)).toEqual(used);
-        for (const { ratePpm, base, amount } of totals.taxLines) {
-          const sum = gross(some.filter(({ taxRatePpm }) => taxRatePpm === ratePpm));
-          const [rate, of] = [BigInt(ratePpm), pricesIncludeTax ? 1_000_000n + BigInt(ratePpm) : 1_000_000n];
-          // amount - 1/2 <= sum × rate / of < amount + 1/2
-          const twice = 2n * sum * rate;
-          expect((2n * BigInt(amount) - 1n) * of <= twice && twice < (2n * BigInt(amount) + 1n) * of).toBe(true);
-          expect(BigInt(base)).toBe(pricesIncludeTax ? sum - BigInt(amount) : sum);
-        }
-        const taxes = totals.taxLines.reduce((sum, { amount }) => sum + amount, 0);
-        expect([totals.taxes, BigInt(totals.subtotal)]).toEqual([taxes, gross(some)]);
-        expect(totals.total).toBe(totals.subtotal + totals.fees + (pricesIncludeTax ? 0 : taxes));
+        expectExact(totals, some, pricesIncludeTax);
       }),
       { numRuns: 5_000 },
     );
   });
+
+  it('agree with exact fractions for 5,000 orders of products with groups, each refused only if it breaks one', () => {
+    const at = new Date(0);
+    const rates = [0, 70_000, 88_750, 190_000];
+    const rate = fc.option(fc.constantFrom(...rates), { nil: undefined });
+    const made = fc
+      .record({
+        price: fc.integer({ min: 0, max: 1_000_000_000 }),
+        prices: fc.array(fc.integer({ min: 0, max: 1_000 }), { minLength: 1, maxLength: 6 }),
+        groups: fc.array(fc.tuple(fc.integer({ min: 0, max: 2 }), fc.integer({ min: 1, max: 4 })), { maxLength: 3 }),
+        taxRate: rate,
+        takeAwayTaxRate: rate,
+      })
+      .map(({ price: of, prices, groups, taxRate, takeAwayTaxRate }): Product => {
+        const all = prices.map((one, place) => ({ id: `m${place}`, name: `M${place}`, price: one, place }));
+        // Each modifier is in one of the groups, or in none.
+        const within = (group: number): typeof all => all.filter(({ place }) => place % (groups.length + 1) === group);
+        const modifierGroups = groups
+          .map(([min, max], group) => ({ name: `G${group}`, min: Math.min(min, max), max, modifiers: within(group) }))
+          .filter(({ modifiers }) => modifiers.length > 0);
+        return {
+          ...{ id: 'p', locationId: 'here', categoryId: 'c', name: 'P', price: of, currency: 'EUR', tags: [] },
+          ...{ description: undefined, sku: undefined, imageUrl: undefined, taxRate, takeAwayTaxRate },
+          ...{ modifiers: within(groups.length), modifierGroups, active: true, archived: false },
+          ...{ unavailableUntil: undefined, createdAt: at, updatedAt: at, revision: 1, waiting: 0 },
+        };
+      });
+    const place = fc.nat({ max: 5 });
+    const chosen = fc.array(fc.record({ place, quantity: fc.integer({ min: 1, max: 3 }) }), { maxLength: 4 });
+    const lines = fc.array(fc.record({ product: place, quantity: fc.integer({ min: 1, max: 999 }), chosen }), {
+      minLength: 1,
+      maxLength: 8,
+    });
+    const outcomes = { placed: 0, refused: 0 };
+    fc.assert(
+      fc.property(
+        fc.array(made, { minLength: 1, maxLength: 4 }),
+        lines,
+        fc.constantFrom('eat_in' as const, 'take_away' as const),
+        fc.boolean(),
+        (products, some, service, pricesIncludeTax) => {
+          const location = locationOf({ taxRate: 190_000, pricesIncludeTax });
+          const sold = products.map((product, index) => ({ ...product, id: `p${index}` }));
+          const asked = some.map(({ product: index, quantity, chosen: picks }) => {
+            const product = sold[index % sold.length] ?? fail();
+            const choices = [
+              ...product.modifiers,
+              ...(product.modifierGroups ?? []).flatMap(({ modifiers }) => modifiers),
+            ];
+            const modifiers = picks.map((pick) => {
+              return { ...(choices[pick.place % choices.length] ?? fail()), quantity: pick.quantity };
+            });
+            return { product, productId: product.id, quantity, modifiers };
+          });
+          const isBroken = asked.some(({ product, modifiers }) =>
+            (product.modifierGroups ?? []).some(({ min, max, modifiers: of }) => {
+              const count = modifiers.reduce(
+                (sum, { id, quantity }) => sum + (of.some((one) => one.id === id) ? quantity : 0),
+                0,
+              );
+              return count < min || count > max;
+            }),
+          );
+          const snapshot = (): ReturnType<typeof snapshotOrder> =>
+            snapshotOrder({ items: asked, spotId: undefined, service, at }, location, {
+              products: new Map(sold.map((product) => [product.id, product])),
+              categories: new Map(),
+            });
+          outcomes[isBroken ? 'refused' : 'placed'] += 1;
+          if (isBroken) {
+            expect(snapshot).toThrow('too few or too many modifiers of a group');
+            return;
+          }
+          // What the catalog says, without the code that copies it.
+          const expected = asked.map(({ product, quantity, modifiers }) => {
+            const eatIn = product.taxRate ?? 190_000;
+            const taxRatePpm = service === 'take_away' ? (product.takeAwayTaxRate ?? eatIn) : eatIn;
+            return { unitPrice: product.price, quantity, modifiers, taxRatePpm };
+          });
+          const { items } = snapshot();
+          for (const [index, { modifiers }] of items.entries()) {
+            for (const { id, group } of modifiers) {
+              const own = asked[index]?.product.modifierGroups?.find((one) => one.modifiers.some((of) => of.id === id));
+              expect(group).toBe(own?.name);
+            }
+          }
+          const totals = priceOrder(items, location, Number.MAX_SAFE_INTEGER) ?? fail();
+          expectExact(totals, expected, pricesIncludeTax);
+        },
+      ),
+      { numRuns: 5_000 },
+    );
+    expect(outcomes.placed).toBeGreaterThan(500);
+    expect(outcomes.refused).toBeGreaterThan(500);
+  });
 });
+
+function fail(): never {
+  throw new Error('a value is missing');
+}
+
+function locationOf({ taxRate, pricesIncludeTax }: Pick<Location, 'taxRate' | 'pricesIncludeTax'>): Location {
+  const at = new Date(0);
+  return {
+    ...{ id: 'here', name: 'Here', currency: 'EUR', timeZone: 'UTC', fiscalDayEnd: '00:00', taxRate, feeRate: 25_000 },
+    ...{ pricesIncludeTax, zones: [], archived: false, createdAt: at, updatedAt: at, revision: 1 },
+    nextFiscalDay: { date: '1970-01-01', beginsAt: at, endsAt: at },
+  };
+}

@@ -25,6 +25,7 @@ export interface GeneratedShop {
 const zoneIds = ids(2, 'a');
 const spotIds = ids(4, 'b');
 const modifierIds = ids(3, 'c');
+const groupedIds = ids(2, 'd');
 
 export async function openGeneratedShop(
   run: GeneratedRun,
@@ -42,10 +43,24 @@ export async function openGeneratedShop(
   for (const name of ['Hot drinks', 'Pastry'])
     categories.push(await make('/v1/categories', { location_id: location, name }));
   const modifiers = modifierIds.map((id, index) => ({ id, name: `Extra ${index}`, price: 10 * index + 5 }));
+  const groups = [
+    {
+      name: 'Size',
+      min: 0,
+      max: 2,
+      modifiers: groupedIds.map((id, index) => ({ id, name: `Size ${index}`, price: index })),
+    },
+  ];
   const products: string[] = [];
   for (let price = 250; price < 650; price += 50) {
     const category_id = categories[products.length % categories.length];
-    const content = { name: `Product ${price}`, price, tags: ['tasty', `p${price}`], modifiers };
+    const content = {
+      name: `Product ${price}`,
+      price,
+      tags: ['tasty', `p${price}`],
+      modifiers,
+      modifier_groups: groups,
+    };
     products.push(await make('/v1/products', { location_id: location, category_id, ...content }));
   }
   const event_types = eventTypes.filter((type) => type !== 'TEST');
@@ -74,7 +89,11 @@ export async function openGeneratedShop(
       CategoryId: [...categories, ...standIns.of('CategoryId')],
       ProductId: [...products, ...standIns.of('ProductId')],
       ...{ ZoneId: zoneIds, SpotId: spotIds, ZonesInput: [zones] },
-      ...{ ModifierId: modifierIds, ModifiersInput: [modifiers] },
+      ...{
+        ModifierId: [...modifierIds, ...groupedIds],
+        ModifiersInput: [modifiers],
+        ModifierGroupsInput: [groups, []],
+      },
       OrderId: standIns.of('OrderId'),
       IntegrationId: standIns.of('IntegrationId'),
       SecretRotationId: standIns.of('SecretRotationId'),

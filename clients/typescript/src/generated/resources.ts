@@ -1459,7 +1459,7 @@ export interface ProductsResource {
    *
    * Creates a product at a location. Its price is in the location's currency. This sends no event.
    *
-   * @throws {ProblemError} `idempotency-key-in-use` (409), `unknown-location` (422), `unknown-category` (422), `idempotency-key-reused` (422)
+   * @throws {ProblemError} `idempotency-key-in-use` (409), `unknown-location` (422), `unknown-category` (422), `invalid-modifier-groups` (422), `idempotency-key-reused` (422)
    */
   create(body: Schemas['ProductCreate'], options?: CallOptions<'createProduct'>): Call<Schemas['Product']>;
 
@@ -1496,7 +1496,7 @@ export interface ProductsResource {
    * Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
    *
    * @param id Id of the product.
-   * @throws {ProblemError} `product-not-found` (404), `edit-conflict` (409), `precondition-failed` (412), `unknown-category` (422), `read-only-field` (422)
+   * @throws {ProblemError} `product-not-found` (404), `edit-conflict` (409), `precondition-failed` (412), `unknown-category` (422), `invalid-modifier-groups` (422), `read-only-field` (422)
    */
   update(id: string, body: Schemas['ProductUpdate'], options?: CallOptions<'updateProduct'>): Call<Schemas['Product']>;
 }
@@ -1537,7 +1537,7 @@ export interface OrdersResource {
    * **An `Idempotency-Key` of an order never expires.** The same request with the same key always returns the order as
    * it was placed, and never places a second order.
    *
-   * @throws {ProblemError} `unknown-location` (422), `unknown-spot` (422), `unknown-product` (422), `archived` (422), `product-not-active` (422), `product-unavailable` (422), `unknown-modifier` (422), `order-total-too-large` (422), `idempotency-key-reused` (422)
+   * @throws {ProblemError} `unknown-location` (422), `unknown-spot` (422), `unknown-product` (422), `archived` (422), `product-not-active` (422), `product-unavailable` (422), `unknown-modifier` (422), `modifier-group-not-satisfied` (422), `order-total-too-large` (422), `idempotency-key-reused` (422)
    */
   create(body: Schemas['OrderCreate'], options?: CallOptions<'createOrder'>): Call<Schemas['Order']>;
 
@@ -1546,7 +1546,7 @@ export interface OrdersResource {
    *
    * Returns the order as `createOrder` with the same body would place it: its lines, taxes, fees and total. Nothing is stored and no event is sent. What `createOrder` refuses is refused in the same way.
    *
-   * @throws {ProblemError} `unknown-location` (422), `unknown-spot` (422), `unknown-product` (422), `archived` (422), `product-not-active` (422), `product-unavailable` (422), `unknown-modifier` (422), `order-total-too-large` (422)
+   * @throws {ProblemError} `unknown-location` (422), `unknown-spot` (422), `unknown-product` (422), `archived` (422), `product-not-active` (422), `product-unavailable` (422), `unknown-modifier` (422), `modifier-group-not-satisfied` (422), `order-total-too-large` (422)
    */
   calculate(body: Schemas['OrderCreate'], options?: CallOptions<'calculateOrder'>): Call<Schemas['CalculatedOrder']>;
 

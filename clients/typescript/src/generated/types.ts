@@ -7439,6 +7439,38 @@ export interface components<Other = string & {}> {
          */
         ModifierName: string;
         /**
+         * Modifier
+         * @description Something that can be added to a product, and what it costs.
+         * @example {
+         *       "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
+         *       "name": "Oat milk",
+         *       "price": 50
+         *     }
+         */
+        Modifier: {
+            id: components<Other>["schemas"]["ModifierId"];
+            name: components<Other>["schemas"]["ModifierName"];
+            price: components<Other>["schemas"]["Price"];
+        };
+        /**
+         * ModifierGroupName
+         * @description Display name of the group, unique within its product. Must contain a character that is not a space.
+         * @example Size
+         */
+        ModifierGroupName: string;
+        /**
+         * ModifierGroupMin
+         * @description How many modifiers of the group each unit of an item has at least, by their quantities. 0 if none is needed.
+         * @example 1
+         */
+        ModifierGroupMin: number;
+        /**
+         * ModifierGroupMax
+         * @description How many modifiers of the group each unit of an item has at most, by their quantities.
+         * @example 1
+         */
+        ModifierGroupMax: number;
+        /**
          * UnavailableUntil
          * Format: date-time
          * @description The product cannot be ordered before this time, for example because it is sold out.
@@ -7474,6 +7506,25 @@ export interface components<Other = string & {}> {
          *           "price": 80
          *         }
          *       ],
+         *       "modifier_groups": [
+         *         {
+         *           "name": "Size",
+         *           "min": 1,
+         *           "max": 1,
+         *           "modifiers": [
+         *             {
+         *               "id": "2c41f7d8-95be-4f60-8a3d-b07e1c5d9f24",
+         *               "name": "Small",
+         *               "price": 0
+         *             },
+         *             {
+         *               "id": "8f0b6a3e-14d9-4c72-b5e8-3a96d2c7f015",
+         *               "name": "Large",
+         *               "price": 60
+         *             }
+         *           ]
+         *         }
+         *       ],
          *       "active": true,
          *       "archived": false,
          *       "created_at": "2026-11-04T08:10:00.000Z",
@@ -7494,8 +7545,10 @@ export interface components<Other = string & {}> {
             take_away_tax_rate_ppm?: components<Other>["schemas"]["TakeAwayTaxRate"];
             /** @description Tags of the product. Can be empty. */
             tags: components<Other>["schemas"]["Tag"][];
-            /** @description Modifiers of the product. Can be empty. */
+            /** @description Modifiers of the product that any order can choose, without those in `modifier_groups`. Can be empty. */
             modifiers: components<Other>["schemas"]["Modifier"][];
+            /** @description Groups of modifiers, of which an order has to choose between `min` and `max`. Absent if the product has none. */
+            modifier_groups?: components<Other>["schemas"]["ModifierGroup"][];
             /**
              * @description Whether the product can be ordered.
              * @example true
@@ -7516,8 +7569,21 @@ export interface components<Other = string & {}> {
          */
         TagsInput: components<Other>["schemas"]["Tag"][];
         /**
+         * ModifierInput
+         * @description Something that can be added to a product. Without `id` it is new, and the server creates the id.
+         * @example {
+         *       "name": "Oat milk",
+         *       "price": 50
+         *     }
+         */
+        ModifierInput: {
+            id?: components<Other>["schemas"]["ModifierId"];
+            name: components<Other>["schemas"]["ModifierName"];
+            price: components<Other>["schemas"]["Price"];
+        };
+        /**
          * ModifiersInput
-         * @description Modifiers of the product. A modifier that you send with an id keeps it; a modifier without an id gets a new one. The
+         * @description Modifiers of the product that any order can choose, besides those in `modifier_groups`. A modifier that you send with an id keeps it; a modifier without an id gets a new one. The
          *     same id twice is an `invalid-request`.
          * @example [
          *       {
@@ -7527,6 +7593,34 @@ export interface components<Other = string & {}> {
          *     ]
          */
         ModifiersInput: components<Other>["schemas"]["ModifierInput"][];
+        /**
+         * ModifierGroupsInput
+         * @description Groups of modifiers, of which an order has to choose between `min` and `max`. They replace the present groups; an empty
+         *     array removes all. These modifiers are not in `modifiers`. A modifier that you send with an id keeps it, also when it
+         *     moves between `modifiers` and groups.
+         *
+         *     `min` is at most `max`. Names of groups are unique. Ids of modifiers are unique in the whole product, and so are the
+         *     names of those in groups. A product has at most 100 modifiers, with those in `modifiers`. What breaks this is
+         *     `invalid-modifier-groups`.
+         * @example [
+         *       {
+         *         "name": "Size",
+         *         "min": 1,
+         *         "max": 1,
+         *         "modifiers": [
+         *           {
+         *             "name": "Small",
+         *             "price": 0
+         *           },
+         *           {
+         *             "name": "Large",
+         *             "price": 60
+         *           }
+         *         ]
+         *       }
+         *     ]
+         */
+        ModifierGroupsInput: components<Other>["schemas"]["ModifierGroupInput"][];
         /**
          * ReferenceId
          * @description Reference to the order in the caller's system. It does not have to be unique. You can list orders by it.
@@ -11645,31 +11739,58 @@ export interface components<Other = string & {}> {
             spots?: components<Other>["schemas"]["SpotInput"][];
         };
         /**
-         * Modifier
-         * @description Something that can be added to a product, and what it costs.
+         * ModifierGroup
+         * @description Modifiers of which an order has to choose between `min` and `max`.
          * @example {
-         *       "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
-         *       "name": "Oat milk",
-         *       "price": 50
+         *       "name": "Size",
+         *       "min": 1,
+         *       "max": 1,
+         *       "modifiers": [
+         *         {
+         *           "id": "2c41f7d8-95be-4f60-8a3d-b07e1c5d9f24",
+         *           "name": "Small",
+         *           "price": 0
+         *         },
+         *         {
+         *           "id": "8f0b6a3e-14d9-4c72-b5e8-3a96d2c7f015",
+         *           "name": "Large",
+         *           "price": 60
+         *         }
+         *       ]
          *     }
          */
-        Modifier: {
-            id: components<Other>["schemas"]["ModifierId"];
-            name: components<Other>["schemas"]["ModifierName"];
-            price: components<Other>["schemas"]["Price"];
+        ModifierGroup: {
+            name: components<Other>["schemas"]["ModifierGroupName"];
+            min: components<Other>["schemas"]["ModifierGroupMin"];
+            max: components<Other>["schemas"]["ModifierGroupMax"];
+            /** @description What can be chosen. */
+            modifiers: components<Other>["schemas"]["Modifier"][];
         };
         /**
-         * ModifierInput
-         * @description Something that can be added to a product. Without `id` it is new, and the server creates the id.
+         * ModifierGroupInput
+         * @description Modifiers of which an order has to choose between `min` and `max`.
          * @example {
-         *       "name": "Oat milk",
-         *       "price": 50
+         *       "name": "Size",
+         *       "min": 1,
+         *       "max": 1,
+         *       "modifiers": [
+         *         {
+         *           "name": "Small",
+         *           "price": 0
+         *         },
+         *         {
+         *           "name": "Large",
+         *           "price": 60
+         *         }
+         *       ]
          *     }
          */
-        ModifierInput: {
-            id?: components<Other>["schemas"]["ModifierId"];
-            name: components<Other>["schemas"]["ModifierName"];
-            price: components<Other>["schemas"]["Price"];
+        ModifierGroupInput: {
+            name: components<Other>["schemas"]["ModifierGroupName"];
+            min: components<Other>["schemas"]["ModifierGroupMin"];
+            max: components<Other>["schemas"]["ModifierGroupMax"];
+            /** @description What can be chosen. */
+            modifiers: components<Other>["schemas"]["ModifierInput"][];
         };
         /**
          * OrderItemModifierInput
@@ -11703,7 +11824,7 @@ export interface components<Other = string & {}> {
         OrderItemInput: {
             product_id: components<Other>["schemas"]["ProductId"];
             quantity: components<Other>["schemas"]["Quantity"];
-            /** @description Chosen modifiers. Default: none. */
+            /** @description Chosen modifiers, by the ids of those in `modifiers` and `modifier_groups` of the product. Default: none. */
             modifiers?: components<Other>["schemas"]["OrderItemModifierInput"][];
         };
         /**
@@ -11720,6 +11841,11 @@ export interface components<Other = string & {}> {
             id: components<Other>["schemas"]["ModifierId"];
             name: components<Other>["schemas"]["ModifierName"];
             price: components<Other>["schemas"]["Price"];
+            /**
+             * @description Name of its group. Absent if it is in none.
+             * @example Size
+             */
+            group?: string;
             /**
              * @description Quantity per unit of the item.
              * @example 1
@@ -17711,6 +17837,25 @@ export interface components<Other = string & {}> {
          *               "price": 80
          *             }
          *           ],
+         *           "modifier_groups": [
+         *             {
+         *               "name": "Size",
+         *               "min": 1,
+         *               "max": 1,
+         *               "modifiers": [
+         *                 {
+         *                   "id": "2c41f7d8-95be-4f60-8a3d-b07e1c5d9f24",
+         *                   "name": "Small",
+         *                   "price": 0
+         *                 },
+         *                 {
+         *                   "id": "8f0b6a3e-14d9-4c72-b5e8-3a96d2c7f015",
+         *                   "name": "Large",
+         *                   "price": 60
+         *                 }
+         *               ]
+         *             }
+         *           ],
          *           "active": true,
          *           "archived": false,
          *           "created_at": "2026-11-04T08:10:00.000Z",
@@ -17767,6 +17912,7 @@ export interface components<Other = string & {}> {
             unavailable_until?: components<Other>["schemas"]["UnavailableUntil"];
             tags?: components<Other>["schemas"]["TagsInput"];
             modifiers?: components<Other>["schemas"]["ModifiersInput"];
+            modifier_groups?: components<Other>["schemas"]["ModifierGroupsInput"];
             /**
              * @description Whether the product can be ordered. Default: true.
              * @example true
@@ -17820,6 +17966,7 @@ export interface components<Other = string & {}> {
             price?: components<Other>["schemas"]["Price"];
             tags?: components<Other>["schemas"]["TagsInput"];
             modifiers?: components<Other>["schemas"]["ModifiersInput"];
+            modifier_groups?: components<Other>["schemas"]["ModifierGroupsInput"];
             /**
              * @description Whether the product can be ordered.
              * @example false
@@ -22288,7 +22435,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-location
              */
-            type: ("urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:unknown-category" | "urn:prompt-gateway:problem:idempotency-key-reused") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:unknown-category" | "urn:prompt-gateway:problem:invalid-modifier-groups" | "urn:prompt-gateway:problem:idempotency-key-reused") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -22344,7 +22491,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-category
              */
-            type: ("urn:prompt-gateway:problem:unknown-category" | "urn:prompt-gateway:problem:read-only-field") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:unknown-category" | "urn:prompt-gateway:problem:invalid-modifier-groups" | "urn:prompt-gateway:problem:read-only-field") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -22375,7 +22522,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-location
              */
-            type: ("urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:unknown-spot" | "urn:prompt-gateway:problem:unknown-product" | "urn:prompt-gateway:problem:archived" | "urn:prompt-gateway:problem:product-not-active" | "urn:prompt-gateway:problem:product-unavailable" | "urn:prompt-gateway:problem:unknown-modifier" | "urn:prompt-gateway:problem:order-total-too-large" | "urn:prompt-gateway:problem:idempotency-key-reused") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:unknown-spot" | "urn:prompt-gateway:problem:unknown-product" | "urn:prompt-gateway:problem:archived" | "urn:prompt-gateway:problem:product-not-active" | "urn:prompt-gateway:problem:product-unavailable" | "urn:prompt-gateway:problem:unknown-modifier" | "urn:prompt-gateway:problem:modifier-group-not-satisfied" | "urn:prompt-gateway:problem:order-total-too-large" | "urn:prompt-gateway:problem:idempotency-key-reused") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -22406,7 +22553,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-location
              */
-            type: ("urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:unknown-spot" | "urn:prompt-gateway:problem:unknown-product" | "urn:prompt-gateway:problem:archived" | "urn:prompt-gateway:problem:product-not-active" | "urn:prompt-gateway:problem:product-unavailable" | "urn:prompt-gateway:problem:unknown-modifier" | "urn:prompt-gateway:problem:order-total-too-large") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:unknown-spot" | "urn:prompt-gateway:problem:unknown-product" | "urn:prompt-gateway:problem:archived" | "urn:prompt-gateway:problem:product-not-active" | "urn:prompt-gateway:problem:product-unavailable" | "urn:prompt-gateway:problem:unknown-modifier" | "urn:prompt-gateway:problem:modifier-group-not-satisfied" | "urn:prompt-gateway:problem:order-total-too-large") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -31810,7 +31957,7 @@ export interface operations<Other = string & {}> {
             409: components<Other>["responses"]["IdempotencyKeyInUse"];
             413: components<Other>["responses"]["ContentTooLarge"];
             415: components<Other>["responses"]["UnsupportedMediaType"];
-            /** @description The location or category is unknown, or the idempotency key was used with another request. */
+            /** @description The location or category is unknown, the groups of modifiers contradict themselves, or the idempotency key was used with another request. */
             422: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -31926,7 +32073,7 @@ export interface operations<Other = string & {}> {
             412: components<Other>["responses"]["PreconditionFailed"];
             413: components<Other>["responses"]["ContentTooLarge"];
             415: components<Other>["responses"]["UnsupportedMediaType"];
-            /** @description The category is unknown, or the body changes a field that a PUT cannot change. */
+            /** @description The category is unknown, the groups of modifiers contradict themselves, or the body changes a field that a PUT cannot change. */
             422: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];

@@ -4,7 +4,7 @@ import { locationsInReach } from '../../../base/limits/reach.ts';
 import type { OperationHandlers } from '../../../http/operation.ts';
 import { answerPage } from '../../../http/list-answer.ts';
 import { requireUniqueIds } from '../unique-ids.ts';
-import { productFields, type Modifier } from './product.ts';
+import { productFields, type Modifier, type ModifierGroup } from './product.ts';
 import type { Products } from './products.ts';
 import { systemRandom, type Random } from '../../../base/runtime/random.ts';
 
@@ -15,7 +15,11 @@ const collectionPath = '/v1/products';
 export function productOperations(products: Products, random: Random = systemRandom): ProductOperations {
   return {
     async createProduct({ body, context }) {
-      const sent = productFields.readNew({ ...body, modifiers: toModifiers(body.modifiers ?? [], random.uuid) });
+      const sent = productFields.readNew({
+        ...body,
+        modifiers: toModifiers(body.modifiers ?? [], random.uuid),
+        modifier_groups: toGroups(body.modifier_groups, random.uuid),
+      });
       const product = await products.create(sent, context.resourceId, context);
       return {
         status: 201,
@@ -36,7 +40,7 @@ export function productOperations(products: Products, random: Random = systemRan
       const modifiers = body.modifiers === undefined ? undefined : toModifiers(body.modifiers, random.uuid);
       const product = await products.update(
         path.id,
-        productFields.readChange({ ...body, modifiers }),
+        productFields.readChange({ ...body, modifiers, modifier_groups: toGroups(body.modifier_groups, random.uuid) }),
         (present) =>
           ifMatch(headers['If-Match'], revisionTag(present)) &&
           requireUnchanged(productFields.others(body), productFields.show(present)),
@@ -55,7 +59,19 @@ type SentModifiers = readonly { readonly id?: string; readonly name: string; rea
  * @throws ProblemError `invalid-request` when two modifiers have the same id
  */
 function toModifiers(sent: SentModifiers, newId: () => string): Modifier[] {
-  const modifiers = sent.map(({ id = newId(), name, price }) => ({ id, name, price }));
+  const modifiers = withIds(sent, newId);
   requireUniqueIds(modifiers.map(({ id }, index) => ({ id, pointer: `#/modifiers/${index}/id` })));
   return modifiers;
+}
+
+function withIds(sent: SentModifiers, newId: () => string): Modifier[] {
+  return sent.map(({ id = newId(), name, price }) => ({ id, name, price }));
+}
+
+/** Gives ids to the modifiers of groups without one. */
+function toGroups(
+  sent: readonly (Omit<ModifierGroup, 'modifiers'> & { readonly modifiers: SentModifiers })[] | undefined,
+  newId: () => string,
+): ModifierGroup[] | undefined {
+  return sent?.map(({ name, min, max, modifiers }) => ({ name, min, max, modifiers: withIds(modifiers, newId) }));
 }

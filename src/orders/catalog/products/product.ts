@@ -15,12 +15,28 @@ import { flag, integer, list, moment, object, text, type ValueOf } from '../../.
 /** A choice that changes a product, such as a size or an extra. */
 export type Modifier = ValueOf<typeof modifier>;
 const modifier = object({
-  /** Unique among the product's modifiers. */
+  /** Unique among the product's modifiers, with those in its groups. */
   id: text,
   name: text,
   /** In minor units of the product's currency, for one modifier of one product. */
   price: integer,
 });
+
+/** Modifiers of which an order chooses between `min` and `max`, by their quantities for each unit of its product. */
+export type ModifierGroup = ValueOf<typeof modifierGroup>;
+const modifierGroup = object({
+  /** Unique among the product's groups. */
+  name: text,
+  min: integer,
+  max: integer,
+  modifiers: list(modifier),
+});
+const modifierGroupList = list(modifierGroup);
+/** Without groups the field is absent. */
+const modifierGroups: typeof modifierGroupList = {
+  ...modifierGroupList,
+  read: (sent) => (sent.length === 0 ? undefined : modifierGroupList.read(sent)),
+};
 
 export const productFields = fields({
   /** UUID. */
@@ -40,7 +56,9 @@ export const productFields = fields({
   /** Of what is taken away; as otherwise if left out. */
   takeAwayTaxRate: changeable(integer, { optional: true, shownAs: 'take_away_tax_rate_ppm' }),
   tags: changeable(list(text), { initially: [] }),
+  /** What any order can choose, besides what is in groups. */
   modifiers: changeable(list(modifier), { initially: [] }),
+  modifierGroups: changeable(modifierGroups, { optional: true }),
   /** Only active products can be ordered. */
   active: changeable(flag, { initially: true }),
   /** It cannot be ordered before. */

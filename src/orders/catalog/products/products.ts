@@ -9,6 +9,7 @@ import type { Listing } from '../../../base/lists/listing.ts';
 import { requireCategory, type Categories } from '../categories/categories.ts';
 import { auditEntry, type AuditedKind, type Author } from '../../../access/audit/author.ts';
 import { requireLocation, type Locations } from '../locations/locations.ts';
+import { requireSoundGroups } from './modifier-groups.ts';
 import { productFields, type NewProduct, type Product, type ProductChange } from './product.ts';
 import type { ProductFilter, ProductStore } from './product-store.ts';
 import type { Clock } from '../../../base/runtime/clock.ts';
@@ -19,7 +20,7 @@ export interface Products {
   /**
    * Stores a product, or finds the one that an earlier attempt stored with the same id. This sends no event, because
    * receivers do not know the product yet.
-   * @throws {ProblemError} unknown-location, unknown-category
+   * @throws {ProblemError} unknown-location, unknown-category, invalid-modifier-groups
    */
   create(product: NewProduct, id: string, author: Author): Promise<Product>;
   get(id: string, reach?: Reach): Promise<Product>;
@@ -30,7 +31,7 @@ export interface Products {
   /**
    * Changes a product and adds the events of the product and its category in the same write. A product that moves adds
    * the events of both categories. If nothing changes, it writes nothing and sends no event.
-   * @throws {ProblemError} precondition-failed, unknown-category, edit-conflict, overloaded
+   * @throws {ProblemError} precondition-failed, unknown-category, invalid-modifier-groups, edit-conflict, overloaded
    */
   update(id: string, change: ProductChange, precondition: Precondition<Product>, author: Author): Promise<Product>;
 }
@@ -84,6 +85,7 @@ export function createProducts({ store, locations, categories, relay, clock, ran
     async create(sent, id, author) {
       const { currency } = await requireLocation(locations, sent.locationId);
       await requireCategory(categories, sent.categoryId, sent.locationId);
+      requireSoundGroups(sent, sent);
       const at = clock.now();
       const product = { id, currency, ...sent, createdAt: at, updatedAt: at, revision: 1, waiting: 0 };
       const entry = auditEntry(author, audited, { at, after: product });
@@ -99,6 +101,7 @@ export function createProducts({ store, locations, categories, relay, clock, ran
           if (next.categoryId !== present.categoryId) {
             await requireCategory(categories, next.categoryId, present.locationId);
           }
+          if ('modifiers' in change || 'modifierGroups' in change) requireSoundGroups(next, change);
           if (present.waiting >= outboxCapacity) {
             await makeRoom(relay, 'products', id, async () => (await get(id)).waiting);
           }

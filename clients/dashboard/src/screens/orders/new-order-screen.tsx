@@ -11,7 +11,7 @@ import {
   TextInput,
   Title,
 } from '@mantine/core';
-import { useForm } from '@mantine/form';
+import { useForm, type UseFormReturnType } from '@mantine/form';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import type { Schemas } from 'prompt-gateway-client';
@@ -19,7 +19,7 @@ import { useState, type ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
 import { orderNote, referenceId } from '../../generated/limits.ts';
 import { FirstSteps } from '../../shared/first-steps.tsx';
-import { showMistakes } from '../../shared/form-problem.ts';
+import { focusMistake, showMistakes } from '../../shared/form-problem.ts';
 import { LinkButton } from '../../shared/links.tsx';
 import { useNotify } from '../../shared/notify.ts';
 import { Page } from '../../shared/page.tsx';
@@ -29,7 +29,7 @@ import { useOwnTexts, useTexts } from '../../shared/texts.tsx';
 import { UnsavedChanges } from '../../shared/unsaved-changes.tsx';
 import { useLocations } from '../../shared/use-locations.ts';
 import { useCategories } from '../products/use-categories.ts';
-import { emptyOrder, fieldAt, orderOf, useKeyOf, type OrderFields } from './order-fields.ts';
+import { emptyOrder, fieldAt, findIncomplete, orderOf, useKeyOf, type OrderFields } from './order-fields.ts';
 import classes from './new-order.module.css';
 import { OrderSummary } from './order-summary.tsx';
 import { ProductPicker } from './product-picker.tsx';
@@ -86,7 +86,6 @@ function OrderForm({ location }: { location: Schemas['Location'] }): ReactNode {
   const navigate = useNavigate();
   const notify = useNotify();
   const keyOf = useKeyOf();
-  const form = useForm<OrderFields>({ initialValues: emptyOrder });
   const products = useQuery({
     queryKey: ['products', 'to-order', location.id],
     queryFn: async ({ signal }) => {
@@ -94,8 +93,13 @@ function OrderForm({ location }: { location: Schemas['Location'] }): ReactNode {
       return (await list.toArray({ limit: offered })).filter(({ active }) => active);
     },
   });
+  const form = useForm<OrderFields>({
+    initialValues: emptyOrder,
+    validate: (fields) => findIncomplete(fields, products.data ?? []),
+  });
   const categories = useCategories(location.id);
   const isEmpty = Object.keys(form.values.lines).length === 0;
+  const isComplete = Object.keys(findIncomplete(form.values, products.data ?? [])).length === 0;
   const asked = orderOf(form.values, location.id);
   // Neither changes what it costs.
   const { note: _note, reference_id: _reference, ...priced } = asked;
@@ -103,7 +107,7 @@ function OrderForm({ location }: { location: Schemas['Location'] }): ReactNode {
     queryKey: [...ordersKey, 'calculated', priced],
     queryFn: ({ signal }) => gateway.orders.calculate(priced, { signal }),
     placeholderData: keepPreviousData,
-    enabled: !isEmpty,
+    enabled: !isEmpty && isComplete,
     retry: false,
   });
   const place = useMutation({
@@ -129,7 +133,7 @@ function OrderForm({ location }: { location: Schemas['Location'] }): ReactNode {
       noValidate
       onSubmit={form.onSubmit((fields) => {
         if (!isEmpty) place.mutate(fields);
-      })}
+      }, focusMistake)}
     >
       <UnsavedChanges isDirty={() => form.isDirty()} />
       <div className={classes.columns}>
@@ -149,7 +153,7 @@ function OrderForm({ location }: { location: Schemas['Location'] }): ReactNode {
                   lines={form.values.lines}
                   products={products.data}
                   currency={location.currency}
-                  calculated={calculated.data}
+                  calculated={isComplete ? calculated.data : undefined}
                 />
               )}
               <SegmentedControl
@@ -195,7 +199,7 @@ function SpotSelect({
   form,
   zones,
 }: {
-  form: ReturnType<typeof useForm<OrderFields>>;
+  form: UseFormReturnType<OrderFields>;
   zones: Schemas['Location']['zones'];
 }): ReactNode {
   const { form: texts } = useTexts().orders;

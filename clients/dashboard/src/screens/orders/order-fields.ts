@@ -4,8 +4,8 @@ import { useRef } from 'react';
 /** A chosen product. */
 export interface Line {
   quantity: number;
-  /** Ids of the chosen modifiers. */
-  modifiers: string[];
+  /** How many of each chosen modifier, by its id. */
+  modifiers: Readonly<Record<string, number>>;
 }
 
 /** What the form of a test order edits. */
@@ -31,13 +31,34 @@ export function orderOf(
     items: Object.entries(lines).map(([product_id, { quantity, modifiers }]) => ({
       product_id,
       quantity,
-      ...(modifiers.length > 0 && { modifiers: modifiers.map((id) => ({ id })) }),
+      ...(Object.keys(modifiers).length > 0 && {
+        modifiers: Object.entries(modifiers).map(([id, count]) => ({ id, ...(count > 1 && { quantity: count }) })),
+      }),
     })),
     ...(service === 'take_away' && { service }),
     ...(spot !== '' && { spot_id: spot }),
     ...(note.trim() !== '' && { note }),
     ...(reference.trim() !== '' && { reference_id: reference }),
   };
+}
+
+export type ModifierGroup = NonNullable<Schemas['Product']['modifier_groups']>[number];
+
+/** How many modifiers of a group a line has. */
+export function countOf({ modifiers: choices }: ModifierGroup, { modifiers }: Line): number {
+  return choices.reduce((sum, { id }) => sum + (modifiers[id] ?? 0), 0);
+}
+
+/** The chosen products with fewer modifiers of a group than it needs, as mistakes of the form. */
+export function findIncomplete(
+  { lines }: OrderFields,
+  products: readonly Schemas['Product'][],
+): Record<`lines.${string}`, true> {
+  const incomplete = products.filter(({ id, modifier_groups: groups = [] }) => {
+    const line = lines[id];
+    return line !== undefined && groups.some((group) => countOf(group, line) < group.min);
+  });
+  return Object.fromEntries(incomplete.map(({ id }) => [`lines.${id}`, true] as const));
 }
 
 /** The field of a place in the request. */

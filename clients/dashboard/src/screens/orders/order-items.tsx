@@ -1,6 +1,7 @@
 import { Paper, Table, Text, Title } from '@mantine/core';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
+import { modifierTexts } from '../../shared/modifier-texts.ts';
 import { showRate } from '../../shared/rates.ts';
 import { taxTexts } from '../../shared/tax-texts.ts';
 import { useFormat, useOwnTexts, useTexts } from '../../shared/texts.tsx';
@@ -9,8 +10,11 @@ import classes from './order-items.module.css';
 /** The lines of an order with their modifiers, and what they cost together. */
 export function OrderItems({ order }: { order: Schemas['Order'] }): ReactNode {
   const { detail: texts } = useTexts().orders;
+  const own = useOwnTexts(modifierTexts);
   const format = useFormat();
   const { currency } = order;
+  const named = (group: string | undefined, modifier: string): string =>
+    group === undefined ? modifier : own.inGroup(group, modifier);
   const money = (minor: number): string => format.money(minor, currency);
   return (
     <Paper withBorder component="section">
@@ -37,8 +41,8 @@ export function OrderItems({ order }: { order: Schemas['Order'] }): ReactNode {
                 </Text>
                 {item.modifiers.map((modifier, place) => (
                   <Text key={place} size="xs" c="dimmed">
-                    {texts.modifier(format.number(modifier.quantity), modifier.name)}{' '}
-                    {texts.modifierPrice(money(modifier.price))}
+                    {named(modifier.group, texts.modifier(format.number(modifier.quantity), modifier.name))}{' '}
+                    {modifier.price > 0 && texts.modifierPrice(money(modifier.price))}
                   </Text>
                 ))}
               </Table.Td>

@@ -25,8 +25,12 @@ export function OrderSummary({
   const rows = products.flatMap((product) => {
     const line = lines[product.id];
     if (line === undefined) return [];
-    const chosen = product.modifiers.filter(({ id }) => line.modifiers.includes(id));
-    const unit = chosen.reduce((sum, { price }) => sum + price, product.price);
+    const grouped = (product.modifier_groups ?? []).flatMap(({ modifiers }) => modifiers);
+    const chosen = [...grouped, ...product.modifiers].flatMap((modifier) => {
+      const count = line.modifiers[modifier.id] ?? 0;
+      return count === 0 ? [] : [{ ...modifier, count }];
+    });
+    const unit = chosen.reduce((sum, { price, count }) => sum + price * count, product.price);
     return [{ product, chosen, quantity: line.quantity, total: unit * line.quantity }];
   });
   return (
@@ -37,7 +41,9 @@ export function OrderSummary({
             <Text size="sm">{detail.modifier(format.number(quantity), product.name)}</Text>
             {chosen.length > 0 && (
               <Text size="xs" c="dimmed">
-                {format.list(chosen.map(({ name }) => name))}
+                {format.list(
+                  chosen.map(({ name, count }) => (count === 1 ? name : detail.modifier(format.number(count), name))),
+                )}
               </Text>
             )}
           </div>

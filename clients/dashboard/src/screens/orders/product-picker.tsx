@@ -1,12 +1,13 @@
-import { ActionIcon, Checkbox, Group, NumberInput, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
+import { ActionIcon, Checkbox, Group, NumberInput, Paper, Radio, Stack, Text, TextInput, Title } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { IconMinus, IconPlus, IconSearch } from '@tabler/icons-react';
 import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
 import { quantity as limits } from '../../generated/limits.ts';
-import { useFormat, useTexts } from '../../shared/texts.tsx';
+import { modifierTexts } from '../../shared/modifier-texts.ts';
+import { useFormat, useOwnTexts, useTexts } from '../../shared/texts.tsx';
 import classes from './new-order.module.css';
-import type { Line, OrderFields } from './order-fields.ts';
+import { countOf, type Line, type ModifierGroup, type OrderFields } from './order-fields.ts';
 
 /** From this number of products there is a search field. */
 const many = 8;
@@ -73,7 +74,8 @@ export function ProductPicker({
               <ProductLine
                 key={product.id}
                 product={product}
-                line={lines[product.id] ?? { quantity: 0, modifiers: [] }}
+                isChecked={form.errors[`lines.${product.id}`] !== undefined}
+                line={lines[product.id] ?? { quantity: 0, modifiers: {} }}
                 onChange={(line) => {
                   change(product.id, line);
                 }}
@@ -89,15 +91,18 @@ export function ProductPicker({
 function ProductLine({
   product,
   line,
+  isChecked,
   onChange,
 }: {
   product: Schemas['Product'];
   line: Line;
+  /** Whether what is missing is a mistake: the order was to be placed. */
+  isChecked: boolean;
   onChange: (line: Line) => void;
 }): ReactNode {
   const { form: texts } = useTexts().orders;
   const format = useFormat();
-  const { name, price, currency, modifiers } = product;
+  const { name, price, currency, modifiers, modifier_groups: groups = [] } = product;
   const setQuantity = (quantity: number): void => {
     onChange({ ...line, quantity: Math.max(0, Math.min(limits.maximum, quantity)) });
   };
@@ -151,12 +156,26 @@ function ProductLine({
           </ActionIcon>
         </Group>
       </Group>
+      {line.quantity > 0 &&
+        groups.map((group) => (
+          <GroupChoice
+            key={group.name}
+            product={name}
+            group={group}
+            currency={currency}
+            line={line}
+            isChecked={isChecked}
+            onChange={(chosen) => {
+              onChange({ ...line, modifiers: chosen });
+            }}
+          />
+        ))}
       {line.quantity > 0 && modifiers.length > 0 && (
         <Checkbox.Group
           aria-label={texts.modifiersOf(name)}
-          value={line.modifiers}
+          value={modifiers.flatMap(({ id }) => (line.modifiers[id] === undefined ? [] : [id]))}
           onChange={(chosen) => {
-            onChange({ ...line, modifiers: chosen });
+            onChange({ ...line, modifiers: chooseOnly(line, modifiers, chosen) });
           }}
         >
           <Group gap="md">
@@ -172,5 +191,110 @@ function ProductLine({
         </Checkbox.Group>
       )}
     </li>
+  );
+}
+
+/** The modifiers of a line, with only these chosen of some of the product's. */
+function chooseOnly(
+  { modifiers }: Line,
+  some: Schemas['Product']['modifiers'],
+  chosen: readonly string[],
+): Record<string, number> {
+  const ids = new Set(some.map(({ id }) => id));
+  const others = Object.entries(modifiers).filter(([id]) => !ids.has(id));
+  return Object.fromEntries([...others, ...chosen.map((id) => [id, modifiers[id] ?? 1] as const)]);
+}
+
+/** The choice from a group, as far as it may go. */
+function GroupChoice({
+  product,
+  group,
+  currency,
+  line,
+  isChecked,
+  onChange,
+}: {
+  product: string;
+  group: ModifierGroup;
+  currency: string;
+  line: Line;
+  isChecked: boolean;
+  onChange: (modifiers: Record<string, number>) => void;
+}): ReactNode {
+  const { form: texts } = useTexts().orders;
+  const own = useOwnTexts(modifierTexts);
+  const format = useFormat();
+  const { name, min, max, modifiers } = group;
+  const [least, most] = [format.number(min), format.number(max)];
+  const rule = min === max ? own.exactly(least) : min === 0 ? own.upTo(most) : own.between(least, most);
+  const count = countOf(group, line);
+  const shared = {
+    label: own.title(name, rule),
+    error: isChecked && count < min && own.missing(format.number(min - count)),
+    size: 'xs',
+  } as const;
+  const labelOf = (modifier: Schemas['Product']['modifiers'][number]): string =>
+    modifier.price === 0 ? modifier.name : texts.withModifier(modifier.name, format.money(modifier.price, currency));
+  const chosen = modifiers.flatMap(({ id }) => (line.modifiers[id] === undefined ? [] : [id]));
+  if (min === 1 && max === 1) {
+    return (
+      <Radio.Group
+        {...shared}
+        name={`${product} ${name}`}
+        value={chosen[0] ?? null}
+        onChange={(id) => {
+          onChange(chooseOnly(line, modifiers, [id]));
+        }}
+      >
+        <Group gap="md" mt={4}>
+          {modifiers.map((modifier) => (
+            <Radio key={modifier.id} size="xs" value={modifier.id} label={labelOf(modifier)} />
+          ))}
+        </Group>
+      </Radio.Group>
+    );
+  }
+  return (
+    <Checkbox.Group
+      {...shared}
+      value={chosen}
+      onChange={(ids) => {
+        onChange(chooseOnly(line, modifiers, ids));
+      }}
+    >
+      <Group gap="md" mt={4}>
+        {modifiers.map((modifier) => {
+          const taken = line.modifiers[modifier.id] ?? 0;
+          return (
+            <Group key={modifier.id} gap={6} wrap="nowrap">
+              <Checkbox
+                size="xs"
+                value={modifier.id}
+                label={labelOf(modifier)}
+                disabled={taken === 0 && count >= max}
+              />
+              {taken > 0 && max > 1 && (
+                <NumberInput
+                  className={classes.quantity}
+                  w={44}
+                  size="xs"
+                  hideControls
+                  allowDecimal={false}
+                  allowNegative={false}
+                  min={1}
+                  max={taken + max - count}
+                  clampBehavior="strict"
+                  aria-label={own.quantityOf(modifier.name)}
+                  value={taken}
+                  onChange={(value) => {
+                    if (typeof value === 'number') onChange({ ...line.modifiers, [modifier.id]: Math.max(1, value) });
+                  }}
+                />
+              )}
+            </Group>
+          );
+        })}
+      </Group>
+    </Checkbox.Group>
   );
 }

@@ -6,10 +6,11 @@ import { useState, type ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
 import { focusMistake, showMistakes } from '../../shared/form-problem.ts';
 import { LinkButton } from '../../shared/links.tsx';
+import { modifierTexts } from '../../shared/modifier-texts.ts';
 import { useNotify } from '../../shared/notify.ts';
 import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
-import { useTexts } from '../../shared/texts.tsx';
+import { useOwnTexts, useTexts } from '../../shared/texts.tsx';
 import { UnsavedChanges } from '../../shared/unsaved-changes.tsx';
 import { useLocations } from '../../shared/use-locations.ts';
 import { versioned } from '../../shared/versioned.ts';
@@ -24,6 +25,7 @@ export function NewProductScreen(): ReactNode {
   const all = useTexts();
   const { products, shared } = all;
   const { form: texts } = products;
+  const modifiers = useOwnTexts(modifierTexts);
   const { location_id, category_id } = route.useSearch();
   const locations = useLocations();
   const [chosen, setChosen] = useState(location_id);
@@ -35,7 +37,7 @@ export function NewProductScreen(): ReactNode {
   const notify = useNotify();
   const form = useForm<ProductFields>({
     initialValues: emptyFields(category_id),
-    validate: (fields) => validateFields(fields, currency, all),
+    validate: (fields) => validateFields(fields, currency, all, modifiers),
   });
   const create = useMutation({
     mutationFn: (fields: ProductFields) =>

@@ -1,15 +1,25 @@
 import type { Schemas } from 'prompt-gateway-client';
-import { imageUrl } from '../../generated/limits.ts';
+import { imageUrl, modifierGroupMax, modifierGroupMin } from '../../generated/limits.ts';
 import { fits } from '../../shared/limits.ts';
+import type { modifierTexts } from '../../shared/modifier-texts.ts';
 import { readAmount, writeAmount } from '../../shared/money.ts';
 import { partsPerMillion, writePercent } from '../../shared/rates.ts';
 import type { Texts } from '../../texts/en.ts';
 
 /** A modifier as it is typed; a new one has no id. */
-interface ModifierFields {
+export interface ModifierFields {
   id?: string;
   name: string;
   price: string;
+}
+
+/** A group of modifiers as it is typed. */
+interface GroupFields {
+  name: string;
+  /** Empty as long as nothing is typed. */
+  min: number | string;
+  max: number | string;
+  modifiers: ModifierFields[];
 }
 
 /** What the form of a product edits. Prices are amounts as people type them. */
@@ -22,6 +32,7 @@ export interface ProductFields extends Record<string, unknown> {
   image_url: string;
   tags: string[];
   modifiers: ModifierFields[];
+  modifier_groups: GroupFields[];
   active: boolean;
   /** Percentages; empty if it has none of its own. */
   tax: string;
@@ -41,11 +52,17 @@ export function emptyFields(categoryId = ''): ProductFields {
     image_url: '',
     tags: [],
     modifiers: [],
+    modifier_groups: [],
     active: true,
     tax: '',
     takeAwayTax: '',
     unavailableUntil: '',
   };
+}
+
+/** A group that is not filled in: most groups need one choice. */
+export function newGroup(): GroupFields {
+  return { name: '', min: 1, max: 1, modifiers: [{ name: '', price: '' }] };
 }
 
 /** The fields of a present product. */
@@ -59,16 +76,22 @@ export function fieldsOf(product: Schemas['Product']): ProductFields {
     sku,
     image_url,
     tags: [...product.tags],
-    modifiers: product.modifiers.map((modifier) => ({
-      id: modifier.id,
-      name: modifier.name,
-      price: writeAmount(modifier.price, currency),
+    modifiers: modifierFields(product.modifiers, currency),
+    modifier_groups: (product.modifier_groups ?? []).map((group) => ({
+      name: group.name,
+      min: group.min,
+      max: group.max,
+      modifiers: modifierFields(group.modifiers, currency),
     })),
     active: product.active,
     tax: percentOf(product.tax_rate_ppm),
     takeAwayTax: percentOf(product.take_away_tax_rate_ppm),
     unavailableUntil: product.unavailable_until ?? '',
   };
+}
+
+function modifierFields(modifiers: Schemas['Product']['modifiers'], currency: string): ModifierFields[] {
+  return modifiers.map(({ id, name, price }) => ({ id, name, price: writeAmount(price, currency) }));
 }
 
 function percentOf(parts: number | undefined): string {
@@ -78,12 +101,14 @@ function percentOf(parts: number | undefined): string {
 /** The fields with amounts as those of a present product are written: `5` is `5.00`. */
 export function written(fields: ProductFields, currency: string): ProductFields {
   const write = (typed: string): string => writeAmount(readAmount(typed, currency) ?? 0, currency);
-  const modifiers = fields.modifiers.map((modifier) => ({ ...modifier, price: write(modifier.price) }));
+  const all = (some: readonly ModifierFields[]): ModifierFields[] =>
+    some.map((modifier) => ({ ...modifier, price: write(modifier.price) }));
   const rate = (typed: string): string => percentOf(partsPerMillion(typed));
   return {
     ...fields,
     price: write(fields.price),
-    modifiers,
+    modifiers: all(fields.modifiers),
+    modifier_groups: fields.modifier_groups.map((group) => ({ ...group, modifiers: all(group.modifiers) })),
     tax: rate(fields.tax),
     takeAwayTax: rate(fields.takeAwayTax),
   };
@@ -104,13 +129,16 @@ export function bodyOf(
     | 'image_url'
     | 'tags'
     | 'modifiers'
+    | 'modifier_groups'
     | 'active'
     | 'tax_rate_ppm'
     | 'take_away_tax_rate_ppm'
     | 'unavailable_until'
   >
 > {
-  const { name, category_id, price, description, sku, image_url, tags, modifiers, active } = fields;
+  const { name, category_id, price, description, sku, image_url, tags, modifiers, modifier_groups, active } = fields;
+  const all = (some: readonly ModifierFields[]): Schemas['ModifierInput'][] =>
+    some.map((modifier) => ({ ...modifier, price: readAmount(modifier.price, currency) ?? 0 }));
   return {
     name,
     category_id,
@@ -123,7 +151,10 @@ export function bodyOf(
     tax_rate_ppm: partsPerMillion(fields.tax) ?? null,
     take_away_tax_rate_ppm: partsPerMillion(fields.takeAwayTax) ?? null,
     unavailable_until: fields.unavailableUntil === '' ? null : fields.unavailableUntil,
-    modifiers: modifiers.map((modifier) => ({ ...modifier, price: readAmount(modifier.price, currency) ?? 0 })),
+    modifiers: all(modifiers),
+    modifier_groups: modifier_groups.map((group) => {
+      return { name: group.name, min: Number(group.min), max: Number(group.max), modifiers: all(group.modifiers) };
+    }),
   };
 }
 
@@ -160,8 +191,10 @@ export function validateFields(
   fields: ProductFields,
   currency: string,
   { products: { form: texts }, locations: { form: rates } }: Pick<Texts, 'products' | 'locations'>,
+  own: (typeof modifierTexts)['en'],
 ): Record<string, string> {
   const mistakes: Record<string, string> = {};
+  const countWrong = ({ minimum, maximum }: Limits): string => own.countWrong(String(minimum), String(maximum));
   const priceWrong = texts.priceWrong(writeAmount(420, currency));
   if (fields.name.trim() === '') mistakes['name'] = texts.nameMissing;
   if (fields.category_id === '') mistakes['category_id'] = texts.categoryMissing;
@@ -170,11 +203,31 @@ export function validateFields(
   for (const name of ['tax', 'takeAwayTax'] as const) {
     if (fields[name].trim() !== '' && partsPerMillion(fields[name]) === undefined) mistakes[name] = rates.rateWrong;
   }
-  fields.modifiers.forEach((modifier, position) => {
-    if (modifier.name.trim() === '') mistakes[`modifiers.${position}.name`] = texts.nameMissing;
-    if (readAmount(modifier.price, currency) === undefined) mistakes[`modifiers.${position}.price`] = priceWrong;
+  const validateModifiers = (path: string, modifiers: readonly ModifierFields[]): void => {
+    modifiers.forEach((modifier, position) => {
+      if (modifier.name.trim() === '') mistakes[`${path}.${position}.name`] = texts.nameMissing;
+      if (readAmount(modifier.price, currency) === undefined) mistakes[`${path}.${position}.price`] = priceWrong;
+    });
+  };
+  validateModifiers('modifiers', fields.modifiers);
+  fields.modifier_groups.forEach(({ name, min, max, modifiers }, position) => {
+    const path = `modifier_groups.${position}`;
+    if (name.trim() === '') mistakes[`${path}.name`] = texts.nameMissing;
+    if (typeof min === 'number' && typeof max === 'number' && min > max) mistakes[`${path}.min`] = own.minTooLarge;
+    if (!isCount(min, modifierGroupMin)) mistakes[`${path}.min`] = countWrong(modifierGroupMin);
+    if (!isCount(max, modifierGroupMax)) mistakes[`${path}.max`] = countWrong(modifierGroupMax);
+    validateModifiers(`${path}.modifiers`, modifiers);
   });
   return mistakes;
+}
+
+interface Limits {
+  readonly minimum: number;
+  readonly maximum: number;
+}
+
+function isCount(typed: number | string, { minimum, maximum }: Limits): boolean {
+  return typeof typed === 'number' && Number.isInteger(typed) && typed >= minimum && typed <= maximum;
 }
 
 /** Whether a text is an address that the page may link to. */

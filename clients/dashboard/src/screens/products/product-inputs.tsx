@@ -8,6 +8,7 @@ import { TextLink } from '../../shared/links.tsx';
 import { taxTexts } from '../../shared/tax-texts.ts';
 import { useOwnTexts, useTexts } from '../../shared/texts.tsx';
 import { AmountInput } from './amount-input.tsx';
+import { ModifierGroupsEditor } from './modifier-groups-editor.tsx';
 import { ModifiersEditor } from './modifiers-editor.tsx';
 import { isWebUrl, type ProductFields } from './product-fields.ts';
 import { categoryOptions, useCategories } from './use-categories.ts';
@@ -107,6 +108,7 @@ export function ProductInputs({
           />
         </Stack>
       </Paper>
+      <ModifierGroupsEditor form={form} currency={currency} />
       <ModifiersEditor form={form} currency={currency} />
       <Paper withBorder p="lg">
         <Stack gap="lg">

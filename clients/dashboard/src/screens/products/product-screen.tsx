@@ -10,6 +10,7 @@ import { ArchiveButton } from '../../shared/archive-button.tsx';
 import { CopyableId } from '../../shared/copy.tsx';
 import { focusMistake } from '../../shared/form-problem.ts';
 import { LinkButton } from '../../shared/links.tsx';
+import { modifierTexts } from '../../shared/modifier-texts.ts';
 import { useNotify } from '../../shared/notify.ts';
 import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
@@ -86,12 +87,13 @@ function ProductForm({ initial, canWrite }: { initial: Versioned<Schemas['Produc
   const { products, shared } = all;
   const { form: texts } = products;
   const own = useOwnTexts(taxTexts);
+  const modifiers = useOwnTexts(modifierTexts);
   const { id, currency, location_id } = initial.data;
   const queryClient = useQueryClient();
   const notify = useNotify();
   const form = useForm<ProductFields>({
     initialValues: fieldsOf(initial.data),
-    validate: (fields) => validateFields(fields, currency, all),
+    validate: (fields) => validateFields(fields, currency, all, modifiers),
   });
   const { save, isSaving, error, dialog } = useSave<ProductFields, Schemas['Product']>({
     form,
@@ -106,6 +108,7 @@ function ProductForm({ initial, canWrite }: { initial: Versioned<Schemas['Produc
       price: texts.price,
       active: texts.active,
       modifiers: texts.modifiers,
+      modifier_groups: modifiers.groups,
       description: texts.description,
       tags: texts.tags,
       sku: texts.sku,
