@@ -55,6 +55,7 @@ import type { Metrics } from './observability/metrics.ts';
 import { createAttention } from './observability/attention.ts';
 import { attentionOperations } from './observability/attention-operations.ts';
 import { recordExchange } from './observability/record-exchange.ts';
+import { argumentsPath } from './prompts/anthropic/message-request.ts';
 import { createCompatibleFeature } from './prompts/openai/feature.ts';
 import { mcpOperations } from './prompts/mcp/mcp-operations.ts';
 import { createOrdersFeature, ordersIndexes } from './orders/feature.ts';
@@ -580,11 +581,14 @@ export function createApp(dependencies: AppDependencies): App {
         },
         createChatCompletion: { idempotencyTermMs: () => paidTermMs(config.invoke.timeoutMs, undefined) },
         createResponse: { idempotencyTermMs: () => paidTermMs(config.invoke.timeoutMs, undefined) },
-        createMessage: { idempotencyTermMs: () => paidTermMs(config.invoke.timeoutMs, undefined), keepsBody: true },
+        createMessage: {
+          idempotencyTermMs: () => paidTermMs(config.invoke.timeoutMs, undefined),
+          keepsBody: { numbersAt: argumentsPath },
+        },
         testProvider: { idempotencyTermMs: () => paidTermMs(config.invoke.timeoutMs, undefined) },
         createOrder: { isSelfIdempotent: true },
         createIntegration: { answerBox: secrets },
-        countMessageTokens: { keepsBody: true },
+        countMessageTokens: { keepsBody: { numbersAt: argumentsPath } },
         listModels: { isListedFromMemory: true },
         listEventTypes: { isListedFromMemory: true },
       },

@@ -3,6 +3,7 @@ import { parse as parseContentType } from 'content-type';
 import type { OperationRow } from '../../generated/operations.ts';
 import { ProblemError } from '../base/errors/problem-error.ts';
 import type { MemoryBudget, RequestMemory } from '../base/limits/memory-budget.ts';
+import type { JsonPath } from '../base/runtime/json-pointer.ts';
 import type { Turns } from '../base/runtime/turns.ts';
 import { BodyScanner } from './body-scanner.ts';
 import { CallerGoneError, hangUpSignal } from './caller-gone.ts';
@@ -51,6 +52,12 @@ export interface BodyMemory {
   readonly turns: Turns;
 }
 
+/** A body whose text is kept for its handler. */
+export interface KeptBody {
+  /** The handler reads the numbers at this path from the text, so that doubles need not hold them. */
+  readonly numbersAt: JsonPath;
+}
+
 export interface ReadBody {
   /** The parsed value, or `undefined` for an empty body. */
   readonly value: unknown;
@@ -67,7 +74,7 @@ export interface ReadBody {
  *
  * @param bodyLimit the most bytes
  * @param linesAs where JSON Lines belong, which the refusal of such a body names
- * @param keepsContent whether the bytes are returned too
+ * @param keeps if the bytes are returned too
  * @throws {ProblemError} content-too-large, unsupported-media-type, malformed-body; request-timeout,
  *   too-much-in-progress, overloaded
  * @throws {CallerGoneError}
@@ -77,7 +84,7 @@ export async function readJsonBody(
   response: ServerResponse,
   { bodyLimit: limit, valueLimit, linesAs }: Pick<OperationRow, 'bodyLimit' | 'valueLimit' | 'linesAs'>,
   memory: BodyMemory,
-  keepsContent = false,
+  keeps?: KeptBody,
 ): Promise<ReadBody> {
   if (!hasBody(request)) return { value: undefined };
   const { 'content-length': length } = request.headers;
@@ -90,9 +97,9 @@ export async function readJsonBody(
     requireJson(request.headers['content-type'], request.headers['content-encoding']);
     const read =
       (announced ?? limit) <= smallBytes
-        ? await readSmallBody(request, response, limit)
-        : await readLargeBody(request, response, { limit, announced, valueLimit }, memory);
-    if (keepsContent) return read;
+        ? await readSmallBody(request, response, limit, keeps)
+        : await readLargeBody(request, response, { limit, announced, valueLimit }, memory, keeps);
+    if (keeps !== undefined) return read;
     const { content: _, ...others } = read;
     return others;
   } catch (error) {
@@ -138,7 +145,12 @@ async function* chunksOf(request: IncomingMessage, response: ServerResponse, lim
   }
 }
 
-async function readSmallBody(request: IncomingMessage, response: ServerResponse, limit: number): Promise<ReadBody> {
+async function readSmallBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limit: number,
+  keeps: KeptBody | undefined,
+): Promise<ReadBody> {
   const chunks: Buffer[] = [];
   let length = 0;
   const take = (chunk: Buffer): undefined => {
@@ -154,7 +166,7 @@ async function readSmallBody(request: IncomingMessage, response: ServerResponse,
   const [first] = chunks;
   if (first === undefined) return { value: undefined };
   const content = chunks.length === 1 ? first : Buffer.concat(chunks, length);
-  return { value: parseJson(content), content };
+  return { value: parseJson(content, keeps?.numbersAt), content };
 }
 
 async function readLargeBody(
@@ -162,6 +174,7 @@ async function readLargeBody(
   response: ServerResponse,
   { limit, announced, valueLimit }: { limit: number; announced: number | undefined; valueLimit: number | undefined },
   { family, budget, own, turns }: BodyMemory,
+  keeps: KeptBody | undefined,
 ): Promise<ReadBody> {
   const signal = hangUpSignal(response);
   const memory = own();
@@ -194,7 +207,7 @@ async function readLargeBody(
     await memory.cover(content.length * bodyCopies + scanner.values * valueBytes, signal);
     release?.();
     const whole = content.whole();
-    const value = await parseLargeBody(whole, scanner.longStrings, turns);
+    const value = await parseLargeBody(whole, scanner.longStrings, turns, keeps?.numbersAt);
     return { value, parts: scanner.values, bytes: content.length, content: whole };
   } catch (error) {
     // Before the rest of the body is discarded.

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isAscii, isUtf8 } from 'node:buffer';
+import type { JsonPath } from '../base/runtime/json-pointer.ts';
 import type { Turns } from '../base/runtime/turns.ts';
 import type { LongString } from './body-scanner.ts';
 import {
@@ -23,12 +24,14 @@ const atOnceBytes = 256 * 1024;
  * and made one by one: with them left out, a scanned body is small enough to be parsed at once.
  *
  * @param bytes a body that `BodyScanner` has accepted, with the long strings that it has found
+ * @param except where numbers need not be exact
  * @throws {ProblemError} malformed-body
  */
 export async function parseLargeBody(
   bytes: Buffer,
   longStrings: readonly LongString[],
   allTurns: Turns,
+  except?: JsonPath,
 ): Promise<unknown> {
   const turns: Turns = bytes.length > atOnceBytes ? allTurns : () => undefined;
   await turns();
@@ -46,7 +49,7 @@ export async function parseLargeBody(
   const value = parseText(text, { namesPosition: longStrings.length === 0 });
   await turns();
   if (hasSurrogates(text)) checkValues(value, true);
-  requireExactNumbers(text);
+  requireExactNumbers(text, except);
   const strings: string[] = [];
   for (const string of longStrings) {
     await turns();

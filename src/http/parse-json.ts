@@ -2,14 +2,19 @@ import { isUtf8 } from 'node:buffer';
 import { ProblemError } from '../base/errors/problem-error.ts';
 import { maxNesting } from './body-scanner.ts';
 import { findInexactNumber } from '../base/runtime/inexact-numbers.ts';
-import { toStep } from '../base/runtime/json-pointer.ts';
+import { toStep, type JsonPath } from '../base/runtime/json-pointer.ts';
 
-/** Parses the bytes of a small JSON body. @throws {ProblemError} malformed-body */
-export function parseJson(bytes: Buffer): unknown {
+/**
+ * Parses the bytes of a small JSON body.
+ *
+ * @param except where numbers need not be exact
+ * @throws {ProblemError} malformed-body
+ */
+export function parseJson(bytes: Buffer, except?: JsonPath): unknown {
   const text = textOf(bytes);
   const value = parseText(text);
   const { hasNumbers } = checkValues(value, hasSurrogates(text));
-  if (hasNumbers) requireExactNumbers(text);
+  if (hasNumbers) requireExactNumbers(text, except);
   return value;
 }
 
@@ -38,8 +43,8 @@ export function hasSurrogates(text: string): boolean {
 }
 
 /** @throws {ProblemError} malformed-body for a number that a double cannot hold */
-export function requireExactNumbers(text: string): void {
-  const inexact = findInexactNumber(text);
+export function requireExactNumbers(text: string, except?: JsonPath): void {
+  const inexact = findInexactNumber(text, except);
   if (inexact !== undefined) throw notExact(inexact);
 }
 

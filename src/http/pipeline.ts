@@ -11,7 +11,7 @@ import type { Turns } from '../base/runtime/turns.ts';
 import type { SecretBox } from '../base/secrets/secret-box.ts';
 import { notModified, prepared, sendAnswer, serialise, streamed, withBasePath, type HandlerResult } from './answer.ts';
 import { bytesInFlight, discardStream, sendStream, type StreamedAnswer } from './answer-stream.ts';
-import { lingered, openLinesBody, readJsonBody, type ReadBody } from './body.ts';
+import { type KeptBody, lingered, openLinesBody, readJsonBody, type ReadBody } from './body.ts';
 import { CallerGoneError, callerGoneStatus, hangUpSignal } from './caller-gone.ts';
 import type { EventStreams } from './event-streams.ts';
 import type { Exchange } from './exchange.ts';
@@ -69,7 +69,7 @@ export interface OperationTraits {
   /** How long a request is not taken over after its process died, in milliseconds; `writeTermMs` if left out. */
   readonly idempotencyTermMs?: (headers: Readonly<Record<string, unknown>>) => number;
   /** Its handler gets the text of the body too. */
-  readonly keepsBody?: true;
+  readonly keepsBody?: KeptBody;
   /** It lists data in memory, so it does not wait for other lists. */
   readonly isListedFromMemory?: true;
 }
@@ -238,13 +238,8 @@ function createSteps(
   const { authenticate, rateLimiter, memory: budget, turns, streams, lists, idempotency } = dependencies;
   const { watch = () => undefined } = dependencies;
   const isClosed = dependencies.isReadOnly === true && row.problems.includes('read-only');
-  const {
-    isSelfIdempotent,
-    answerBox,
-    idempotencyTermMs,
-    isListedFromMemory,
-    keepsBody = false,
-  } = dependencies.traits?.[operationId] ?? {};
+  const { isSelfIdempotent, answerBox, idempotencyTermMs, isListedFromMemory, keepsBody } =
+    dependencies.traits?.[operationId] ?? {};
   const isQueued = isList(row) && isListedFromMemory !== true;
   const mediaTypes = [
     ...new Set(

@@ -1,3 +1,5 @@
+import type { JsonPath } from './json-pointer.ts';
+
 /**
  * Numbers that JavaScript would change. `JSON.parse` reads every number as an IEEE 754 double: 1234567890123456789
  * becomes 1234567890123456800, and 1e999 becomes infinity (RFC 8259, section 6). Here a number is *exact* if the
@@ -16,12 +18,13 @@ const exponential = /[eE][-+\d](?<=[:,[\s]-?[\d.]+[eE].)/;
  * Finds the first number in a JSON text that is not exact. It takes linear time, and almost none if no number is long.
  *
  * @param text valid JSON
+ * @param except where numbers need not be exact: the values at this path, with all that they contain
  * @returns its place, as member names and indexes from the outside in
  */
-export function findInexactNumber(text: string): (string | number)[] | undefined {
+export function findInexactNumber(text: string, except?: JsonPath): (string | number)[] | undefined {
   if (!long.test(text) && !exponential.test(text)) return undefined;
   /** For each open array the index of the current element, for each open object the range of its current name. */
-  const open: (number | { start: number; end: number })[] = [];
+  const open: Step[] = [];
   for (let at = 0; at < text.length; at += 1) {
     const inside = open.at(-1);
     switch (text[at]) {
@@ -47,7 +50,10 @@ export function findInexactNumber(text: string): (string | number)[] | undefined
       }
       default: {
         const end = endOfNumber(text, at);
-        if (end - at > 1 && !isExact(text.slice(at, end))) return open.map((step) => nameOf(step, text));
+        if (end - at > 1 && !isExact(text.slice(at, end))) {
+          const isExcepted = except?.every((wanted, depth) => isStep(open[depth], wanted, text));
+          if (!isExcepted) return open.map((step) => nameOf(step, text));
+        }
         at = Math.max(at, end - 1);
       }
     }
@@ -55,7 +61,15 @@ export function findInexactNumber(text: string): (string | number)[] | undefined
   return undefined;
 }
 
-function nameOf(step: number | { start: number; end: number }, text: string): string | number {
+/** An array's index, or the range of a member's name. */
+type Step = number | { start: number; end: number };
+
+function isStep(step: Step | undefined, wanted: string | null, text: string): boolean {
+  if (step === undefined) return false;
+  return wanted === null ? typeof step === 'number' : nameOf(step, text) === wanted;
+}
+
+function nameOf(step: Step, text: string): string | number {
   return typeof step === 'number' ? step : (JSON.parse(text.slice(step.start, step.end)) as string);
 }
 

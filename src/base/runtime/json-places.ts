@@ -1,5 +1,5 @@
 import { endOfString } from './inexact-numbers.ts';
-import { toStep } from './json-pointer.ts';
+import { toStep, type JsonPath } from './json-pointer.ts';
 
 /** The characters of a value in a JSON text: from the first, to the one before the end. */
 export type Place = readonly [start: number, end: number];
@@ -29,9 +29,9 @@ interface Open {
  * linear time.
  *
  * @param text valid JSON, an object
- * @param wanted the path of further values to find, members of objects; `null` stands for each index of an array
+ * @param wanted the path of further values to find, members of objects
  */
-export function findPlaces(text: string, wanted: readonly (string | null)[] = []): JsonPlaces {
+export function findPlaces(text: string, wanted: JsonPath = []): JsonPlaces {
   const members = new Map<string, Place>();
   const inner = new Map<string, Place>();
   const open: Open[] = [];

@@ -1,6 +1,7 @@
 import type { components } from '../../../generated/types.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import { findPlaces, type JsonPlaces } from '../../base/runtime/json-places.ts';
+import type { JsonPath } from '../../base/runtime/json-pointer.ts';
 import { defined, isObject } from '../../base/runtime/objects.ts';
 import type {
   AnswerPart,
@@ -83,7 +84,7 @@ export function writtenBody(textOf: () => string): () => WrittenBody {
   return () => {
     if (body !== undefined) return body;
     const text = textOf();
-    body = { text, places: findPlaces(text, placeOfArguments) };
+    body = { text, places: findPlaces(text, argumentsPath) };
     return body;
   };
 }
@@ -279,8 +280,8 @@ class ConversationReader {
   }
 }
 
-/** Where the arguments of calls are; `null` stands for each index. */
-const placeOfArguments = ['messages', null, 'content', null, 'input'];
+/** Where the arguments of calls are. */
+export const argumentsPath: JsonPath = ['messages', null, 'content', null, 'input'];
 
 interface PlacedBlock {
   readonly block: Block;

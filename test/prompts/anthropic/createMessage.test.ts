@@ -213,7 +213,7 @@ describe('200', () => {
   });
 
   it('passes on the arguments of calls as they are written', async () => {
-    const written = String.raw`{ "count": 1.0, "share":1e2, "name":"\u0041", "__proto__": {"deep": [0.50]} }`;
+    const written = String.raw`{ "count": 1.0, "id":12345678901234567890, "share":1e2, "name":"\u0041", "__proto__": {"deep": [0.50]} }`;
     const call = `{"type":"tool_use","id":"call_1","input":${written},"name":"f"}`;
     const result = '{"type":"tool_result","tool_use_id":"call_1","content":"x"}';
     const { status } = await harness.service.call('POST', '/v1/messages', {

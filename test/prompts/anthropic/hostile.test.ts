@@ -26,6 +26,17 @@ describe.each([`anthropic/${name}`, 'mock/model-a'])('a body for %s', (model) =>
     ['deep nesting', bodyWith(`${'['.repeat(100)}${']'.repeat(100)}`, { model })],
     ['a lone surrogate', bodyWith('"\\ud83d"', { model })],
     ['a number that no double holds', bodyWith('"x"', { model, more: ',"temperature":1e999' })],
+    [
+      'such a number in a schema',
+      bodyWith('"x"', {
+        model,
+        more: ',"tools":[{"name":"f","input_schema":{"messages":[{"content":[{"input":1e999}]}]}}]',
+      }),
+    ],
+    [
+      'such a number beside arguments',
+      bodyWith('[{"type":"text","text":"x","index":12345678901234567890}]', { model }),
+    ],
     ['a limit with too many digits', bodyWith('"x"', { model, more: ',"top_k":12345678901234567890' })],
   ])('with %s is refused in the form of the API', async (_what, body) => {
     const answer = await post(body);
@@ -42,6 +53,16 @@ describe.each([`anthropic/${name}`, 'mock/model-a'])('a body for %s', (model) =>
     const long = await post(bodyWith(JSON.stringify('ä'.repeat(2 * 1024 * 1024)), { model }));
     expect(long.status).toBe(200);
     expect(setup.mock.requests).toHaveLength(2);
+  });
+
+  it.each([1, 40_000])('has any numbers in arguments of calls, also with %d characters besides', async (length) => {
+    const said = `[{"type":"text","text":"${'x'.repeat(length)}"},
+      {"type":"tool_use","id":"a","name":"f","input":{"id":1234567890123456789,"most":[1e999]}}]`;
+    const talk = `[{"role":"user","content":"x"},{"role":"assistant","content":${said}},
+      {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"x"}]}]`;
+    const { status } = await post(`{"model":"${model}","max_tokens":5,"messages":${talk}}`);
+    expect(status).toBe(200);
+    expect(setup.mock.requests[0]?.text).toMatch(/\\?"id\\?":1234567890123456789,\\?"most\\?":\[1e999\]/);
   });
 
   it('without messages, model or any member is refused', async () => {
