@@ -299,8 +299,10 @@ function problemExample({ type, summary, detail, instance, ...fields }) {
 }
 
 /** `x-names` lists the names that a header field, a list separated by commas, can have. */
-function completeNames({ schema, 'x-names': names }) {
+function completeNames(parameter) {
+  const { schema, 'x-names': names } = parameter;
   const one = `(?:${names.join('|')})`;
+  parameter.description += ` The names are ${names.map((name) => `\`${name}\``).join(', ')}.`;
   schema.pattern = `^ *${one}(?: *, *${one})* *$`;
 }
 

@@ -56,7 +56,7 @@ import { createAttention } from './observability/attention.ts';
 import { attentionOperations } from './observability/attention-operations.ts';
 import { recordExchange } from './observability/record-exchange.ts';
 import { argumentsPath } from './prompts/anthropic/message-request.ts';
-import { createCompatibleFeature } from './prompts/openai/feature.ts';
+import { createCompatibleFeature } from './prompts/compatible/feature.ts';
 import { mcpOperations } from './prompts/mcp/mcp-operations.ts';
 import { createOrdersFeature, ordersIndexes } from './orders/feature.ts';
 import { createAddressRule, parseNetwork } from './base/outbound/address-rules.ts';

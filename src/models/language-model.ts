@@ -318,7 +318,7 @@ export type GenerateEvent =
   | ({ readonly type: 'thinking-end' } & Pick<ThinkingPart, 'provider_metadata'>)
   /** A whole call. */
   | ToolCallPart
-  /** An event as the provider sent it, to a request that went out as its caller wrote it. What it says comes too. */
+  /** Only if the request is an original: an event of the provider. The pieces of the answer in it are events, too. */
   | OriginalPiece
   /** The whole result, with the text of all deltas. */
   | { readonly type: 'finish'; readonly result: GenerateResult };
@@ -329,7 +329,10 @@ export interface OriginalPiece {
   readonly name: string;
   /** JSON. */
   readonly data: string;
-  /** If it only adds to a text of a block: to which member of which block. */
+  /**
+   * Only if the event does nothing but add a text: the block that it is added to, by its index, the kind of the addition,
+   * and the member that has it.
+   */
   readonly added?: { readonly index: number; readonly kind: string; readonly member: string; readonly text: string };
 }
 

@@ -141,7 +141,7 @@ interface Entry {
   readonly remote: Remote | undefined;
 }
 
-/** A provider three times: its models for whole answers, those for streams, and those that send nothing. */
+/** A provider with three sets of models: for whole answers, for streams, and the twins that send nothing. */
 interface Remote extends RemoteProvider {
   readonly twin: SdkProvider;
   readonly outputLimit: Provider['outputLimit'];
@@ -178,7 +178,7 @@ function toProvider({ info, remote }: Entry, dependencies: AnswerDependencies, t
     }),
     async unsupported(request) {
       const { model, embedding, original } = request;
-      // What goes out as it came is for the provider to refuse.
+      // Only the provider itself checks a request that goes out as its caller wrote it.
       if (original !== undefined) return [];
       return embedding === undefined
         ? await unsupported(request)
@@ -238,8 +238,8 @@ function compatibleEntry(
 }
 
 /**
- * @param load makes models that send by a `fetch`
- * @param isKept whether the provider keeps the limit of output tokens that it gets
+ * @param load creates the models; they send with the given `fetch`
+ * @param isKept whether the provider obeys the limit of output tokens that it gets
  */
 function toRemote(
   about: Omit<CalledProvider, 'models' | 'ceilingOf'>,
@@ -250,7 +250,7 @@ function toRemote(
   const { dialect } = about;
   const twin = { ...about, models: once(() => load(twinFetch)) };
   const findOutputLimit = createOutputLimitFinder(twin);
-  // Vectors are no tokens.
+  // An answer with vectors has no output tokens.
   const outputLimit: Remote['outputLimit'] = async (request) => {
     if (request.original !== undefined) return request.parameters?.max_output_tokens;
     return request.embedding === undefined ? await findOutputLimit(request) : 0;
@@ -263,13 +263,13 @@ function toRemote(
     return { ...input, outputTokens: sent === 0 ? undefined : sent, isKept };
   };
   const called = { ...about, ceilingOf };
-  const whole = once(() => load(carrying(fetch, dialect)));
+  const whole = once(() => load(withStandIns(fetch, dialect)));
   return {
     whole: { ...called, models: whole, originals: originals?.(fetch) },
     queue: createCallQueue(settings.concurrency),
     streamed: {
       ...called,
-      models: once(() => load(carrying(streamFetch, dialect))),
+      models: once(() => load(withStandIns(streamFetch, dialect))),
       originals: originals?.(streamFetch),
     },
     embeddings: embeddings && {
@@ -287,7 +287,7 @@ interface RemoteOptions extends EntryOptions {
   readonly embeddings:
     | { readonly own: EmbeddingProvider['own']; readonly load: (fetch: Fetch) => Promise<EmbeddingModels> }
     | undefined;
-  /** Makes what sends requests as their callers wrote them. */
+  /** Creates what sends requests as their callers wrote them, with the given `fetch`. */
   readonly originals?: ((fetch: Fetch) => Originals | undefined) | undefined;
 }
 
@@ -306,8 +306,8 @@ function secretsOf({ builtIn, compatible }: ProviderSettings): string[] {
   return [...ofBuiltIn, ...ofCompatible].filter((secret) => secret !== undefined);
 }
 
-/** A `fetch` that carries the arguments of tool calls, and the data of images. */
-function carrying(fetch: Fetch, { argumentObjects }: Dialect): Fetch {
+/** A `fetch` that writes the arguments of tool calls and the data of images where the package has stand-ins for them. */
+function withStandIns(fetch: Fetch, { argumentObjects }: Dialect): Fetch {
   const full = withImageData(fetch);
   return argumentObjects === undefined ? withArgumentTexts(full) : withArgumentObjects(full, argumentObjects);
 }

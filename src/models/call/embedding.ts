@@ -1,7 +1,7 @@
 import { isObject, membersOf } from '../../base/runtime/objects.ts';
 import type { AttemptEnd, GenerateRequest, GenerateResult, Usage } from '../language-model.ts';
 import type { Unsupported } from '../provider.ts';
-import { carryVectors, type Carried } from '../transport/vectors.ts';
+import { expectVectors, type ReadVectors } from '../transport/vectors.ts';
 import { mistakeIn, textsIn, tokensIn, type EmbeddingRequest, type Vector } from '../vectors.ts';
 import type { EmbeddingModels, VendorEmbeddings } from '../vendors/vendor.ts';
 import { failureContext, toFailure, type CalledProvider } from './classify.ts';
@@ -24,32 +24,34 @@ export async function beginEmbedding(
   embedding: EmbeddingRequest,
   { signal, leave, traceFields, plausible, end }: Turn,
 ): Promise<AttemptResult<Begun>> {
-  const { isOpenAis = false, dimensionsOf } = provider.own;
+  const { isOpenAiCompatible = false, dimensionsOf } = provider.own;
   const { dimensions } = embedding;
   let named: AttemptEnd['answer'];
   const failed = (failure: Failure): AttemptResult<Begun> => {
     end({ ...failedEnd(failure, signal), answer: named });
     return { failure };
   };
-  let carried: Carried | undefined;
+  let reading: ReadVectors | undefined;
   let vectors: readonly Vector[] | undefined;
   let usage: Usage;
   try {
     const model = (await provider.models())(request.model);
-    carried = carryVectors(signal, embedding, isOpenAis);
+    reading = expectVectors(signal, embedding, isOpenAiCompatible);
     const answer = await model.doEmbed({
-      values: isOpenAis ? [''] : textsIn(embedding),
-      ...(dimensions !== undefined && !isOpenAis && (dimensionsOf?.(dimensions, request.model) ?? { dimensions })),
+      values: isOpenAiCompatible ? [''] : textsIn(embedding),
+      ...(dimensions !== undefined &&
+        !isOpenAiCompatible &&
+        (dimensionsOf?.(dimensions, request.model) ?? { dimensions })),
       abortSignal: signal,
       ...(traceFields && { headers: traceFields }),
     });
     const { model: modelId } = membersOf(answer.response?.body);
     named = { modelId: typeof modelId === 'string' ? modelId : undefined };
-    vectors = vectorsIn(answer.embeddings, carried, answer.response?.body);
+    vectors = vectorsIn(answer.embeddings, reading, answer.response?.body);
     usage = usageOf(answer.usage?.tokens, plausible);
   } catch (error) {
     if (signal.aborted) return failed(timeout('provider'));
-    return failed(carried?.failure ?? toFailure(error, failureContext(provider, request)));
+    return failed(reading?.failure ?? toFailure(error, failureContext(provider, request)));
   } finally {
     leave();
   }
@@ -67,7 +69,7 @@ export async function beginEmbedding(
  */
 function vectorsIn(
   places: readonly (readonly number[])[],
-  { vectors }: Carried,
+  { vectors }: ReadVectors,
   body: unknown,
 ): readonly Vector[] | undefined {
   const { data } = membersOf(body);
@@ -99,9 +101,9 @@ export function unsupportedEmbedding(
   embedding: EmbeddingRequest,
 ): Unsupported[] {
   if (own === undefined) return [{ member: 'model', detail: 'The provider has no embeddings.' }];
-  const { isOpenAis = false, dimensionsOf } = own;
+  const { isOpenAiCompatible = false, dimensionsOf } = own;
   const { dimensions } = embedding;
-  const hasTokens = !isOpenAis && tokensIn(embedding) > 0;
+  const hasTokens = !isOpenAiCompatible && tokensIn(embedding) > 0;
   const hasLength = dimensions === undefined || dimensionsOf === undefined || dimensionsOf(dimensions, model);
   return [
     ...(hasTokens ? [{ member: 'input', detail: 'The provider takes only texts.' }] : []),

@@ -9,7 +9,7 @@ import {
   type ToolCallPart,
   type Usage,
 } from '../language-model.ts';
-import { OriginalEvent } from '../originals/original-event.ts';
+import { OriginalEvent } from '../originals/original-answers.ts';
 import { argumentsOf } from '../transport/tool-arguments.ts';
 import type { AnswerContent, GrowingThinking } from './parts.ts';
 import { toStreamFailure, type FailureContext } from './classify.ts';
@@ -228,12 +228,12 @@ export class StreamedAnswer {
   }
 
   /** An answer begins with its first content. What comes before, such as its head, is given together with this. */
-  #passOn({ name, data, value, added }: OriginalEvent): void {
+  #passOn({ fields: { name, data, value, added, isContent } }: OriginalEvent): void {
     this.#usage.note(value);
     this.#originalBytes += Buffer.byteLength(data);
     if (this.#originalBytes > mostOriginalBytes) throw this.#error(tooLarge());
     this.#originals.push({ type: 'original', name, data, ...(added && { added }) });
-    if (name !== 'message_start' && name !== 'ping') this.#hasBegun = true;
+    if (isContent) this.#hasBegun = true;
     if (this.#hasBegun) this.#ready.push(...this.#originals.splice(0));
   }
 

@@ -1,6 +1,6 @@
 import type { LanguageModelV4GenerateResult } from '@ai-sdk/provider';
 import { textOf, type AttemptEnd, type GenerateRequest, type GenerateResult } from '../language-model.ts';
-import { originalOf } from '../originals/anthropic-messages.ts';
+import { originalOf } from '../originals/original-answers.ts';
 import { argumentsOf } from '../transport/tool-arguments.ts';
 import { AnswerContent } from './parts.ts';
 import type { Begun } from './stream.ts';

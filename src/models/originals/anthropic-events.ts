@@ -1,7 +1,7 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { isObject, membersOf } from '../../base/runtime/objects.ts';
 import type { OriginalPiece } from '../language-model.ts';
-import { OriginalEvent } from './original-event.ts';
+import { OriginalEvent } from './original-answers.ts';
 import { finishOf, noUsage, signatureOf, wrongAnswer } from './anthropic-answer.ts';
 
 /** A block that has begun and not ended. */
@@ -37,8 +37,14 @@ export class AnthropicEvents {
     if (type === 'error') return [{ type: 'error', error: event }];
     const isFirst = type === 'message_start';
     if (type !== 'ping' && isFirst === this.#hasBegun) throw wrongAnswer();
-    const raw = { type: 'raw' as const, rawValue: new OriginalEvent(type, inOneLine(data), event, addedBy(event)) };
-    return [raw, ...this.#meaning(type, event)];
+    const original = new OriginalEvent({
+      name: type,
+      data: inOneLine(data),
+      value: event,
+      added: addedBy(event),
+      isContent: !isFirst && type !== 'ping',
+    });
+    return [{ type: 'raw', rawValue: original }, ...this.#meaning(type, event)];
   }
 
   #meaning(type: string, event: Readonly<Record<string, unknown>>): LanguageModelV4StreamPart[] {

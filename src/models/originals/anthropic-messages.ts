@@ -17,6 +17,7 @@ import { TextInPieces, type Fetch } from '../transport/http.ts';
 import type { Originals } from '../vendors/vendor.ts';
 import { contentOf, finishOf, noUsage, wrongAnswer } from './anthropic-answer.ts';
 import { AnthropicEvents } from './anthropic-events.ts';
+import { originalMetadata } from './original-answers.ts';
 
 export interface AnthropicAccess {
   readonly apiKey: string;
@@ -134,19 +135,8 @@ function toResult({ text }: { readonly text: string }): LanguageModelV4GenerateR
     usage: noUsage,
     warnings: [],
     response: { id, modelId: model, body: message },
-    providerMetadata: { [originalName]: { text } },
+    providerMetadata: originalMetadata(text),
   };
-}
-
-/** The name of the metadata with the text of a whole answer. */
-const originalName = 'original';
-
-/** The text of a whole answer, if it goes back as it came. */
-export function originalOf({
-  providerMetadata,
-}: Pick<LanguageModelV4GenerateResult, 'providerMetadata'>): string | undefined {
-  const text = providerMetadata?.[originalName]?.['text'];
-  return typeof text === 'string' ? text : undefined;
 }
 
 function parse(text: string): unknown {

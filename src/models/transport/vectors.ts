@@ -18,44 +18,49 @@ import { TextInPieces, type Fetch, type StreamFetch } from './http.ts';
 import { BufferedResponse } from './whole-response.ts';
 
 /** The vectors of a call. */
-export interface Carried {
+export interface ReadVectors {
   /** By the numbers that the package has in their place. */
   readonly vectors: readonly Vector[];
   /** Why reading them has failed. */
   readonly failure: Failure | undefined;
 }
 
-interface OpenCarried {
+interface Reading {
   vectors: Vector[];
   failure: Failure | undefined;
   readonly request: EmbeddingRequest;
-  readonly isOpenAis: boolean;
+  readonly isOpenAiCompatible: boolean;
 }
 
 /** By the signal that ends a call: the packages hand it on to their `fetch`. */
-const ofCalls = new WeakMap<AbortSignal, OpenCarried>();
+const ofCalls = new WeakMap<AbortSignal, Reading>();
 
 /**
- * Carries the vectors of the next call with this signal.
- * @param isOpenAis whether its body gets the members of the request as they are
+ * Has the vectors of the next call with this signal read while its answer comes.
+ *
+ * @param isOpenAiCompatible whether its body gets the members of the request as they are
  */
-export function carryVectors(signal: AbortSignal, request: EmbeddingRequest, isOpenAis: boolean): Carried {
-  const carried: OpenCarried = { vectors: [], failure: undefined, request, isOpenAis };
-  ofCalls.set(signal, carried);
-  return carried;
+export function expectVectors(
+  signal: AbortSignal,
+  request: EmbeddingRequest,
+  isOpenAiCompatible: boolean,
+): ReadVectors {
+  const reading: Reading = { vectors: [], failure: undefined, request, isOpenAiCompatible };
+  ofCalls.set(signal, reading);
+  return reading;
 }
 
 /** @param streamFetch gives bodies while they come */
 export function withVectors(streamFetch: StreamFetch, turns: Turns): Fetch {
   return async (url, init = {}) => {
-    const carried = init.signal ? ofCalls.get(init.signal) : undefined;
-    if (carried === undefined) return streamFetch(url, init);
-    const { request, isOpenAis } = carried;
-    const body = isOpenAis && typeof init.body === 'string' ? bodyOf(init.body, request) : init.body;
+    const reading = init.signal ? ofCalls.get(init.signal) : undefined;
+    if (reading === undefined) return streamFetch(url, init);
+    const { request, isOpenAiCompatible } = reading;
+    const body = isOpenAiCompatible && typeof init.body === 'string' ? bodyOf(init.body, request) : init.body;
     const response = await streamFetch(url, { ...init, body: body as never }, mostBytes);
     if (!response.ok || response.body === null) return response;
     const { status, statusText } = response;
-    const reader = new VectorReader(request, carried.vectors);
+    const reader = new VectorReader(request, reading.vectors);
     const pieces = response.body.getReader();
     try {
       for (;;) {
@@ -65,7 +70,7 @@ export function withVectors(streamFetch: StreamFetch, turns: Turns): Fetch {
         await turns();
       }
     } catch (error) {
-      if (error instanceof VectorError) carried.failure = { ...error.failure, status };
+      if (error instanceof VectorError) reading.failure = { ...error.failure, status };
       await pieces.cancel().catch(() => undefined);
       throw error;
     }

@@ -36,7 +36,7 @@ export const azure: Vendor<'azure'> = {
   load: async (settings, fetch) => (await create(settings, fetch)).chat,
   embeddings: {
     models: ['text-embedding-3-small', 'text-embedding-3-large', 'text-embedding-ada-002'],
-    isOpenAis: true,
+    isOpenAiCompatible: true,
     load: async (settings, fetch) => (await create(settings, fetch)).embeddingModel,
   },
 };

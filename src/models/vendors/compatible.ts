@@ -83,7 +83,7 @@ export function compatibleDialect({ imageUrls = false }: Pick<CompatibleProvider
 const compatibleName = 'compatible';
 
 /** The models of a server are in one list. */
-export const compatibleEmbeddings: Omit<VendorEmbeddings, 'load'> = { models: [], isOpenAis: true };
+export const compatibleEmbeddings: Omit<VendorEmbeddings, 'load'> = { models: [], isOpenAiCompatible: true };
 
 /** Where a server is, and what it takes. */
 type Access = Pick<CompatibleProviderSettings, 'baseUrl' | 'apiKey' | 'headers' | 'structuredOutputs'>;

@@ -33,7 +33,7 @@ export const openrouter: Vendor<'openrouter'> = {
     loadCompatible({ apiKey, baseUrl, structuredOutputs: true }, fetch),
   embeddings: {
     models: ['openai/text-embedding-3-small', 'openai/text-embedding-3-large', 'qwen/qwen3-embedding-8b'],
-    isOpenAis: true,
+    isOpenAiCompatible: true,
     load: async ({ apiKey = '', baseUrl = address }, fetch) =>
       (await createCompatible({ apiKey, baseUrl }, fetch)).embeddingModel,
   },

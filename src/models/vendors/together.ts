@@ -28,7 +28,7 @@ export const together: Vendor<'together'> = {
     loadCompatible({ apiKey, baseUrl, structuredOutputs: true }, fetch),
   embeddings: {
     models: ['intfloat/multilingual-e5-large-instruct', 'BAAI/bge-base-en-v1.5'],
-    isOpenAis: true,
+    isOpenAiCompatible: true,
     load: async ({ apiKey = '', baseUrl = address }, fetch) =>
       (await createCompatible({ apiKey, baseUrl }, fetch)).embeddingModel,
   },

@@ -54,7 +54,7 @@ export interface VendorEmbeddings {
   /** The models that the service lists, as for `Vendor.models`. */
   readonly models: readonly string[];
   /** Whether its API is OpenAI's, which takes requests as they are, also with tokens. */
-  readonly isOpenAis?: true;
+  readonly isOpenAiCompatible?: true;
   /**
    * How the package is told the length of vectors; undefined if the model has none of this length. If left out, as the
    * packages have it in common.

@@ -12,7 +12,7 @@ import {
   type CompatibleRequest,
   type CompatiblePlans,
   type PrepareCompatible,
-} from '../openai/compatible-invocations.ts';
+} from '../compatible/compatible-invocations.ts';
 import {
   createMessageEncoder,
   createOriginalEncoder,

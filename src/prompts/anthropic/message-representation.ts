@@ -7,7 +7,7 @@ import type { ProblemDetails } from '../../http/problem-response.ts';
 import { serverSentEvent } from '../../http/server-sent-events.ts';
 import type { FinishReason, GenerateResult, OriginalPiece, ToolCall, Usage } from '../../models/language-model.ts';
 import type { GeneratedEvent } from '../generation/generator.ts';
-import { toCallBlock, toThinkingBlock } from './carried-metadata.ts';
+import { toCallBlock, toThinkingBlock } from './metadata-blocks.ts';
 
 export type AnthropicMessage = components['schemas']['AnthropicMessage'];
 type Block = AnthropicMessage['content'][number];

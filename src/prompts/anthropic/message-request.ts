@@ -20,10 +20,10 @@ import type {
 } from '../../models/language-model.ts';
 import type { Unsupported } from '../../models/provider.ts';
 import type { Places } from '../generation/own-places.ts';
-import type { RequestedGeneration } from '../openai/requested-generation.ts';
-import { conflict } from '../openai/target.ts';
-import { withoutNulls, type WithoutNulls } from '../openai/without-nulls.ts';
-import { metadataOfRedacted, metadataOfThinking } from './carried-metadata.ts';
+import type { RequestedGeneration } from '../compatible/compatible-invocations.ts';
+import { conflict } from '../compatible/target.ts';
+import { withoutNulls, type WithoutNulls } from '../compatible/without-nulls.ts';
+import { metadataOfRedacted, metadataOfThinking } from './metadata-blocks.ts';
 
 export type MessageCreate = components['schemas']['MessageCreate'];
 /** What a message is made of, without how it is answered. */
@@ -58,7 +58,7 @@ export interface ReadMessage {
   readonly places: Places;
   /** What only Anthropic's own API can take, by its JSON pointer. */
   readonly onlyAnthropic: readonly Unsupported[];
-  /** Thinking, and what belongs to calls, that came from a provider: with its JSON pointer. */
+  /** The blocks of thinking, and those with what belongs to calls, which go back to the provider that wrote them. */
   readonly thinking: readonly ReturnedBlock[];
   /** Measures what the request has, as far as tokens depend on it. */
   readonly size: () => Omit<OriginalSize, 'bytes'> & { readonly imageBytes: number };
@@ -66,7 +66,7 @@ export interface ReadMessage {
 
 interface ReturnedBlock {
   readonly pointer: string;
-  /** That wrote it; undefined if it has no signature. */
+  /** The provider that wrote it; undefined if it has no signature. */
   readonly provider: string | undefined;
   /** Whether it belongs to a call, and means nothing to another provider. */
   readonly isOfCall: boolean;
@@ -119,7 +119,7 @@ export function readMessage(sent: Sent, written: () => WrittenBody): ReadMessage
     }),
     extra: extraOf(body),
     places: placesOf(body, places),
-    onlyAnthropic: [...reader.onlyAnthropic, ...unsharedIn(body)],
+    onlyAnthropic: [...reader.onlyAnthropic, ...anthropicOnlyIn(body)],
     thinking,
     size: () => sizeOf(body, reader),
   };
@@ -176,7 +176,7 @@ class ConversationReader {
       if (!isText && (role === 'system' || !['image', 'document', 'search_result'].includes(block.type))) {
         throw conflict(at, `is a block of type ${block.type}, which a message of this role cannot have`);
       }
-      parts.push(this.#shown(block, at));
+      parts.push(this.#toPart(block, at));
       pointers.push(at);
     }
     flush();
@@ -190,8 +190,8 @@ class ConversationReader {
     const shown =
       typeof content === 'string'
         ? content
-        : content.map((block, index) => this.#shown(block, parts[index] ?? pointer));
-    const message = { role: 'tool' as const, toolCallId, toolName, content: endingWith(shown, control) };
+        : content.map((block, index) => this.#toPart(block, parts[index] ?? pointer));
+    const message = { role: 'tool' as const, toolCallId, toolName, content: withHintAtEnd(shown, control) };
     this.#add(isError === true ? { ...message, isError } : message, { pointer, parts, calls: [] });
   }
 
@@ -200,9 +200,9 @@ class ConversationReader {
     const parts: string[] = [];
     const calls: string[] = [];
     /** What belongs to calls, by their ids. */
-    const ofCalls = new Map<string, JsonObject>();
+    const metadataOfCalls = new Map<string, JsonObject>();
     for (const { block, pointer: at } of placed) {
-      const part = this.#partOf(block, at, ofCalls);
+      const part = this.#partOf(block, at, metadataOfCalls);
       if (part === undefined) continue;
       content.push(part);
       parts.push(at);
@@ -211,7 +211,7 @@ class ConversationReader {
     this.#add({ role: 'assistant', content }, { pointer, parts, calls });
   }
 
-  #partOf(block: Block, pointer: string, ofCalls: Map<string, JsonObject>): AnswerPart | undefined {
+  #partOf(block: Block, pointer: string, metadataOfCalls: Map<string, JsonObject>): AnswerPart | undefined {
     if (block.type.endsWith('thinking') && block.cache_control) {
       throw conflict(`${pointer}/cache_control`, 'cannot be in a block of thinking');
     }
@@ -219,18 +219,18 @@ class ConversationReader {
       case 'text':
         return { type: 'text', text: block.text ?? '', ...hintOf(block) };
       case 'thinking':
-        return this.#thought(block.thinking ?? '', metadataOfThinking(block.signature ?? ''), pointer);
+        return this.#toThinking(block.thinking ?? '', metadataOfThinking(block.signature ?? ''), pointer);
       case 'redacted_thinking': {
         const { metadata, call } = metadataOfRedacted(block.data ?? '');
-        if (call === undefined) return this.#thought('', metadata, pointer);
-        ofCalls.set(call, metadata);
-        this.#return(metadata, pointer, true);
+        if (call === undefined) return this.#toThinking('', metadata, pointer);
+        metadataOfCalls.set(call, metadata);
+        this.#noteReturned(metadata, pointer, true);
         return undefined;
       }
       case 'tool_use': {
         const { id = '', name = '' } = block;
         this.#toolNames.set(id, name);
-        const metadata = ofCalls.get(id);
+        const metadata = metadataOfCalls.get(id);
         const call = { type: 'tool-call' as const, id, name, arguments: this.#argumentsAt(pointer), ...hintOf(block) };
         return metadata === undefined ? call : { ...call, provider_metadata: metadata };
       }
@@ -244,20 +244,20 @@ class ConversationReader {
     return text.slice(...(places.inner.get(`${pointer}/input`) ?? missing(`${pointer}/input`)));
   }
 
-  #thought(text: string, metadata: JsonObject | undefined, pointer: string): AnswerPart {
-    this.#return(metadata, pointer, false);
+  #toThinking(text: string, metadata: JsonObject | undefined, pointer: string): AnswerPart {
+    this.#noteReturned(metadata, pointer, false);
     return metadata === undefined
       ? { type: 'thinking', text }
       : { type: 'thinking', text, provider_metadata: metadata };
   }
 
-  #return(metadata: JsonObject | undefined, pointer: string, isOfCall: boolean): void {
+  #noteReturned(metadata: JsonObject | undefined, pointer: string, isOfCall: boolean): void {
     const provider = metadata?.['provider'];
     this.thinking.push({ pointer, provider: typeof provider === 'string' ? provider : undefined, isOfCall });
   }
 
   /** A text or an image; what only Anthropic takes as a text that stands for it, for the log. */
-  #shown(block: Block | ResultBlock, pointer: string): TextPart | ImagePart {
+  #toPart(block: Block | ResultBlock, pointer: string): TextPart | ImagePart {
     const { type, source } = block;
     if (type === 'text') return { type, text: block.text ?? '', ...hintOf(block) };
     if (type === 'image' && isObject(source)) {
@@ -302,7 +302,7 @@ function hintOf({ cache_control: control }: { readonly cache_control?: CacheHint
 }
 
 /** The content with the hint of the block that it is in. */
-function endingWith(content: Content, control: CacheHint | null | undefined): Content {
+function withHintAtEnd(content: Content, control: CacheHint | null | undefined): Content {
   if (!control) return content;
   const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
   const last = parts.at(-1);
@@ -368,8 +368,8 @@ function extraOf({ thinking, cache_control: control }: Body): JsonObject {
   return { ...hint, thinking: { type, ...(budget !== undefined && { budget_tokens: budget }) } };
 }
 
-/** Members that only Anthropic's own API has, and that change its answer. */
-function unsharedIn(body: Body): Unsupported[] {
+/** Members that change the answer, and that only Anthropic's own API has. */
+function anthropicOnlyIn(body: Body): Unsupported[] {
   const { context_management: context, output_config: config, thinking, tools = [] } = body;
   const detail = 'Only a model of Anthropic that is called directly has it.';
   const members = [
@@ -432,7 +432,7 @@ export interface OwnHeaders {
  */
 export function toOriginal(
   { text, places: { members, repeated } }: WrittenBody,
-  { 'anthropic-version': version = firstVersion, 'anthropic-beta': betas }: OwnHeaders,
+  { 'anthropic-version': version = defaultVersion, 'anthropic-beta': betas }: OwnHeaders,
   { size: measure }: ReadMessage,
 ): OriginalRequest {
   if (repeated !== undefined) {
@@ -458,8 +458,8 @@ function missing(pointer: string): never {
 
 /** The most characters of a name in a message. */
 const longestName = 100;
-/** What callers mean that do not say it. */
-const firstVersion = '2023-06-01';
+/** The version of the API for callers that do not send one. */
+const defaultVersion = '2023-06-01';
 
 /**
  * What a provider cannot take of a request: what only Anthropic's API has, and thinking of another provider.

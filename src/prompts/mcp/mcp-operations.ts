@@ -262,7 +262,7 @@ function toAnswer(
   { id }: Message,
 ): { readonly status: 202 } | { readonly status: 200; readonly body: JsonText<never> } {
   if (response.status === 202) return { status: 202 };
-  const message = response.headers.get('content-type')?.startsWith('text/event-stream') ? lastData(text) : text;
+  const message = response.headers.get('content-type')?.startsWith('text/event-stream') ? onlyEventData(text) : text;
   if (response.status === 200) return { status: 200, body: new JsonText(message) };
   const { code, message: detail, data } = membersOf(membersOf(JSON.parse(message) as unknown)['error']);
   if (typeof code !== 'number' || response.status >= 500) throw new Error(`MCP answered ${response.status}.`);
@@ -275,7 +275,7 @@ function toAnswer(
 }
 
 /** The message of a stream that ended. Nothing precedes it, because nothing is announced. */
-function lastData(text: string): string {
+function onlyEventData(text: string): string {
   return /^data: (.*)$/m.exec(text)?.[1] ?? '';
 }
 

@@ -5,7 +5,7 @@ import { readTags } from '../../accounting/invocations/tags.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { chatPlaces, readChatCompletion, readChatExtra } from './chat-request.ts';
 import { createChunkEncoder, toChatCompletion, type ChatHead } from './chat-representation.ts';
-import { servedHeaders, type PrepareCompatible } from './compatible-invocations.ts';
+import { servedHeaders, type PrepareCompatible } from '../compatible/compatible-invocations.ts';
 
 /** OpenAI's chat completions. */
 export function chatOperations(

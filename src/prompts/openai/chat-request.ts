@@ -12,9 +12,10 @@ import type {
   ToolCall,
 } from '../../models/language-model.ts';
 import type { Places } from '../generation/own-places.ts';
-import { cacheHintOf, readExtra, requestedGeneration, type RequestedGeneration } from './requested-generation.ts';
-import { conflict } from './target.ts';
-import { withoutNulls, type WithoutNulls } from './without-nulls.ts';
+import type { RequestedGeneration } from '../compatible/compatible-invocations.ts';
+import { cacheHintOf, readExtra, requestedGeneration } from './requested-generation.ts';
+import { conflict } from '../compatible/target.ts';
+import { withoutNulls, type WithoutNulls } from '../compatible/without-nulls.ts';
 import { defined } from '../../base/runtime/objects.ts';
 
 export type ChatCompletionCreate = operations['createChatCompletion']['requestBody']['content']['application/json'];

@@ -7,17 +7,9 @@ import type {
   Tool,
   ToolChoice,
 } from '../../models/language-model.ts';
-import { withoutNulls } from './without-nulls.ts';
+import type { RequestedGeneration } from '../compatible/compatible-invocations.ts';
+import { withoutNulls } from '../compatible/without-nulls.ts';
 import { defined } from '../../base/runtime/objects.ts';
-
-/** What a request says to the model. Members that it leaves out are those of a stored prompt, if there is one. */
-export interface RequestedGeneration {
-  readonly messages: readonly Message[];
-  readonly parameters?: Parameters;
-  readonly responseFormat?: ResponseFormat;
-  readonly tools?: readonly Tool[];
-  readonly toolChoice?: ToolChoice;
-}
 
 /** What both APIs have, and write in the same way at least inside. */
 interface SentGeneration {

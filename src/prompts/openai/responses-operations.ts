@@ -3,7 +3,7 @@ import { answeringIn, eventSource, type Answering } from '../generation/prepare-
 import type { OperationHandlers } from '../../http/operation.ts';
 import { readTags } from '../../accounting/invocations/tags.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
-import { servedHeaders, type PrepareCompatible } from './compatible-invocations.ts';
+import { servedHeaders, type PrepareCompatible } from '../compatible/compatible-invocations.ts';
 import { createResponseEncoder } from './response-event-representation.ts';
 import { endOf, itemsOf, toResponse, type ResponseHead } from './response-resource.ts';
 import { readExtra } from './requested-generation.ts';

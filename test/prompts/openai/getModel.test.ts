@@ -28,9 +28,9 @@ describe('200', () => {
     expect([status, body]).toEqual([200, { id: 'echo/echo-1', object: 'model', created: 0, owned_by: 'echo' }]);
   });
 
-  it('finds the only configured provider that lists a model', async () => {
-    const { status, body } = await get('echo-1');
-    expect([status, body.id]).toEqual([200, 'echo/echo-1']);
+  it.each(['echo-1', 'echo-embed'])('finds the only configured provider that lists %s', async (model) => {
+    const { status, body } = await get(model);
+    expect([status, body.id]).toEqual([200, `echo/${model}`]);
   });
 
   it('accepts a slash as it is', async () => {

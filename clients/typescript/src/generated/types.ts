@@ -1489,22 +1489,25 @@ export interface paths<Other = string & {}> {
          *       `providers:invoke`.
          *     - **`prompt`** is a member that Anthropic does not have. It gives the stored prompt its `variables`. With `prompt` and
          *       a `model` of a provider, the stored prompt runs on this model.
-         *     - **A model of Anthropic that is called directly** gets the body as it came, byte for byte, with only the model, the
-         *       credential and a smaller limit of output tokens replaced, and its answer comes back as it is. A name that occurs
-         *       twice in an object is refused with 400.
-         *     - **Every other provider answers**, and stored prompts do, in blocks. Hints for caches, `service_tier` and `metadata` mean nothing to the others.
-         *       What else a provider does not have is 422 `unsupported-by-provider`, and the message names the member.
-         *     - **Thinking** comes with a `signature`. Send the blocks of an answer back as they are. Only the provider that wrote
-         *       thinking takes it; for another one it is 422 `unsupported-by-provider`. What other providers need back with the call
-         *       of a tool comes as a block `redacted_thinking` before it.
+         *     - **A model of Anthropic that is called directly** (`anthropic/<model>`, without a stored prompt) gets the body as it
+         *       came, byte for byte. Only the model, the credential and, if the key has a smaller one, the limit of output tokens
+         *       are replaced. Its answer comes back as Anthropic sent it. An object that has the same name twice is refused with
+         *       400.
+         *     - **Every other provider**, and a stored prompt on any provider, gets the same texts, images, tools and thinking in
+         *       the form of its own API. `service_tier` and `metadata` are ignored. `cache_control` is passed on to providers that
+         *       [have such hints](/docs#/fallbacks-retries-and-cache), and ignored for others. Anything else that the provider does not
+         *       support is 422 `unsupported-by-provider`; the message names the member.
+         *     - **Thinking** comes with a `signature`. Send the blocks of an answer back unchanged. Thinking can only go back to the
+         *       provider that wrote it; for another one it is 422 `unsupported-by-provider`. Some providers need data back
+         *       with the call of a tool: it comes as a block `redacted_thinking` before the call.
          *     - **Not supported**: tools that the provider runs itself (web search, code execution), `mcp_servers`, `container`,
          *       `fallbacks`, files of the provider, `speed`, `inference_geo`, summaries of the conversation. They are refused
-         *       with 400, and the message names the member, the type of the tool or the name of the beta: they would reach models
-         *       outside the limits of the key, or spend more than budgets know.
-         *     - **Budgets** refuse PDFs (402 `cost-unknown`): nobody knows before how many tokens their pages have. The text of a
-         *       document counts.
-         *     - **Retries**: the service itself repeats calls that were surely not billed. Failures of a provider have
-         *       `x-should-retry: false`. Anthropic's own SDKs then do not repeat the request.
+         *       with 400, because they could use models outside the limits of the key, or cost more than budgets can foresee. The
+         *       message names the member, the type of the tool or the name of the beta.
+         *     - **Budgets** refuse PDFs (402 `cost-unknown`), because the number of tokens of their pages is not known before the
+         *       call. Documents in text are counted.
+         *     - **Retries**: the service itself repeats calls that were certainly not billed. Failures of a provider have
+         *       `x-should-retry: false`, so Anthropic's SDKs do not repeat the request.
          *     - Answers are not cached by this service.
          *
          *     With `stream`, the answer is a stream of Anthropic's events: `message_start`, `content_block_start`,
@@ -25572,7 +25575,7 @@ export interface components<Other = string & {}> {
          */
         AnthropicVersion: "2023-06-01" | "2026-10-21";
         /**
-         * @description Names of features in preview, separated by commas. They go to Anthropic, and mean nothing elsewhere. A name that is not listed here is refused: it could reach models outside the limits of the key, or spend more than its budgets.
+         * @description Names of preview features, separated by commas. They are sent to a model of Anthropic that is called directly, and ignored for all others. Any other name is refused with 400, because such a feature could use models outside the limits of the key, or cost more than its budgets allow. The names are `claude-code-20250219`, `interleaved-thinking-2025-05-14`, `fine-grained-tool-streaming-2025-05-14`, `token-efficient-tools-2025-02-19`, `tool-examples-2025-10-29`, `effort-2025-11-24`, `adaptive-thinking-2026-01-28`, `thinking-display-updates-2026-08-18`, `thinking-token-count-2026-05-13`, `structured-outputs-2025-11-13`, `structured-outputs-2025-12-15`, `context-1m-2025-08-07`, `context-management-2025-06-27`, `model-context-window-exceeded-2025-08-26`, `output-128k-2025-02-19`, `output-300k-2026-03-24`, `prompt-caching-2024-07-31`, `extended-cache-ttl-2025-04-11`, `pdfs-2024-09-25`, `token-counting-2024-11-01`.
          * @example interleaved-thinking-2025-05-14
          */
         AnthropicBeta: string;
@@ -30542,7 +30545,7 @@ export interface operations<Other = string & {}> {
                  */
                 "anthropic-version"?: components<Other>["parameters"]["AnthropicVersion"];
                 /**
-                 * @description Names of features in preview, separated by commas. They go to Anthropic, and mean nothing elsewhere. A name that is not listed here is refused: it could reach models outside the limits of the key, or spend more than its budgets.
+                 * @description Names of preview features, separated by commas. They are sent to a model of Anthropic that is called directly, and ignored for all others. Any other name is refused with 400, because such a feature could use models outside the limits of the key, or cost more than its budgets allow. The names are `claude-code-20250219`, `interleaved-thinking-2025-05-14`, `fine-grained-tool-streaming-2025-05-14`, `token-efficient-tools-2025-02-19`, `tool-examples-2025-10-29`, `effort-2025-11-24`, `adaptive-thinking-2026-01-28`, `thinking-display-updates-2026-08-18`, `thinking-token-count-2026-05-13`, `structured-outputs-2025-11-13`, `structured-outputs-2025-12-15`, `context-1m-2025-08-07`, `context-management-2025-06-27`, `model-context-window-exceeded-2025-08-26`, `output-128k-2025-02-19`, `output-300k-2026-03-24`, `prompt-caching-2024-07-31`, `extended-cache-ttl-2025-04-11`, `pdfs-2024-09-25`, `token-counting-2024-11-01`.
                  * @example interleaved-thinking-2025-05-14
                  */
                 "anthropic-beta"?: components<Other>["parameters"]["AnthropicBeta"];
@@ -30651,7 +30654,7 @@ export interface operations<Other = string & {}> {
                  */
                 "anthropic-version"?: components<Other>["parameters"]["AnthropicVersion"];
                 /**
-                 * @description Names of features in preview, separated by commas. They go to Anthropic, and mean nothing elsewhere. A name that is not listed here is refused: it could reach models outside the limits of the key, or spend more than its budgets.
+                 * @description Names of preview features, separated by commas. They are sent to a model of Anthropic that is called directly, and ignored for all others. Any other name is refused with 400, because such a feature could use models outside the limits of the key, or cost more than its budgets allow. The names are `claude-code-20250219`, `interleaved-thinking-2025-05-14`, `fine-grained-tool-streaming-2025-05-14`, `token-efficient-tools-2025-02-19`, `tool-examples-2025-10-29`, `effort-2025-11-24`, `adaptive-thinking-2026-01-28`, `thinking-display-updates-2026-08-18`, `thinking-token-count-2026-05-13`, `structured-outputs-2025-11-13`, `structured-outputs-2025-12-15`, `context-1m-2025-08-07`, `context-management-2025-06-27`, `model-context-window-exceeded-2025-08-26`, `output-128k-2025-02-19`, `output-300k-2026-03-24`, `prompt-caching-2024-07-31`, `extended-cache-ttl-2025-04-11`, `pdfs-2024-09-25`, `token-counting-2024-11-01`.
                  * @example interleaved-thinking-2025-05-14
                  */
                 "anthropic-beta"?: components<Other>["parameters"]["AnthropicBeta"];

@@ -17,7 +17,7 @@ export function PersonActions({ person: { id, name, disabled } }: { person: Sche
   const queryClient = useQueryClient();
   const { key: current } = useSession();
   const isOwn = id === current.id;
-  // Somebody who is disabled has no session, and nobody can disable the own person.
+  // Somebody who is disabled has no session, and no person can disable themselves.
   const actions: readonly Action[] = disabled ? ['enable'] : isOwn ? ['signOut'] : ['signOut', 'disable'];
   return actions.map((action) => (
     <AskButton

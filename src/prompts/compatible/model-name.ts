@@ -1,5 +1,5 @@
 import { ProblemError } from '../../base/errors/problem-error.ts';
-import type { ProviderRegistry } from '../../models/provider.ts';
+import { isListed, type ProviderRegistry } from '../../models/provider.ts';
 
 /** What the member `model` names: a stored prompt, perhaps with a label or version, or a model of a provider. */
 export type ModelName =
@@ -31,7 +31,7 @@ export function parseModelName(name: string, providers: Pick<ProviderRegistry, '
 const maxSpellings = 5;
 
 function findProvider(model: string, providers: Pick<ProviderRegistry, 'list'>): string {
-  const known = providers.list().filter(({ models }) => models.includes(model));
+  const known = providers.list().filter((provider) => isListed(provider, model));
   const configured = known.filter((provider) => provider.configured);
   const [only, ...others] = configured;
   if (only !== undefined && others.length === 0) return only.id;

@@ -13,13 +13,31 @@ import type { Known, Plan } from '../generation/plan.ts';
 import type { Planner } from '../generation/planner.ts';
 import { supportedTargets } from '../generation/supported.ts';
 import type { Reach } from '../../base/limits/reach.ts';
-import type { AnswerForm, JsonObject, OriginalApi, OriginalRequest } from '../../models/language-model.ts';
+import type {
+  AnswerForm,
+  JsonObject,
+  Message,
+  OriginalApi,
+  OriginalRequest,
+  Parameters,
+  ResponseFormat,
+  Tool,
+  ToolChoice,
+} from '../../models/language-model.ts';
 import { inCamelCase } from '../../models/provider-options.ts';
 import type { ProviderRegistry, Unsupported } from '../../models/provider.ts';
 import { withinReach } from '../../models/within-reach.ts';
 import { modelNotFound } from './model-name.ts';
-import type { RequestedGeneration } from './requested-generation.ts';
 import { conflict, readTarget, type RequestTarget, type TargetMembers } from './target.ts';
+
+/** What a request says to the model. Members that it leaves out are those of a stored prompt, if there is one. */
+export interface RequestedGeneration {
+  readonly messages: readonly Message[];
+  readonly parameters?: Parameters;
+  readonly responseFormat?: ResponseFormat;
+  readonly tools?: readonly Tool[];
+  readonly toolChoice?: ToolChoice;
+}
 
 /** A request of one of the APIs of others. */
 export interface CompatibleRequest extends Pick<AnswerForm, 'isStreamed' | 'showsThinking' | 'needsArgumentObjects'> {
@@ -109,7 +127,7 @@ export function createCompatiblePlans(
     },
     async plan(request, target, principal, note) {
       const plan = await makePlan(request, target, principal, note, dependencies);
-      requireTaken(plan, request.unsupportedBy);
+      requireSupported(plan, request.unsupportedBy);
       return plan;
     },
   };
@@ -165,7 +183,7 @@ async function makePlan(
  *
  * @throws {ProblemError} unsupported-by-provider
  */
-function requireTaken({ targets: [target] }: Plan, unsupportedBy: CompatibleRequest['unsupportedBy']): void {
+function requireSupported({ targets: [target] }: Plan, unsupportedBy: CompatibleRequest['unsupportedBy']): void {
   if (target === undefined || unsupportedBy === undefined) return;
   supportedTargets(
     [{ target, unsupported: unsupportedBy(target.provider.id, target.request.original !== undefined) }],

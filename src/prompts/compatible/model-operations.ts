@@ -32,13 +32,13 @@ interface PageQuery {
   readonly before_id?: string;
 }
 
-/** Anthropic's pages, from a list that is whole. Nothing is after or before an id that is not in the list. */
+/** A page in Anthropic's form. It is empty if the model that it begins after, or ends before, is not in the list. */
 function toPage(
   listed: readonly Model[],
   { limit = 20, after_id: after, before_id: before }: PageQuery,
 ): components['schemas']['AnthropicModelList'] {
   const placeOf = (id: string): number => listed.findIndex((model) => model.id === id);
-  // A caller that reads on from a model that is gone ends, and does not begin anew.
+  // So a caller that reads page by page stops if that model was deleted, and does not get the first page again.
   const start = after === undefined ? 0 : placeOf(after) + 1 || listed.length;
   const end = before === undefined ? listed.length : Math.max(placeOf(before), 0);
   const all = listed.slice(start, end);
