@@ -418,6 +418,10 @@ export const problems = {
     "status": 422,
     "title": "Header not allowed"
   },
+  "filter-not-applicable": {
+    "status": 422,
+    "title": "Filter not applicable"
+  },
   "rate-limited": {
     "status": 429,
     "title": "Too many requests"

@@ -369,7 +369,6 @@ export function createApp(dependencies: AppDependencies): App {
     serialise: serialiseEvent,
     observer: statistics.observing(telemetry?.observing(metrics.webhooks) ?? metrics.webhooks),
   });
-  const { deliveries, replays } = webhooks;
   const integrationFeature = createIntegrationFeature(basis, {
     locations,
     secrets,
@@ -447,7 +446,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...catalog.operations,
     ...orders.operations,
     ...integrationFeature.operations(webhooks, statistics),
-    ...webhookOperations({ integrations, deliveries, replays, conditions: webhooks.conditions, clock }),
+    ...webhookOperations({ ...webhooks, integrations, clock }),
     ...eventOperations(),
     ...statisticsOperations({ statistics, integrations, prompts }),
     ...attentionOperations(

@@ -1,12 +1,15 @@
 import { ProblemError } from '../base/errors/problem-error.ts';
 import { revisionTag } from '../http/conditional.ts';
-import { mayReachLocations } from '../base/limits/reach.ts';
+import { mayReachLocation, mayReachLocations } from '../base/limits/reach.ts';
 import type { OperationHandlers, OperationInput, RequestContext } from '../http/operation.ts';
 import { answerPage } from '../http/list-answer.ts';
 import type { Condition } from './integrations/condition.ts';
+import { readyFilter, requireApplicable } from './integrations/event-filter.ts';
 import type { Integration } from './integrations/integration.ts';
 import type { Integrations } from './integrations/integrations.ts';
+import type { EventStore } from './events/event-store.ts';
 import { sampleEvent } from './events/samples.ts';
+import { readPayload } from './events/serialise.ts';
 import { emptyListing, listingOf, withLookUp, type Listing } from '../base/lists/listing.ts';
 import { toInstant } from '../base/runtime/instants.ts';
 import type { Deliveries } from './deliveries/deliveries.ts';
@@ -18,6 +21,7 @@ import {
   deliveryTag,
   representAttempt,
   representDelivery,
+  representFiltered,
   representListedDelivery,
   representReplay,
   storedStatus,
@@ -27,6 +31,7 @@ import type { Clock } from '../base/runtime/clock.ts';
 
 type WebhookOperations = Pick<
   OperationHandlers,
+  | 'previewIntegrationFilter'
   | 'sendTestEvent'
   | 'createReplay'
   | 'listReplays'
@@ -44,6 +49,7 @@ export interface WebhookOperationsOptions {
   >;
   readonly deliveries: Deliveries;
   readonly replays: Replays;
+  readonly latestEvents: EventStore['latest'];
   /** The condition of receivers, by the ids of their integrations. */
   readonly conditions: (integrations: readonly Integration[]) => Promise<ReadonlyMap<string, Condition>>;
   readonly clock: Clock;
@@ -56,12 +62,15 @@ interface Listed {
 }
 
 const deliveryPath = '/api/v1/deliveries';
+/** Events of a preview. The contract has the same number. */
+const previewed = 20;
 
 /** The contract's operations on deliveries and replays. */
 export function webhookOperations({
   integrations,
   deliveries,
   replays,
+  latestEvents,
   conditions,
   clock,
 }: WebhookOperationsOptions): WebhookOperations {
@@ -114,6 +123,19 @@ export function webhookOperations({
   };
 
   return {
+    async previewIntegrationFilter({ body, context }) {
+      const { event_types: eventTypes, location_ids: wanted = [], filter, limit = previewed } = body;
+      requireApplicable({ filter, eventTypes });
+      const { reach } = context.principal;
+      const reached = reach?.locations && [...reach.locations];
+      const locations = wanted.length === 0 ? reached : wanted.filter((id) => mayReachLocation(reach, id));
+      const ready = readyFilter(filter);
+      const data: ReturnType<typeof representFiltered>[] = [];
+      for await (const event of latestEvents(eventTypes, locations, limit)) {
+        data.push(representFiltered(event, ready.unmatched(readPayload(event.body))));
+      }
+      return { status: 200, body: { data } };
+    },
     async sendTestEvent({ path, body, context }) {
       const integration = await integrations.get(path.id);
       integrations.requireReadable(integration);

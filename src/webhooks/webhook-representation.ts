@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { components } from '../../generated/types.ts';
+import { defined } from '../base/runtime/objects.ts';
+import type { StoredEvent } from './events/event-store.ts';
 import type { Integration } from './integrations/integration.ts';
 import { fromPairs } from './deliveries/delivery-documents.ts';
 import type { Attempt, Delivery, DeliveryWithBody } from './deliveries/delivery.ts';
@@ -150,6 +152,22 @@ export function representFailing(
             .join(''),
         }),
   };
+}
+
+/** An event of which a filter was tried. @param unmatched the paths of its entries that do not match */
+export function representFiltered(
+  { id, type, targetId, locationId, createdAt }: StoredEvent,
+  unmatched: string[],
+): Schemas['FilteredEvent'] {
+  return defined({
+    event_id: id,
+    event_type: type,
+    target_id: targetId,
+    location_id: locationId,
+    created_at: createdAt.toISOString(),
+    matches: unmatched.length === 0,
+    unmatched,
+  });
 }
 
 export function representReplay(replay: Replay): Schemas['Replay'] {

@@ -9,7 +9,7 @@ import { createDeliveries, type Deliveries } from './deliveries/deliveries.ts';
 import { createSettlements } from './deliveries/settlements.ts';
 import { createDeliveryStore, deliveryIndexes } from './deliveries/delivery-store.ts';
 import { WebhookEngine } from './engine.ts';
-import { createEventStore, eventIndexes } from './events/event-store.ts';
+import { createEventStore, eventIndexes, type EventStore } from './events/event-store.ts';
 import { remainingWait } from './lanes/health.ts';
 import { createHealthStore, laneIndexes } from './lanes/health-store.ts';
 import { createLayoutStore } from './partitions/layout-store.ts';
@@ -54,6 +54,7 @@ export interface Webhooks {
   readonly deliveries: Deliveries;
   readonly replays: Replays;
   readonly retention: Retention;
+  readonly latestEvents: EventStore['latest'];
   /** The condition of a receiver under its current settings, and its waiting deliveries. */
   condition(integration: Integration): Promise<Condition>;
   /** The condition of receivers, by the ids of their integrations, without waiting deliveries. */
@@ -132,6 +133,7 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
     engine,
     deliveries: createDeliveries({ ...common, replays, serialise, create: engine.create }),
     replays,
+    latestEvents: (types, locations, limit) => events.latest(types, locations, limit),
     retention: createRetention({ ...common, health, replays: replayStore }),
     conditions,
     failing: (limit) => health.failing(limit),

@@ -114,6 +114,7 @@ export async function openCrowd(databaseUri: string, databaseName: string): Prom
           disabled: undefined,
           warning: undefined,
           locationIds: [...locationIds],
+          filter: undefined,
         },
         someEntry(),
       );

@@ -173,6 +173,7 @@ async function benchService(fanOut: number, intake: Intake): Promise<{ full: Mea
           disabled: undefined,
           warning: undefined,
           locationIds: undefined,
+          filter: undefined,
         },
         someEntry(),
       );

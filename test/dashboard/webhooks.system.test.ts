@@ -114,6 +114,43 @@ describe('an integration', () => {
     });
   });
 
+  it('gets a filter, which is tried on the last events before it is saved', async () => {
+    await placeOrder(service, shop);
+    const large = [{ product_id: shop.coffee.id, quantity: 30 }];
+    await placeOrder(service, shop, { items: large, spot_id: shop.spot });
+    const types = { event_types: ['ORDER_PLACED'], location_ids: [shop.location.id] };
+    const read = () => service.call('POST', '/api/v1/integrations/filter-preview', { body: { ...types, filter: {} } });
+    await until(read, ({ body }) => body.data.length >= 2);
+    const integration = await create(types);
+    browser.tolerate(/status of 422/);
+    const page = await open(`${screenOf(integration)}/edit`);
+    const filter = page.getByRole('textbox', { name: 'Filter' });
+    await filter.fill('{"data.total": ');
+    await press(page, 'Try on the last events');
+    await page.getByText('This is not JSON.').waitFor();
+    await filter.fill('{"data.total": {"$gte": "10000"}, "data.price": 3}');
+    await press(page, 'Save');
+    await page.getByText('data.price is not in the payload of ORDER_PLACED').first().waitFor();
+    await filter.fill('{"data.total": {"$gte": 10000}, "data.spotName": "Table 4"}');
+    await press(page, 'Try on the last events');
+    const result = page.getByRole('region', { name: 'Last events' });
+    await result.getByText(/^1 of \d+ would have been sent/).waitFor();
+    await result.getByRole('row').filter({ hasText: 'Not sent' }).getByText('data.spotName').first().waitFor();
+    await inspect(page, 'integration-filter');
+    await press(page, 'Save');
+    await page.getByText('The integration is saved.').waitFor();
+    await page.getByRole('region', { name: 'Filter' }).waitFor();
+    await inspect(page, 'integration-with-filter');
+    const { body } = await service.call('GET', integration.path);
+    expect(body.filter).toEqual({ 'data.total': { $gte: 10_000 }, 'data.spotName': 'Table 4' });
+    // Somebody empties it.
+    await page.getByRole('link', { name: 'Edit', exact: true }).click();
+    await filter.fill('');
+    await press(page, 'Save');
+    await page.getByText('All events of these types').waitFor();
+    expect((await service.call('GET', integration.path)).body).not.toHaveProperty('filter');
+  });
+
   it('shows failures and pauses; what waits is sent after the repair, and sent again when asked', async () => {
     const integration = await create();
     receiver.always({ kind: 'answer', status: 503, body: 'closed for repair' });

@@ -89,7 +89,12 @@ const withoutTag: readonly OperationId[] = [
   'revokePersonKeys',
 ];
 /** Changes nothing. */
-const withoutEffect: readonly OperationId[] = ['renderPrompt', 'calculateOrder', 'countMessageTokens'];
+const withoutEffect: readonly OperationId[] = [
+  'renderPrompt',
+  'calculateOrder',
+  'previewIntegrationFilter',
+  'countMessageTokens',
+];
 /** Sets or removes the cookie of a browser: no harm is done when they are repeated. */
 const withCookie: readonly OperationId[] = ['createSession', 'deleteSession'];
 

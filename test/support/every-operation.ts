@@ -381,6 +381,7 @@ type Integrations = Pick<
   | 'beginSecretRotation'
   | 'finishSecretRotation'
   | 'cancelSecretRotation'
+  | 'previewIntegrationFilter'
   | 'sendTestEvent'
   | 'createReplay'
   | 'listReplays'
@@ -401,6 +402,11 @@ function callIntegrations({ integrations, rotation, delivery, replay }: Fixture)
   return {
     createIntegration: { method: 'POST', path: all, body: integration },
     listIntegrations: { method: 'GET', path: all },
+    previewIntegrationFilter: {
+      method: 'POST',
+      path: `${all}/filter-preview`,
+      body: { event_types: ['ORDER_PLACED'], filter: { 'data.total': { $gte: 10_000 } } },
+    },
     getIntegration: { method: 'GET', path: `${all}/${kept}` },
     updateIntegration: { method: 'PUT', path: `${all}/${kept}`, body: { name: 'Bar' } },
     deleteIntegration: { method: 'DELETE', path: `${all}/${dropped}` },

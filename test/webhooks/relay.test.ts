@@ -73,6 +73,20 @@ describe('relayNow', () => {
     await expectRelayedOnce(eventId, [...ids, here]);
   });
 
+  it('leaves out integrations whose filter the payload does not match', async () => {
+    const filters = [
+      { 'data.total': { $gte: 1250 } },
+      { 'data.itemTags': 'hot' },
+      { 'data.spotName': { $exists: false } },
+    ];
+    const kept = await Promise.all(filters.map((filter) => harness.addIntegration({ url, filter })));
+    await harness.addIntegration({ url, filter: { 'data.total': { $gte: 1251 } } });
+    await harness.addIntegration({ url, filter: { 'data.total': 1250, 'data.spotName': 'Bar' } });
+    const eventId = await harness.placeOrder();
+    await harness.createEngine().relay.relayNow('orders', await harness.holderOf(eventId));
+    await expectRelayedOnce(eventId, [...ids, ...kept]);
+  });
+
   it('stores an event without subscribers, for later replays', async () => {
     await harness.removeIntegrations();
     const engine = harness.createEngine();

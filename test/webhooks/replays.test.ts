@@ -109,6 +109,23 @@ describe('a replay of a span', () => {
     expect(await webhooks.replays.find(replayId)).toMatchObject({ deliveries: 1 });
   });
 
+  it('sends only the events that match the present filter of the integration', async () => {
+    const createdAt = new Date('2025-03-22T12:00:00.000Z');
+    const data = { itemNames: [], itemTags: [], currency: 'EUR' };
+    const [, large = '', larger = ''] = await harness.placeOrders(
+      [9, 10, 11].map((total) => ({ createdAt, data: { ...data, total } })),
+    );
+    await until(async () => (await harness.waitingEvents()) === 0);
+    const id = await harness.addIntegration({ url: receiver.url, filter: { 'data.total': 9 } });
+    await harness.edit(id, (integration) => ({ ...integration, filter: { 'data.total': { $gte: 10 } } }));
+    const replayId = randomUUID();
+    await webhooks.replays.beginSpan({ id: replayId, integrationId: id, ...daySpan('2025-03-22') });
+    await until(async () => (await webhooks.replays.find(replayId))?.status === 'done');
+    await harness.settled(id, 2, 'delivered');
+    expect(receivedIds()).toEqual([large, larger].sort());
+    expect(await webhooks.replays.find(replayId)).toMatchObject({ deliveries: 2 });
+  });
+
   it('sends only what failed or expired and was not made up for, if this is asked for', async () => {
     const id = await harness.addIntegration({ url: receiver.url });
     const [first = '', second = '', third = ''] = await placeOrders(4, '2025-03-25');

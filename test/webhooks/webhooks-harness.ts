@@ -74,6 +74,7 @@ export interface NewReceiver {
   readonly headers?: Readonly<Record<string, string>>;
   readonly eventTypes?: Integration['eventTypes'];
   readonly locationIds?: Integration['locationIds'];
+  readonly filter?: Integration['filter'];
   readonly status?: Integration['status'];
 }
 
@@ -175,6 +176,7 @@ export async function startHarness(): Promise<Harness> {
       headers = {},
       eventTypes = ['ORDER_PLACED'],
       locationIds,
+      filter,
       status = 'active',
     }) {
       const id = randomUUID();
@@ -200,6 +202,7 @@ export async function startHarness(): Promise<Harness> {
           disabled: undefined,
           warning: undefined,
           locationIds,
+          filter,
         },
         someEntry(),
       );

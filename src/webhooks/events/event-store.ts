@@ -36,6 +36,16 @@ export interface EventStore {
     types: readonly EventType[],
     limit: number,
   ): Promise<{ events: StoredEvent[]; next: EventPosition | undefined }>;
+  /**
+   * The last events of some types, the newest first, without those that test an integration. It looks at a limited number
+   * of events of all types.
+   * @param locations only events of these; undefined for all events
+   */
+  latest(
+    types: readonly EventType[],
+    locations: readonly string[] | undefined,
+    limit: number,
+  ): AsyncIterable<StoredEvent>;
 }
 
 interface EventDocument {
@@ -56,6 +66,10 @@ const collectionName = 'events';
 export const maxRecipients = 300_000;
 /** Events that one page looks at, at least. */
 const readAtOnce = 4_000;
+/** The most events that are looked at for the last ones of some types. The contract has the same number. */
+const latestMost = 1_000;
+/** Bytes of events from which fewer are fetched at once. */
+const largeFrom = 1024 * 1024;
 
 export const eventIndexes: CollectionIndexes = {
   collection: collectionName,
@@ -64,6 +78,9 @@ export const eventIndexes: CollectionIndexes = {
 
 export function createEventStore(database: PagedDatabase): EventStore {
   const collection: Collection<EventDocument> = database.db.collection(collectionName);
+  const listHeads = database.pages.listsOf((head: EventDocument) => head, {
+    projection: { type: 1, test: 1, location_id: 1, created_at: 1 },
+  });
   return {
     insertMissing(events, expiresAt) {
       const documents = events.map(
@@ -115,6 +132,19 @@ export function createEventStore(database: PagedDatabase): EventStore {
         if (document !== undefined) events.push(fromDocument(document));
       }
       return { events, next: found.length >= limit ? page.at(-1) : last };
+    },
+    async *latest(types, locations, limit) {
+      const wanted = new Set(types);
+      const ids: string[] = [];
+      const list = listHeads({ collection, where: {}, time: 'created_at', ties: 'descending' });
+      for await (const [, head] of list.entries({ offset: 0 }, latestMost)) {
+        if (head === undefined || !wanted.has(head.type) || head.test === true) continue;
+        if (locations !== undefined && !locations.includes(head.location_id ?? '')) continue;
+        if (ids.push(head._id) === limit) break;
+      }
+      for await (const [, document] of database.pages.fetch(collection, ids, { largeFrom })) {
+        if (document !== undefined) yield fromDocument(document);
+      }
     },
   };
 }

@@ -24,6 +24,11 @@ export function serialiseEvent(event: EventContent): Uint8Array {
   return Buffer.from(JSON.stringify(toPayload(event)));
 }
 
+/** What receivers read in the bytes of an event. */
+export function readPayload(body: Uint8Array): unknown {
+  return JSON.parse(Buffer.from(body).toString());
+}
+
 /**
  * The payload of an event, with its members in the order of the published documentation.
  * @throws InvalidEventError

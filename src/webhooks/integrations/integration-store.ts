@@ -14,6 +14,8 @@ export interface Subscription {
   readonly eventTypes: readonly SubscribableType[];
   /** Only events of these locations; undefined means all locations. */
   readonly locationIds: readonly string[] | undefined;
+  /** Only events that match it, as it is stored; undefined means all. See `integrationFields`. */
+  readonly filter: string | undefined;
 }
 
 export interface IntegrationStore {
@@ -93,12 +95,13 @@ export function createIntegrationStore(database: PagedDatabase): IntegrationStor
     async subscriptions(types) {
       const filter = { event_types: { $in: [...types] } };
       const found = await read(() =>
-        integrations.find(filter, { projection: { event_types: 1, location_ids: 1 } }).toArray(),
+        integrations.find(filter, { projection: { event_types: 1, location_ids: 1, filter: 1 } }).toArray(),
       );
-      return found.map(({ _id, event_types, location_ids }) => ({
+      return found.map(({ _id, event_types, location_ids, filter: stored }) => ({
         integrationId: _id,
         eventTypes: event_types,
         locationIds: location_ids,
+        filter: stored,
       }));
     },
     ids: (after, limit) => idsOf({ _id: { $gt: after } }, limit),

@@ -2,8 +2,9 @@ import type { components } from '../../../generated/types.ts';
 import type { EventType } from '../events/event.ts';
 import { changeable, fields, hidden, made } from '../../base/fields/fields.ts';
 import type { Change, New, None, Thing, Undeclared } from '../../base/fields/fields.ts';
-import { integer, list, moment, object, same, text, type Kind, type ValueOf } from '../../base/fields/kinds.ts';
+import { integer, json, list, moment, object, same, text, type Kind, type ValueOf } from '../../base/fields/kinds.ts';
 import type { HeaderValues } from './custom-headers.ts';
+import type { EventFilter } from './event-filter.ts';
 import type { Sealed } from '../../base/secrets/secret-box.ts';
 import { maskUrl } from './url-credentials.ts';
 
@@ -27,6 +28,11 @@ const locationIds: Kind<readonly string[], string[], string[], readonly string[]
   read: (sent) => (sent.length === 0 ? undefined : [...sent]),
 };
 
+const filter: Kind<EventFilter, string, components['schemas']['EventFilter'], EventFilter> = {
+  ...json<EventFilter, components['schemas']['EventFilter'], EventFilter>(),
+  read: (sent) => (Object.keys(sent).length === 0 ? undefined : sent),
+};
+
 /** The stored fields of an integration. */
 export const integrationFields = fields({
   id: made(text),
@@ -36,6 +42,8 @@ export const integrationFields = fields({
   eventTypes: changeable(list(same<SubscribableType>())),
   /** The locations whose events it receives; undefined means all. Never empty. */
   locationIds: changeable(locationIds, { optional: true }),
+  /** Which events of its types and locations it receives; undefined means all. Never empty. */
+  filter: changeable(filter, { optional: true }),
   /** Callers set them by their values; see `headers.ts`. */
   headers: hidden(list(header)),
   /** Key of both signatures. Without it deliveries are not signed. */

@@ -7,6 +7,7 @@ import { createEditQueue } from '../../base/editing/edit-queue.ts';
 import { mayReachLocation, mayReachLocations, type Reach } from '../../base/limits/reach.ts';
 import type { Listing } from '../../base/lists/listing.ts';
 import { mask } from './custom-headers.ts';
+import { requireApplicable } from './event-filter.ts';
 import { requireCredentialsAgain, sealHeaders, showHeaders } from './headers.ts';
 import { integrationFields, secretRecord } from './integration.ts';
 import { describeUnreadable, renewSeals } from './sealed-values.ts';
@@ -30,7 +31,7 @@ import type { Random } from '../../base/runtime/random.ts';
 export interface Integrations {
   /**
    * @param secret key of the signatures; deliveries are not signed without one
-   * @throws {ProblemError} target-not-allowed, header-not-allowed, unknown-location
+   * @throws {ProblemError} target-not-allowed, header-not-allowed, filter-not-applicable, unknown-location
    */
   create(content: IntegrationContent, secret: string | undefined, id: string, author: Author): Promise<Integration>;
   /** @param reach of the caller: an integration that is not only for its locations is not found */
@@ -44,7 +45,7 @@ export interface Integrations {
   inactiveIds(): Promise<readonly string[]>;
   /** Newest first. @param status only those that have it @param reach of the caller */
   list(status: IntegrationStatus | undefined, reach?: Reach): Listing<Integration>;
-  /** @throws {ProblemError} target-not-allowed, header-not-allowed, unknown-location */
+  /** @throws {ProblemError} target-not-allowed, header-not-allowed, filter-not-applicable, unknown-location */
   update(
     id: string,
     change: IntegrationChange,
@@ -228,6 +229,7 @@ export function createIntegrations({
     secretOf: ({ id, secret }) => (secret === undefined ? undefined : secrets.open(secret, secretRecord(id))),
 
     async create(content, secret, id, author) {
+      requireApplicable(content);
       const locationIds = await permittedLocations(content.locationIds, author);
       const at = clock.now();
       const integration: NewIntegration = {
@@ -256,11 +258,14 @@ export function createIntegrations({
       return await edit(
         id,
         (present) => {
+          const filtered = { ...present, ...change };
+          // The schemas that a stored filter fits can only grow.
+          if (!isDeepStrictEqual(filtered.filter, present.filter)) requireApplicable(filtered);
+          else if (!isDeepStrictEqual(filtered.eventTypes, present.eventTypes)) requireApplicable(filtered, 'types');
           const url = sentUrl === undefined ? present.url : permittedUrl(sentUrl, present.url);
           if (!hasSameOrigin(url, present.url)) requireCredentialsAgain(id, headers, present.headers, secrets);
           return {
-            ...present,
-            ...change,
+            ...filtered,
             ...bound,
             url,
             headers: headers === undefined ? present.headers : sealHeaders(id, headers, present.headers, secrets),

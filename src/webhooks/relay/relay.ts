@@ -1,6 +1,6 @@
 import type { OutboxEntry } from '../events/event.ts';
 import { outboxCollections, type OutboxCollection, type Relay } from '../events/outbox.ts';
-import type { IntegrationDirectory } from '../integrations/directory.ts';
+import type { Announced, IntegrationDirectory } from '../integrations/directory.ts';
 import { createBatcher, type Batcher } from '../batcher.ts';
 import { deliveryOf, type NewDelivery } from '../deliveries/delivery.ts';
 import type { WebhookEngine } from '../engine.ts';
@@ -135,12 +135,12 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
 
   const toStoredEvent = (
     entry: OutboxEntry,
-    subscribers: (event: OutboxEntry) => readonly string[],
+    subscribers: (event: Announced) => readonly string[],
   ): StoredEvent | undefined => {
     const { id, type, targetId, locationId, createdAt, traceparent } = entry;
     try {
       const body = serialise(entry);
-      const recipients = subscribers(entry);
+      const recipients = subscribers({ type, locationId, body });
       if (recipients.length > maxRecipients) throw new Error(`it has ${recipients.length} recipients`);
       return { id, type, targetId, locationId, createdAt, traceparent, body, recipients };
     } catch (error) {

@@ -1,5 +1,5 @@
 import type { EventType } from '../events/event.ts';
-import { receivesFrom, type IntegrationDirectory } from '../integrations/directory.ts';
+import { receivedBy, type IntegrationDirectory } from '../integrations/directory.ts';
 import {
   deliveryId,
   deliveryOf,
@@ -123,7 +123,8 @@ export function createReplayWorker(dependencies: WorkerDependencies): ReplayWork
       events.listAfter(position, source.until, source.types, pageSize),
       integrations.find([integrationId]),
     ]);
-    const received = found.filter(({ locationId }) => receivesFrom(integration?.locationIds, locationId));
+    // Nothing is sent to one that was deleted.
+    const received = integration === undefined ? found : receivedBy(integration, found);
     const owed = source.only === undefined ? received : await withoutMadeUpFor(received, replay);
     return {
       page: owed.map((event) => deliveryOf(event, integrationId, replayId)),

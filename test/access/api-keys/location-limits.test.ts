@@ -72,6 +72,7 @@ const reactions: Readonly<Record<OperationId, Reaction>> = {
   cancelOrder: 'unknown',
   listIntegrations: 'listed',
   createIntegration: 'bound',
+  previewIntegrationFilter: 'listed',
   getIntegration: 'unknown',
   updateIntegration: 'unknown',
   deleteIntegration: 'unknown',
@@ -240,7 +241,7 @@ describe('a key that is limited to a location', () => {
 
   it.each(operationsWith('listed'))('%s: lists and counts only its own', async (id) => {
     const all = await send(setup.service.adminKey, calls[id]);
-    expect(all.body.pagination.total).toBeGreaterThan(0);
+    expect(all.body.data.length).toBeGreaterThan(0);
     const { body } = await send(key.key, calls[id]);
     const expected: Partial<Record<OperationId, readonly string[]>> = {
       listLocations: [own.location.id],
@@ -248,6 +249,7 @@ describe('a key that is limited to a location', () => {
       listProducts: [own.pie.id, own.coffee.id],
     };
     expect(body.data.map((one: { id: string }) => one.id)).toEqual(expected[id] ?? []);
+    if (id === 'previewIntegrationFilter') return;
     expect(body.pagination).toMatchObject({ total: body.data.length, next: null });
     expect(body.pagination.total_is_minimum).toBeUndefined();
   });

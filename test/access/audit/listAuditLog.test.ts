@@ -51,6 +51,7 @@ const unrecorded: Partial<Record<OperationId, string>> = {
   setMark: 'a mark is itself a record',
   createOrder: 'orders are themselves records, and keep when they were placed and ended',
   calculateOrder: 'it changes nothing',
+  previewIntegrationFilter: 'it changes nothing',
   completeOrder: 'as createOrder',
   cancelOrder: 'as createOrder',
   closeFiscalDay: 'fiscal days are themselves records, and keep why they ended',
@@ -229,6 +230,20 @@ describe('200', () => {
     const found = await recordsOf(`resource_id=${body.id}`);
     expect(found.map(({ withheld }) => withheld)).toEqual([['headers'], ['headers', 'secret']]);
     expect(JSON.stringify(found)).not.toMatch(/very-secret|abcdef0123456789/);
+  });
+
+  it('says how the filter of an integration was changed', async () => {
+    const integration = { name: 'Bar', url: 'https://bar.example.com/', event_types: ['ORDER_PLACED'] };
+    const first = { 'data.total': { $gte: 10_000 } };
+    const { body } = await setup.service.call('POST', '/api/v1/integrations', {
+      body: { ...integration, filter: first },
+    });
+    const filter = { 'data.spotName': 'Bar' };
+    await setup.service.call('PUT', `/api/v1/integrations/${body.id as string}`, { body: { filter } });
+    await setup.service.call('PUT', `/api/v1/integrations/${body.id as string}`, { body: { filter: {} } });
+    const [removed, changed] = await recordsOf(`resource_id=${body.id as string}`);
+    expect([changed?.before, changed?.after]).toEqual([{ filter: first }, { filter }]);
+    expect([removed?.before, removed?.after]).toEqual([{ filter }, undefined]);
   });
 
   it('has a record of each version and label that an import stored', async () => {

@@ -102,6 +102,7 @@ export async function startWorld({
           disabled: undefined,
           warning: undefined,
           locationIds: undefined,
+          filter: undefined,
         },
         someEntry(),
       );

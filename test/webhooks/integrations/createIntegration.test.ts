@@ -54,6 +54,14 @@ describe('201', () => {
     expect((await post({ location_ids: [] })).body).not.toHaveProperty('location_ids');
   });
 
+  it('has a filter; an empty one means all events', async () => {
+    const filter = { 'data.total': { $gte: 10_000 }, 'data.currency': 'EUR', type: { $in: ['ORDER_PLACED'] } };
+    const { body } = await post({ filter, unsigned: true });
+    expect(body.filter).toEqual(filter);
+    expect((await setup.service.call('GET', `${path}/${body.id}`)).body).toEqual(body);
+    expect((await post({ filter: {} })).body).not.toHaveProperty('filter');
+  });
+
   it('creates a secret, and shows it only once, in both forms', async () => {
     const { body } = await post({ generate_secret: true });
     expect(body.has_secret).toBe(true);
@@ -198,6 +206,15 @@ describe('400', () => {
     ['#/secret', { secret: `whsec_${'a'.repeat(33)}` }],
     ['#/secret', { secret: `whsec_${'-'.repeat(40)}` }],
     ['#/status', { status: 'paused' }],
+    ['#/filter/data.total', { filter: { 'data.total': { $gt: 1 } } }],
+    ['#/filter/data.total', { filter: { 'data.total': {} } }],
+    ['#/filter/data.total', { filter: { 'data.total': null } }],
+    ['#/filter/data.total', { filter: { 'data.total': [1] } }],
+    ['#/filter/data.total/$in', { filter: { 'data.total': { $in: [] } } }],
+    ['#/filter/data.total/$in', { filter: { 'data.total': { $in: Array.from({ length: 51 }, (_, each) => each) } } }],
+    ['#/filter/__proto__', { filter: JSON.parse('{"__proto__": 1}') as object }],
+    ['#/filter/data..total', { filter: { 'data..total': 1 } }],
+    ['#/filter', { filter: Object.fromEntries(Array.from({ length: 11 }, (_, each) => [`data.a${each}`, 1])) }],
   ])('names %s of %j', async (pointer, members) => {
     const { status, body } = await post(members);
     expect(status).toBe(400);
@@ -280,6 +297,36 @@ describe('422', () => {
       const { status, body } = await post({ url });
       expect([status, body.type]).toEqual([422, problem('target-not-allowed')]);
     }
+  });
+
+  it('refuses a filter that is longer than all of its parts may be', async () => {
+    const filter = { 'data.spotName': { $in: Array.from({ length: 21 }, () => 'a'.repeat(200)) } };
+    const { status, body } = await post({ event_types: ['ORDER_PLACED'], filter });
+    expect([status, body.type]).toEqual([422, problem('filter-not-applicable')]);
+    expect(body.errors).toEqual([{ detail: 'has more than 4,000 characters as JSON', pointer: '#/filter' }]);
+  });
+
+  it('names each path of a filter that a type does not have, and each value that it cannot be', async () => {
+    const { status, body } = await post({
+      event_types: ['ORDER_PLACED', 'FISCAL_DAY_END'],
+      filter: { 'data.spotName': 'Bar', 'data.total': { $gte: '10000' }, 'data.constructor': { $exists: true } },
+    });
+    expect([status, body.type]).toEqual([422, problem('filter-not-applicable')]);
+    const total = (type: string) => ({
+      detail: `data.total is a number in the payload of ${type}, and cannot be compared with a string`,
+      pointer: '#/filter/data.total',
+    });
+    const missing = (name: string, type: string) => ({
+      detail: `${name} is not in the payload of ${type}`,
+      pointer: `#/filter/${name}`,
+    });
+    expect(body.errors).toEqual([
+      total('ORDER_PLACED'),
+      missing('data.constructor', 'ORDER_PLACED'),
+      missing('data.spotName', 'FISCAL_DAY_END'),
+      total('FISCAL_DAY_END'),
+      missing('data.constructor', 'FISCAL_DAY_END'),
+    ]);
   });
 
   it.each([

@@ -115,6 +115,20 @@ describe('202', () => {
     expect([day.targetId, day.targetUuid]).toEqual([location.id, location.id]);
   });
 
+  it('is sent whatever the filter is, also by a resend', async () => {
+    const { path } = await createIntegration(setup.service, {
+      url: setup.receiver.url,
+      filter: { type: { $in: ['ORDER_PLACED'] }, 'data.total': { $lte: -1 } },
+    });
+    for (const type of ['TEST', 'ORDER_PLACED']) {
+      const sent = await setup.service.call('POST', `${path}/test`, { body: { type } });
+      expect([sent.status, sent.body.event_type]).toEqual([202, type]);
+      const resent = await setup.service.call('POST', `/api/v1/deliveries/${sent.body.id as string}/resend`);
+      expect(resent.status).toBe(202);
+    }
+    await setup.receiver.received(4);
+  });
+
   it('is not sent again by a replay of a time span, but by a resend', async () => {
     const { path } = await createIntegration(setup.service, { url: setup.receiver.url, event_types: ['ORDER_PLACED'] });
     const { body: sent } = await setup.service.call('POST', `${path}/test`, { body: { type: 'ORDER_PLACED' } });

@@ -43,8 +43,20 @@ describe('200', () => {
     expect(unlimited.body).toEqual({ ...body, updated_at: unlimited.body.updated_at });
   });
 
+  it('changes the filter, and removes it with an empty one', async () => {
+    const { path, body } = await createIntegration(setup.service);
+    const filter = { 'data.total': { $gte: 10_000, $lte: 20_000 } };
+    const limited = await put(path, { filter });
+    expect(limited.body).toEqual({ ...body, filter, updated_at: limited.body.updated_at });
+    const back = await put(path, limited.body);
+    expect([back.body, back.headers['etag']]).toEqual([limited.body, limited.headers['etag']]);
+    const unlimited = await put(path, { filter: {} });
+    expect(unlimited.body).toEqual({ ...body, updated_at: unlimited.body.updated_at });
+  });
+
   it('changes nothing when the answer of getIntegration is sent back', async () => {
     const { path } = await createIntegration(setup.service, {
+      filter: { 'data.total': { $gte: 10_000 } },
       headers: { 'X-Kitchen': 'ground-floor', Authorization: 'Bearer EXAMPLE' },
       secret,
     });
@@ -149,6 +161,23 @@ describe('412', () => {
 });
 
 describe('422', () => {
+  it('names the type that the present filter does not fit, and the path of a new one', async () => {
+    const filter = { 'data.total': { $gte: 10_000 } };
+    const { path, body } = await createIntegration(setup.service, { event_types: ['ORDER_PLACED'], filter });
+    const detail = 'data.total is not in the payload of PRODUCT_UPDATED';
+    const types = ['ORDER_PLACED', 'PRODUCT_UPDATED'];
+    for (const [change, pointer] of [
+      [{ event_types: types }, '#/event_types/1'],
+      [{ event_types: types, filter: { ...filter, type: 'ORDER_PLACED' } }, '#/filter/data.total'],
+    ] as const) {
+      const refused = await put(path, change);
+      expect([refused.status, refused.body.type]).toEqual([422, problem('filter-not-applicable')]);
+      expect(refused.body.errors).toEqual([{ detail, pointer }]);
+    }
+    expect((await setup.service.call('GET', path)).body).toEqual(body);
+    expect((await put(path, { event_types: types, filter: {} })).status).toBe(200);
+  });
+
   it('names a location that does not exist', async () => {
     const { status, body } = await put((await createIntegration(setup.service)).path, { location_ids: [unknownId] });
     expect(status).toBe(422);

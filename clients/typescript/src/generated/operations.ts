@@ -163,6 +163,7 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
   integrations: {
     list: { method: 'GET', path: '/api/v1/integrations', input: 'query', page: true },
     create: { method: 'POST', path: '/api/v1/integrations', input: 'body', key: true },
+    previewFilter: { method: 'POST', path: '/api/v1/integrations/filter-preview', input: 'body', repeatable: true },
     get: { method: 'GET', path: '/api/v1/integrations/{id}' },
     update: { method: 'PUT', path: '/api/v1/integrations/{id}', input: 'body' },
     delete: { method: 'DELETE', path: '/api/v1/integrations/{id}' },
@@ -304,6 +305,7 @@ export type OperationName =
   | 'orders.cancel'
   | 'integrations.list'
   | 'integrations.create'
+  | 'integrations.previewFilter'
   | 'integrations.get'
   | 'integrations.update'
   | 'integrations.delete'

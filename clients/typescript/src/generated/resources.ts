@@ -1623,9 +1623,20 @@ export interface IntegrationsResource {
    * A URL whose host is an IP address that is not public is refused. The addresses of a host name are checked for each
    * connection.
    *
-   * @throws {ProblemError} `idempotency-key-in-use` (409), `target-not-allowed` (422), `header-not-allowed` (422), `unknown-location` (422), `idempotency-key-reused` (422)
+   * @throws {ProblemError} `idempotency-key-in-use` (409), `target-not-allowed` (422), `header-not-allowed` (422), `filter-not-applicable` (422), `unknown-location` (422), `idempotency-key-reused` (422)
    */
   create(body: Schemas['IntegrationCreate'], options?: CallOptions<'createIntegration'>): Call<Schemas['IntegrationWithSecret']>;
+
+  /**
+   * Preview a filter.
+   *
+   * Says which of the last events an integration with this filter would have received, the newest first. Nothing is stored
+   * or sent. It looks at events of these types among the newest 1,000 events of the service, without those that test an
+   * integration. A key that is limited to some locations gets only events of these.
+   *
+   * @throws {ProblemError} `filter-not-applicable` (422)
+   */
+  previewFilter(body: Schemas['IntegrationFilterPreviewRequest'], options?: CallOptions<'previewIntegrationFilter'>): Call<Schemas['IntegrationFilterPreview']>;
 
   /**
    * Get an integration.
@@ -1650,12 +1661,13 @@ export interface IntegrationsResource {
    * Change an integration.
    *
    * Changes the fields that you send and keeps the others. Attempts in progress use the old URL and headers; later
-   * attempts use the new ones. New event types apply to later events.
+   * attempts use the new ones. New event types, locations and a new filter apply to later events. A filter must also fit
+   * event types that change later.
    *
    * Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
    *
    * @param id Id of the integration.
-   * @throws {ProblemError} `integration-not-found` (404), `edit-conflict` (409), `precondition-failed` (412), `target-not-allowed` (422), `header-not-allowed` (422), `read-only-field` (422), `unknown-location` (422)
+   * @throws {ProblemError} `integration-not-found` (404), `edit-conflict` (409), `precondition-failed` (412), `target-not-allowed` (422), `header-not-allowed` (422), `read-only-field` (422), `filter-not-applicable` (422), `unknown-location` (422)
    */
   update(id: string, body: Schemas['IntegrationUpdate'], options?: CallOptions<'updateIntegration'>): Call<Schemas['Integration']>;
 
@@ -1743,7 +1755,7 @@ export interface IntegrationsResource {
    * Sends an event to this integration only, signed and retried like any other event: of type `TEST`, or with `type` a
    * sample of any type, whether the integration has it or not. A sample is the example of its type, valid against its
    * schema, at the first location of the integration if it is for some only. It has `"test": true`: what it is about does
-   * not exist, and receivers must not act on it. No replay of a time span sends it. The answer is the delivery; get it again until its status is `delivered`. It is sent immediately, even before `retrying_until`. While
+   * not exist, and receivers must not act on it. It is sent whatever the `filter` of the integration. No replay of a time span sends it. The answer is the delivery; get it again until its status is `delivered`. It is sent immediately, even before `retrying_until`. While
    * the integration is paused or disabled, the delivery is `held`.
    *
    * @param id Id of the integration.
@@ -1784,7 +1796,7 @@ export interface ReplaysResource {
    * Replay events.
    *
    * Sends past events to the integration again: all events that were created in a time span and have the integration's
-   * current event types, delivered or not. Without `until`, the span ends now. A `since` that is not before `until`
+   * current event types, locations and filter, delivered or not. Without `until`, the span ends now. A `since` that is not before `until`
    * (compared in milliseconds) is an `invalid-request`. With an `until` in the future, the replay ends when it has sent
    * all events up to the present.
    *

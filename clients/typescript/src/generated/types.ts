@@ -2073,6 +2073,28 @@ export interface paths<Other = string & {}> {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/integrations/filter-preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview a filter
+         * @description Says which of the last events an integration with this filter would have received, the newest first. Nothing is stored
+         *     or sent. It looks at events of these types among the newest 1,000 events of the service, without those that test an
+         *     integration. A key that is limited to some locations gets only events of these.
+         */
+        post: operations<Other>["previewIntegrationFilter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/integrations/{id}": {
         parameters: {
             query?: never;
@@ -2088,7 +2110,8 @@ export interface paths<Other = string & {}> {
         /**
          * Change an integration
          * @description Changes the fields that you send and keeps the others. Attempts in progress use the old URL and headers; later
-         *     attempts use the new ones. New event types apply to later events.
+         *     attempts use the new ones. New event types, locations and a new filter apply to later events. A filter must also fit
+         *     event types that change later.
          *
          *     Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
          */
@@ -2220,7 +2243,7 @@ export interface paths<Other = string & {}> {
          * @description Sends an event to this integration only, signed and retried like any other event: of type `TEST`, or with `type` a
          *     sample of any type, whether the integration has it or not. A sample is the example of its type, valid against its
          *     schema, at the first location of the integration if it is for some only. It has `"test": true`: what it is about does
-         *     not exist, and receivers must not act on it. No replay of a time span sends it. The answer is the delivery; get it again until its status is `delivered`. It is sent immediately, even before `retrying_until`. While
+         *     not exist, and receivers must not act on it. It is sent whatever the `filter` of the integration. No replay of a time span sends it. The answer is the delivery; get it again until its status is `delivered`. It is sent immediately, even before `retrying_until`. While
          *     the integration is paused or disabled, the delivery is `held`.
          */
         post: operations<Other>["sendTestEvent"];
@@ -2246,7 +2269,7 @@ export interface paths<Other = string & {}> {
         /**
          * Replay events
          * @description Sends past events to the integration again: all events that were created in a time span and have the integration's
-         *     current event types, delivered or not. Without `until`, the span ends now. A `since` that is not before `until`
+         *     current event types, locations and filter, delivered or not. Without `until`, the span ends now. A `since` that is not before `until`
          *     (compared in milliseconds) is an `invalid-request`. With an `until` in the future, the replay ends when it has sent
          *     all events up to the present.
          *
@@ -8011,6 +8034,37 @@ export interface components<Other = string & {}> {
          */
         EventTypeName: components<Other>["schemas"]["SubscribableEventType"] | "TEST" | components<Other>["schemas"]["OtherValue"];
         /**
+         * EventFieldPath
+         * @description Path of a member of the payload, by the names that lead to it. A path through an array means each of its elements.
+         * @example data.total
+         */
+        EventFieldPath: string;
+        /**
+         * EventFilterValue
+         * @description A value of a payload. Text is compared with text, a number with numbers, a Boolean with Booleans.
+         * @example Bar
+         */
+        EventFilterValue: string | number | boolean;
+        /**
+         * EventFilterBound
+         * @description A number or a text. Text is compared character by character, in the order of UTF-16. So times compare correctly if they are written as events have them, in UTC with milliseconds (`2026-11-06T00:00:00.000Z`).
+         * @example 10000
+         */
+        EventFilterBound: number | string;
+        /**
+         * EventFilter
+         * @description Which events of its types the integration receives. Absent if it receives all of them.
+         * @example {
+         *       "data.total": {
+         *         "$gte": 10000
+         *       },
+         *       "data.spotName": "Bar"
+         *     }
+         */
+        EventFilter: {
+            [key: string]: components<Other>["schemas"]["EventFilterCondition"];
+        };
+        /**
          * HeaderName
          * @description Name of an HTTP header.
          * @example X-Kitchen
@@ -8237,6 +8291,7 @@ export interface components<Other = string & {}> {
             event_types: components<Other>["schemas"]["EventTypeName"][];
             /** @description Locations whose events the integration receives. Absent if it receives the events of all locations. */
             location_ids?: components<Other>["schemas"]["LocationId"][];
+            filter?: components<Other>["schemas"]["EventFilter"];
             headers: components<Other>["schemas"]["CustomHeaders"];
             /**
              * @description Whether deliveries have `X-Service-Signature`. The secret itself is never shown.
@@ -8289,6 +8344,29 @@ export interface components<Other = string & {}> {
          *     ]
          */
         LocationIdsInput: components<Other>["schemas"]["LocationId"][];
+        /**
+         * EventFilterInput
+         * @description Which events of its types the integration receives: those whose payload matches all entries. Each entry has the path of
+         *     a member of the payload, and a value that it equals, or operators that all match:
+         *
+         *     - `$eq`: it is this value. `$in`: it is one of these.
+         *     - `$gte`, `$lte`: it is at least, or at most, this number or text.
+         *     - `$exists`: it is there (`true`), or it is absent or `null` (`false`).
+         *
+         *     A number is compared with numbers and a text with texts. What is absent or `null` matches only `"$exists": false`. Of an
+         *     array, one element must match all operators of its entry. Each path must be in the published schema of every subscribed
+         *     type, with values that can be compared with yours (`filter-not-applicable`). As JSON it has at most 4,000 characters.
+         *     Empty: all events.
+         * @example {
+         *       "data.total": {
+         *         "$gte": 10000
+         *       },
+         *       "data.spotName": "Bar"
+         *     }
+         */
+        EventFilterInput: {
+            [key: string]: components<Other>["schemas"]["EventFilterInputCondition"];
+        };
         /**
          * CustomHeadersInput
          * @description Headers to send with every delivery, by name. Values are visible ASCII characters, with spaces only between them.
@@ -8349,6 +8427,7 @@ export interface components<Other = string & {}> {
             event_types: components<Other>["schemas"]["EventTypeName"][];
             /** @description Locations whose events the integration receives. Absent if it receives the events of all locations. */
             location_ids?: components<Other>["schemas"]["LocationId"][];
+            filter?: components<Other>["schemas"]["EventFilter"];
             headers: components<Other>["schemas"]["CustomHeaders"];
             /**
              * @description Whether deliveries have `X-Service-Signature`.
@@ -11855,6 +11934,72 @@ export interface components<Other = string & {}> {
              */
             quantity: number;
         };
+        /**
+         * EventFilterOperators
+         * @description Conditions of a value, which must all be true. Later releases can have more.
+         * @example {
+         *       "$gte": 10000
+         *     }
+         */
+        EventFilterOperators: {
+            $eq?: components<Other>["schemas"]["EventFilterValue"];
+            /**
+             * @description The value is one of these.
+             * @example [
+             *       "Bar",
+             *       "Terrace"
+             *     ]
+             */
+            $in?: components<Other>["schemas"]["EventFilterValue"][];
+            $gte?: components<Other>["schemas"]["EventFilterBound"];
+            $lte?: components<Other>["schemas"]["EventFilterBound"];
+            /**
+             * @description Whether the payload has a value here.
+             * @example true
+             */
+            $exists?: boolean;
+        };
+        /**
+         * EventFilterCondition
+         * @description A value, which means `$eq`, or operators that all must match.
+         * @example {
+         *       "$gte": 10000
+         *     }
+         */
+        EventFilterCondition: components<Other>["schemas"]["EventFilterValue"] | components<Other>["schemas"]["EventFilterOperators"];
+        /**
+         * EventFilterInputOperators
+         * @description Conditions of a value, which must all be true.
+         * @example {
+         *       "$gte": 10000
+         *     }
+         */
+        EventFilterInputOperators: {
+            $eq?: components<Other>["schemas"]["EventFilterValue"];
+            /**
+             * @description The value is one of these.
+             * @example [
+             *       "Bar",
+             *       "Terrace"
+             *     ]
+             */
+            $in?: components<Other>["schemas"]["EventFilterValue"][];
+            $gte?: components<Other>["schemas"]["EventFilterBound"];
+            $lte?: components<Other>["schemas"]["EventFilterBound"];
+            /**
+             * @description Whether the payload has a value here.
+             * @example true
+             */
+            $exists?: boolean;
+        };
+        /**
+         * EventFilterInputCondition
+         * @description A value, which means `$eq`, or operators that all must match.
+         * @example {
+         *       "$gte": 10000
+         *     }
+         */
+        EventFilterInputCondition: components<Other>["schemas"]["EventFilterValue"] | components<Other>["schemas"]["EventFilterInputOperators"];
         /**
          * IssuedSecret
          * @description A secret that the server created, in two forms. It is shown only once and cannot be retrieved later.
@@ -18100,6 +18245,7 @@ export interface components<Other = string & {}> {
             url: components<Other>["schemas"]["IntegrationUrl"];
             event_types: components<Other>["schemas"]["EventTypesInput"];
             location_ids?: components<Other>["schemas"]["LocationIdsInput"];
+            filter?: components<Other>["schemas"]["EventFilterInput"];
             headers?: components<Other>["schemas"]["CustomHeadersInput"];
             secret?: components<Other>["schemas"]["SigningSecret"];
             /**
@@ -18114,8 +18260,91 @@ export interface components<Other = string & {}> {
             unsigned?: boolean;
         };
         /**
+         * IntegrationFilterPreviewRequest
+         * @description What an integration would be created with.
+         * @example {
+         *       "event_types": [
+         *         "ORDER_PLACED"
+         *       ],
+         *       "filter": {
+         *         "data.total": {
+         *           "$gte": 10000
+         *         },
+         *         "data.spotName": "Bar"
+         *       }
+         *     }
+         */
+        IntegrationFilterPreviewRequest: {
+            event_types: components<Other>["schemas"]["EventTypesInput"];
+            location_ids?: components<Other>["schemas"]["LocationIdsInput"];
+            filter: components<Other>["schemas"]["EventFilterInput"];
+            /**
+             * @description The most events. Default: 20.
+             * @example 20
+             */
+            limit?: number;
+        };
+        /**
+         * FilteredEvent
+         * @description An event, and whether the filter matches it.
+         * @example {
+         *       "event_id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36",
+         *       "event_type": "ORDER_PLACED",
+         *       "target_id": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
+         *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "created_at": "2026-11-06T12:31:08.214Z",
+         *       "matches": false,
+         *       "unmatched": [
+         *         "data.spotName"
+         *       ]
+         *     }
+         */
+        FilteredEvent: {
+            event_id: components<Other>["schemas"]["EventId"];
+            event_type: components<Other>["schemas"]["EventTypeName"];
+            target_id: components<Other>["schemas"]["TargetId"];
+            location_id?: components<Other>["schemas"]["LocationId"];
+            created_at: components<Other>["schemas"]["Timestamp"];
+            /**
+             * @description Whether the integration would have received it.
+             * @example false
+             */
+            matches: boolean;
+            /**
+             * @description The paths of the entries that do not match it.
+             * @example [
+             *       "data.spotName"
+             *     ]
+             */
+            unmatched: components<Other>["schemas"]["EventFieldPath"][];
+        };
+        /**
+         * IntegrationFilterPreview
+         * @description What a filter would have done.
+         * @example {
+         *       "data": [
+         *         {
+         *           "event_id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36",
+         *           "event_type": "ORDER_PLACED",
+         *           "target_id": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
+         *           "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *           "created_at": "2026-11-06T12:31:08.214Z",
+         *           "matches": false,
+         *           "unmatched": [
+         *             "data.spotName"
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        IntegrationFilterPreview: {
+            /** @description The last events of these types, the newest first. */
+            data: components<Other>["schemas"]["FilteredEvent"][];
+        };
+        /**
          * IntegrationUpdate
-         * @description Any of the fields. An empty `location_ids` means all locations. A header value of `********` means the stored value,
+         * @description Any of the fields. An empty `location_ids` means all locations, and an empty `filter` all
+         *     events. A header value of `********` means the stored value,
          *     and so does such a value in the query of `url`. If scheme, host or port of the URL changes, send these values again.
          *
          *     To change the secret, rotate it. To change the status, pause or enable the integration. `id`, `has_secret`,
@@ -18138,6 +18367,7 @@ export interface components<Other = string & {}> {
             url?: components<Other>["schemas"]["IntegrationUrl"];
             event_types?: components<Other>["schemas"]["EventTypesInput"];
             location_ids?: components<Other>["schemas"]["LocationIdsInput"];
+            filter?: components<Other>["schemas"]["EventFilterInput"];
             headers?: components<Other>["schemas"]["CustomHeadersInput"];
             id?: components<Other>["schemas"]["IntegrationId"];
             /**
@@ -22638,7 +22868,38 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:target-not-allowed
              */
-            type: ("urn:prompt-gateway:problem:target-not-allowed" | "urn:prompt-gateway:problem:header-not-allowed" | "urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:idempotency-key-reused") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:target-not-allowed" | "urn:prompt-gateway:problem:header-not-allowed" | "urn:prompt-gateway:problem:filter-not-applicable" | "urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:idempotency-key-reused") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * PreviewIntegrationFilter422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:filter-not-applicable",
+         *       "title": "Filter not applicable",
+         *       "status": 422,
+         *       "detail": "The filter does not fit all types of events.",
+         *       "instance": "/api/v1/integrations",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "data.total is not in the payload of PRODUCT_UPDATED",
+         *           "pointer": "#/filter/data.total"
+         *         }
+         *       ]
+         *     }
+         */
+        PreviewIntegrationFilter422Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:filter-not-applicable
+             */
+            type: "urn:prompt-gateway:problem:filter-not-applicable" | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -22694,7 +22955,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:target-not-allowed
              */
-            type: ("urn:prompt-gateway:problem:target-not-allowed" | "urn:prompt-gateway:problem:header-not-allowed" | "urn:prompt-gateway:problem:read-only-field" | "urn:prompt-gateway:problem:unknown-location") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:target-not-allowed" | "urn:prompt-gateway:problem:header-not-allowed" | "urn:prompt-gateway:problem:read-only-field" | "urn:prompt-gateway:problem:filter-not-applicable" | "urn:prompt-gateway:problem:unknown-location") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -32528,7 +32789,7 @@ export interface operations<Other = string & {}> {
             409: components<Other>["responses"]["IdempotencyKeyInUse"];
             413: components<Other>["responses"]["ContentTooLarge"];
             415: components<Other>["responses"]["UnsupportedMediaType"];
-            /** @description The URL or a custom header is not allowed, a location is unknown, or the idempotency key was used with another request. */
+            /** @description The URL, a custom header or the filter is not allowed, a location is unknown, or the idempotency key was used with another request. */
             422: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -32543,6 +32804,59 @@ export interface operations<Other = string & {}> {
             };
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalErrorOrSecretUnreadable"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    previewIntegrationFilter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The filter, and whose events. */
+        requestBody: {
+            content: {
+                "application/json": components<Other>["schemas"]["IntegrationFilterPreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description The events. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["IntegrationFilterPreview"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidRequest"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            408: components<Other>["responses"]["RequestTimeout"];
+            413: components<Other>["responses"]["ContentTooLarge"];
+            415: components<Other>["responses"]["UnsupportedMediaType"];
+            /** @description The filter does not fit the types of events. */
+            422: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["PreviewIntegrationFilter422Problem"];
+                };
+            };
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
             503: components<Other>["responses"]["ServiceUnavailable"];
             default: components<Other>["responses"]["OtherProblem"];
         };
@@ -32644,7 +32958,7 @@ export interface operations<Other = string & {}> {
             412: components<Other>["responses"]["PreconditionFailed"];
             413: components<Other>["responses"]["ContentTooLarge"];
             415: components<Other>["responses"]["UnsupportedMediaType"];
-            /** @description The URL or a custom header is not allowed, or the body changes a field that a PUT cannot change. */
+            /** @description The URL, a custom header or the filter is not allowed, a location is unknown, or the body changes a field that a PUT cannot change. */
             422: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];

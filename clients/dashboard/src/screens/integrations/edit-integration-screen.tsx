@@ -11,10 +11,11 @@ import { LinkButton } from '../../shared/links.tsx';
 import { useNotify } from '../../shared/notify.ts';
 import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
-import { useTexts } from '../../shared/texts.tsx';
+import { useOwnTexts, useTexts } from '../../shared/texts.tsx';
 import { UnsavedChanges } from '../../shared/unsaved-changes.tsx';
 import { useSave } from '../../shared/use-save.tsx';
 import { versioned, type Versioned } from '../../shared/versioned.ts';
+import { eventFilter } from '../../texts/event-filter.ts';
 import { bodyOf, fieldAt, fieldsOf, validateFields, type IntegrationFields } from './integration-fields.ts';
 import { IntegrationInputs } from './integration-inputs.tsx';
 import { integrationKey, storeIntegration } from './queries.ts';
@@ -53,13 +54,14 @@ export function EditIntegrationScreen(): ReactNode {
 
 function EditForm({ initial }: { initial: Versioned<Schemas['Integration']> }): ReactNode {
   const { integrations: texts, shared } = useTexts();
+  const filterTexts = useOwnTexts(eventFilter);
   const { id } = initial.data;
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const notify = useNotify();
   const form = useForm<IntegrationFields>({
     initialValues: fieldsOf(initial.data),
-    validate: (fields) => validateFields(fields, texts),
+    validate: (fields) => validateFields(fields, texts, filterTexts),
   });
   const { save, isSaving, error, dialog } = useSave<IntegrationFields, Schemas['Integration']>({
     form,
@@ -73,6 +75,7 @@ function EditForm({ initial }: { initial: Versioned<Schemas['Integration']> }): 
       url: texts.form.url,
       eventTypes: texts.form.eventTypes,
       locationIds: texts.form.locations,
+      filter: filterTexts.title,
       headers: texts.headers.title,
     },
     onSaved: (saved) => {

@@ -8,12 +8,15 @@ import { CopyButton } from '../../shared/copy.tsx';
 import { FactTable } from '../../shared/fact-table.tsx';
 import { Time } from '../../shared/time.tsx';
 import { Section } from '../../shared/section.tsx';
-import { useTexts } from '../../shared/texts.tsx';
+import { JsonView } from '../../shared/json-view.tsx';
+import { useOwnTexts, useTexts } from '../../shared/texts.tsx';
+import { eventFilter } from '../../texts/event-filter.ts';
 
 /** How an integration is set up. */
 export function IntegrationConfiguration({ integration }: { integration: Schemas['Integration'] }): ReactNode {
   const { detail: texts, form } = useTexts().integrations;
-  const { url, event_types, location_ids, headers, created_at, updated_at } = integration;
+  const filterTexts = useOwnTexts(eventFilter);
+  const { url, event_types, location_ids, filter, headers, created_at, updated_at } = integration;
   return (
     <Section title={texts.configuration}>
       <FactTable
@@ -42,6 +45,10 @@ export function IntegrationConfiguration({ integration }: { integration: Schemas
           {
             label: texts.locations,
             value: location_ids === undefined ? form.allLocations : <LocationNames ids={location_ids} />,
+          },
+          {
+            label: filterTexts.title,
+            value: filter === undefined ? filterTexts.all : <JsonView value={filter} label={filterTexts.title} />,
           },
           {
             label: texts.headers,

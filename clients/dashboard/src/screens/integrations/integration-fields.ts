@@ -2,6 +2,8 @@ import type { Schemas } from 'prompt-gateway-client';
 import { integrationUrl } from '../../generated/limits.ts';
 import { fits } from '../../shared/limits.ts';
 import type { Texts } from '../../texts/en.ts';
+import type { eventFilter } from '../../texts/event-filter.ts';
+import { readFilter, textOf } from './filter-text.ts';
 import { nameRule, valueRule, type HeaderRow } from './header-rules.ts';
 
 /** What the form of an integration edits. */
@@ -10,20 +12,30 @@ export interface IntegrationFields extends Record<string, unknown> {
   url: string;
   eventTypes: string[];
   locationIds: string[];
+  /** JSON; empty for all events. */
+  filter: string;
   headers: HeaderRow[];
 }
 
 /** The fields of a new integration. */
-export const emptyFields: IntegrationFields = { name: '', url: '', eventTypes: [], locationIds: [], headers: [] };
+export const emptyFields: IntegrationFields = {
+  name: '',
+  url: '',
+  eventTypes: [],
+  locationIds: [],
+  filter: '',
+  headers: [],
+};
 
 /** The fields of a present integration. */
 export function fieldsOf(integration: Schemas['Integration']): IntegrationFields {
-  const { name, url, event_types, location_ids = [], headers } = integration;
+  const { name, url, event_types, location_ids = [], filter, headers } = integration;
   return {
     name,
     url,
     eventTypes: [...event_types],
     locationIds: [...location_ids],
+    filter: textOf(filter),
     headers: Object.entries(headers).map(([header, value]) => ({ name: header, value })),
   };
 }
@@ -31,13 +43,18 @@ export function fieldsOf(integration: Schemas['Integration']): IntegrationFields
 /** The fields as the API takes them. */
 export function bodyOf(
   fields: IntegrationFields,
-): Required<Pick<Schemas['IntegrationUpdate'], 'name' | 'url' | 'event_types' | 'location_ids' | 'headers'>> {
-  const { name, url, eventTypes, locationIds, headers } = fields;
+): Required<
+  Pick<Schemas['IntegrationUpdate'], 'name' | 'url' | 'event_types' | 'location_ids' | 'filter' | 'headers'>
+> {
+  const { name, url, eventTypes, locationIds, filter, headers } = fields;
+  const read = readFilter(filter);
   return {
     name,
     url,
     event_types: eventTypes as Schemas['IntegrationCreate']['event_types'],
     location_ids: locationIds,
+    // The form is not sent if its filter cannot be read.
+    filter: 'filter' in read ? read.filter : {},
     headers: Object.fromEntries(headers.map((header) => [header.name, header.value])),
   };
 }
@@ -47,6 +64,7 @@ export function fieldAt(place: string, headers: readonly HeaderRow[]): string {
   const [first = '', ...rest] = place.split('.');
   if (first === 'event_types') return 'eventTypes';
   if (first === 'location_ids') return 'locationIds';
+  if (first === 'filter') return 'filter';
   if (first !== 'headers') return first;
   const name = rest.join('.');
   const row = headers.findIndex((header) => header.name === name);
@@ -57,11 +75,15 @@ export function fieldAt(place: string, headers: readonly HeaderRow[]): string {
 export function validateFields(
   fields: IntegrationFields,
   { form, headers: headerTexts }: Texts['integrations'],
+  filterTexts: (typeof eventFilter)['en'],
 ): Record<string, string> {
   const mistakes: Record<string, string> = {};
   if (fields.name.trim() === '') mistakes['name'] = form.nameMissing;
   if (!fits(fields.url, integrationUrl)) mistakes['url'] = form.urlWrong;
   if (fields.eventTypes.length === 0) mistakes['eventTypes'] = form.eventTypesMissing;
+  const filter = readFilter(fields.filter);
+  if ('notJson' in filter) mistakes['filter'] = filterTexts.notJson(filter.notJson);
+  if ('notObject' in filter) mistakes['filter'] = filterTexts.notObject;
   fields.headers.forEach((row, position) => {
     const name = nameRule(
       row,

@@ -5,6 +5,7 @@ import { integrationName, integrationUrl } from '../../generated/limits.ts';
 import { LocationPicker } from '../../shared/location-picker.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { EventTypePicker } from './event-type-picker.tsx';
+import { FilterInput } from './filter-input.tsx';
 import { HeadersEditor } from './headers-editor.tsx';
 import type { IntegrationFields } from './integration-fields.ts';
 
@@ -40,6 +41,7 @@ export function IntegrationInputs({
         />
         <EventTypePicker {...form.getInputProps('eventTypes')} />
         <LocationPicker texts={texts} {...form.getInputProps('locationIds')} />
+        <FilterInput form={form} />
         <HeadersEditor form={form} />
         {children}
       </Stack>

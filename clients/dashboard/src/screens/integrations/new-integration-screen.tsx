@@ -13,8 +13,9 @@ import { focusMistake, showMistakes } from '../../shared/form-problem.ts';
 import { LinkButton } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
-import { useTexts } from '../../shared/texts.tsx';
+import { useOwnTexts, useTexts } from '../../shared/texts.tsx';
 import { UnsavedChanges } from '../../shared/unsaved-changes.tsx';
+import { eventFilter } from '../../texts/event-filter.ts';
 import { bodyOf, emptyFields, fieldAt, validateFields, type IntegrationFields } from './integration-fields.ts';
 import { IntegrationInputs } from './integration-inputs.tsx';
 import { IssuedSecret } from './issued-secret.tsx';
@@ -84,11 +85,12 @@ function NewIntegrationForm({
 }): ReactNode {
   const { integrations, shared } = useTexts();
   const { form: texts } = integrations;
+  const filterTexts = useOwnTexts(eventFilter);
   const queryClient = useQueryClient();
   const form = useForm<NewFields>({
     initialValues: { ...emptyFields, secretKind: 'generate', secret: '' },
     validate: (fields) => ({
-      ...validateFields(fields, integrations),
+      ...validateFields(fields, integrations, filterTexts),
       ...(fields.secretKind === 'own' && !fits(fields.secret, signingSecret) && { secret: texts.ownSecretWrong }),
     }),
   });
