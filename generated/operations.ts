@@ -7239,6 +7239,83 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "listEvents": {
+    "method": "GET",
+    "path": "/api/v1/events",
+    "scope": "events:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "type",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "location_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "target_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "after",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "Last-Event-ID",
+        "in": "header",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "410": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [
+      "text/event-stream"
+    ],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "not-acceptable",
+      "cursor-expired",
+      "cursor-unknown",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "interrupted",
+      "overloaded"
+    ]
+  },
   "listDeliveries": {
     "method": "GET",
     "path": "/api/v1/deliveries",
@@ -8562,4 +8639,4 @@ export const operationTable = {
 export type OperationId = keyof typeof operationTable;
 
 /** What an API key may be allowed to do. */
-export type Scope = 'prompts:read' | 'prompts:write' | 'prompts:release' | 'prompts:override' | 'prompts:invoke' | 'providers:invoke' | 'orders:read' | 'orders:write' | 'catalog:read' | 'catalog:write' | 'integrations:read' | 'integrations:manage' | 'datasets:read' | 'datasets:write' | 'invocations:read' | 'invocations:content' | 'audit:read' | 'keys:manage' | 'people:manage' | 'metrics:read' | 'prices:read' | 'prices:write' | 'budgets:read' | 'budgets:write';
+export type Scope = 'prompts:read' | 'prompts:write' | 'prompts:release' | 'prompts:override' | 'prompts:invoke' | 'providers:invoke' | 'orders:read' | 'orders:write' | 'catalog:read' | 'catalog:write' | 'integrations:read' | 'integrations:manage' | 'events:read' | 'datasets:read' | 'datasets:write' | 'invocations:read' | 'invocations:content' | 'audit:read' | 'keys:manage' | 'people:manage' | 'metrics:read' | 'prices:read' | 'prices:write' | 'budgets:read' | 'budgets:write';

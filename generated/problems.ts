@@ -278,6 +278,14 @@ export const problems = {
     "status": 409,
     "title": "Secret rotation not pending"
   },
+  "cursor-expired": {
+    "status": 410,
+    "title": "Cursor expired"
+  },
+  "cursor-unknown": {
+    "status": 410,
+    "title": "Cursor unknown"
+  },
   "precondition-failed": {
     "status": 412,
     "title": "Precondition failed"

@@ -24,6 +24,7 @@ import type { Installation } from './storage/db/installation.ts';
 import type { Data } from './storage/db/open-data.ts';
 import type { PagedDatabase } from './storage/db/pages.ts';
 import { ProblemError } from './base/errors/problem-error.ts';
+import { feedOperations } from './webhooks/feed/feed-operations.ts';
 import { eventOperations } from './webhooks/events/event-operations.ts';
 import { serialiseEvent } from './webhooks/events/serialise.ts';
 import type { Basis } from './storage/db/basis.ts';
@@ -156,6 +157,8 @@ export interface App {
   prepare(): Promise<void>;
   /** Starts to send events, unless it must not. */
   start(): void;
+  /** Ends the streams that do not end by themselves. Their readers go on at another process. */
+  endEndlessAnswers(): void;
   /** Ends the work on answers, streams and test runs, with the problem `interrupted`. */
   endAnswers(): void;
   /** Waits for work that outlives its request and for deliveries in progress, at most this many milliseconds. */
@@ -413,6 +416,7 @@ export function createApp(dependencies: AppDependencies): App {
     },
     { name: 'waiting deliveries', everyMs: 15_000, onlyReads: true, run: () => webhooks.measureBacklog() },
     { name: 'deleted integrations', everyMs: 60_000, run: () => webhooks.retention.sweepDeleted() },
+    { name: 'old events of the feed', everyMs: 3_600_000, run: () => webhooks.shortenFeed() },
     { name: 'orphaned deliveries', everyMs: 24 * 3_600_000, run: () => webhooks.retention.sweepOrphans() },
   ];
 
@@ -446,6 +450,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...catalog.operations,
     ...orders.operations,
     ...integrationFeature.operations(webhooks, statistics),
+    ...feedOperations(webhooks.feed),
     ...webhookOperations({ ...webhooks, integrations, clock }),
     ...eventOperations(),
     ...statisticsOperations({ statistics, integrations, prompts }),
@@ -516,7 +521,7 @@ export function createApp(dependencies: AppDependencies): App {
       { on: / \/v1\/orders\/\{id\}/, names: 'id', find: orders.orders.get },
       { on: / \/api\/v1\/integrations\/\{id\}/, names: 'id', find: integrations.get },
       { on: / \/v1\/(locations|categories|products|orders)$/, isKept: true },
-      { on: / \/api\/v1\/(integrations|deliveries|replays)/, isKept: true },
+      { on: / \/api\/v1\/(integrations|deliveries|replays|events)/, isKept: true },
       // What no location has.
       {
         on: / \/api\/v1\/(prompts|test-runs|datasets|evaluations|invocations|providers|prices|budgets|costs|event-types)/,
@@ -558,8 +563,11 @@ export function createApp(dependencies: AppDependencies): App {
     limitPaths(handlers, limitRules),
     {
       authenticate: (caller) => sessions.authenticate(caller),
-      watch: ({ kind, sessionId }, onEnd) =>
-        kind === 'person' && sessionId !== undefined ? people.watch(sessionId, onEnd) : undefined,
+      watch(principal, onEnd, isEndless) {
+        const { kind, sessionId } = principal;
+        if (kind === 'key') return isEndless ? authentication.watch(principal, onEnd) : undefined;
+        return sessionId === undefined ? undefined : people.watch(sessionId, onEnd);
+      },
       rateLimiter: createRateLimiter(config.http.rateLimit),
       idempotency,
       memory,
@@ -635,6 +643,9 @@ export function createApp(dependencies: AppDependencies): App {
     },
     start() {
       if (sendsWebhooks) webhooks.start();
+    },
+    endEndlessAnswers() {
+      streams.end(new ProblemError('shutting-down', { detail: 'This process is stopping.' }), 'endless');
     },
     endAnswers() {
       const detail = 'The service stopped before the answer was complete.';

@@ -184,6 +184,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
         const { shutdownDelayMs, shutdownGraceMs, shutdownTimeoutMs } = config.http;
         if (!skipsDelay) await delayStop(listener, shutdownDelayMs);
         const end = performance.now() + shutdownTimeoutMs;
+        app.endEndlessAnswers();
         const ending = setTimeout(() => {
           app.endAnswers();
         }, answersEndAfter(shutdownTimeoutMs));

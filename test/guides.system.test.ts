@@ -1,5 +1,7 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -8,6 +10,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { allScopes } from '../src/access/api-keys/feature.ts';
 import { createIntegration, path as integrationsPath, secret } from './webhooks/integrations/integrations-harness.ts';
+import { openShop, placeOrder } from './orders/orders-harness.ts';
+import { startReceiver } from './support/receiver.ts';
+import { until } from './support/until.ts';
 import { testDatabaseUri } from './support/database.ts';
 import { findBlock, readBlocks, readGuide } from './support/documents.ts';
 import { startServiceProcess, type ServiceProcess } from './support/service-process.ts';
@@ -138,6 +143,63 @@ describe('the guide "Data sets"', () => {
     const commands = findBlock(blocks, 'sh', 'datasets push');
     const printed = await perform(`{ ${commands}\n} 2>&1`, service.url, service.adminKey);
     expect(printed).toBe(findBlock(blocks, 'text', 'Nothing was stored.'));
+    await service.close();
+  });
+});
+
+describe('the guide "Read events"', () => {
+  it('has a program that does each event once, a stream, and events on the own computer', async () => {
+    const blocks = readBlocks(await readGuide('11-read-events.md'));
+    const service = await startTestService();
+    const receiver = await startReceiver();
+    const shop = await openShop(service);
+    const environment = { ...process.env, API_KEY: service.adminKey, PROMPT_GATEWAY_URL: service.url };
+    /** Runs a command beside the test. */
+    const begin = (command: string): { output: () => string; interrupt: () => Promise<unknown> } => {
+      const child = spawn('bash', ['-c', `exec ${command}`], {
+        ...{ cwd: folder, detached: true },
+        env: { ...environment, PROMPT_GATEWAY_API_KEY: service.adminKey },
+      });
+      let output = '';
+      child.stdout.on('data', (data: Buffer) => (output += data.toString()));
+      child.stderr.on('data', (data: Buffer) => (output += data.toString()));
+      return {
+        output: () => output,
+        async interrupt() {
+          const ended = once(child, 'close');
+          process.kill(-(child.pid ?? 0), 'SIGINT');
+          return await ended;
+        },
+      };
+    };
+    const program = findBlock(blocks, 'js', 'cursor').replaceAll(documented, service.url);
+    await writeFile(path.join(folder, 'read.mjs'), program);
+    const [, listen = ''] = /\$ (npx .*)/.exec(findBlock(blocks, 'text', 'listen')) ?? [];
+    const listening = begin(listen.replace('http://localhost:3000', receiver.url));
+    const stream = begin(findBlock(blocks, 'sh', 'event-stream').replaceAll(documented, service.url));
+    await until(() => listening.output().includes('signed with') && stream.output().startsWith('id: '));
+    const reading = begin('node read.mjs');
+    await until(() => existsSync(path.join(folder, 'cursor')));
+    const { id } = await placeOrder(service, shop);
+    await until(() => reading.output().includes(id) && stream.output().includes(id));
+    await until(() => listening.output().includes(' 200 '));
+    expect(receiver.requests[0]?.body.toString()).toContain(id);
+    await reading.interrupt();
+    await listening.interrupt();
+    expect(listening.output()).toMatch(/Go on with --after [\w-]+\n$/);
+    await stream.interrupt();
+
+    const later = await placeOrder(service, shop);
+    const again = begin('node read.mjs');
+    await until(() => again.output().includes(later.id));
+    await again.interrupt();
+    expect(again.output()).toBe(`ORDER_PLACED ${later.id}\n`);
+    const page = await perform(findBlock(blocks, 'sh', 'limit=100'), service.url, service.adminKey);
+    expect((JSON.parse(page) as { data: { targetId: string }[] }).data.map(({ targetId }) => targetId)).toEqual([
+      id,
+      later.id,
+    ]);
+    await receiver.close();
     await service.close();
   });
 });

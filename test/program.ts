@@ -159,6 +159,7 @@ const programs: Readonly<Record<string, Program>> = {
     what: 'lists and counts of a day with a million invocations',
     runs: ['node test/bench/invocation-lists.ts'],
   },
+  'bench:feed': { what: 'streams of the feed of events: idle, and with orders', runs: ['node test/bench/feed.ts'] },
   'bench:webhooks': { what: 'orders placed, deliveries verified', runs: ['node test/bench/webhooks.ts'] },
 };
 

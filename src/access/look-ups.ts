@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { ProblemError } from '../base/errors/problem-error.ts';
 import type { Clock } from '../base/runtime/clock.ts';
 
 /** The cached result for an id, or the look-up in progress. */
@@ -37,5 +38,38 @@ export function createLookUps<Found>(
     forget(id) {
       lookUps.delete(id);
     },
+  };
+}
+
+/** Milliseconds until a look-up that failed is repeated. */
+const retryMs = 1_000;
+
+/**
+ * Looks something up again and again, each time when what is known of it is too old.
+ *
+ * @param onEnd called once, with the problem `unauthenticated` that a look-up throws. Other failures are passed over.
+ * @returns stops this
+ */
+export function watchLookUps(
+  clock: Pick<Clock, 'monotonic'>,
+  onEnd: (problem: ProblemError) => void,
+  lookUp: () => Promise<{ readonly until: number }>,
+): () => void {
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  const check = async (): Promise<void> => {
+    const { until } = await lookUp().catch((error: unknown) => {
+      if (!isStopped && error instanceof ProblemError && error.status === 401) {
+        isStopped = true;
+        onEnd(error);
+      }
+      return { until: clock.monotonic() + retryMs };
+    });
+    if (!isStopped) timer = setTimeout(() => void check(), Math.max(1, until - clock.monotonic())).unref();
+  };
+  void check();
+  return () => {
+    isStopped = true;
+    clearTimeout(timer);
   };
 }

@@ -18,6 +18,8 @@ export interface EventSource<Event> {
   /** Whether no event follows. A source that ends without such an event has failed. */
   isLast(event: Event): boolean;
   encoder(): EventEncoder<Event>;
+  /** It goes on until somebody ends it, so it also ends when the key of its caller is revoked or gets other limits. */
+  readonly isEndless?: true;
   /** One event that stands for two neighbours, if there is one: for the copy that is kept for an `Idempotency-Key`. */
   merge?(one: Event, next: Event): Event | undefined;
 }
@@ -57,8 +59,8 @@ export interface EventStreams {
    * @throws The reason of the signal when that is aborted.
    */
   start<Event>(source: EventSource<Event>, terms: StreamTerms): Promise<StartedStream<Event>>;
-  /** Ends all streams with this problem, those without a caller too. */
-  end(problem: ProblemError): void;
+  /** Ends all streams with this problem, those without a caller too. @param which only those that do not end by themselves */
+  end(problem: ProblemError, which?: 'endless'): void;
 }
 
 /** Times in milliseconds. */
@@ -88,7 +90,7 @@ const streamBytes = 24 * 1024;
 
 export function createEventStreams(options: EventStreamsOptions): EventStreams {
   const { memory, times = defaultTimes, onChange = () => undefined } = options;
-  const active = new Set<{ end(error: unknown): void }>();
+  const active = new Set<{ readonly isEndless: boolean; end(error: unknown): void }>();
   return {
     async start(source, terms) {
       terms.signal.throwIfAborted();
@@ -104,8 +106,8 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
       const first = await within(times.commit, stream.first, () => undefined);
       return { first, stream };
     },
-    end(problem) {
-      for (const stream of active) stream.end(problem);
+    end(problem, which) {
+      for (const stream of active) if (which === undefined || stream.isEndless) stream.end(problem);
     },
   };
 }
@@ -184,6 +186,10 @@ class OpenStream<Event> implements EventStream {
     } catch (error) {
       this.#finish({ error });
     }
+  }
+
+  get isEndless(): boolean {
+    return this.#source.isEndless === true;
   }
 
   sendTo(response: ServerResponse): Promise<StreamEnd> {

@@ -103,6 +103,8 @@ export interface RequestContext {
   readonly memory: RequestMemory;
   /** The JSON of the body as it came; empty unless the operation keeps it. */
   readonly bodyText: string;
+  /** Whether the caller asks for Server-Sent Events, by `Accept`, where the answer can also be JSON. */
+  readonly wantsEventStream: boolean;
   /** Adds fields to the request's log line. */
   note(notes: RequestNotes): void;
   /** Adds a header field to the answer, also to a problem; not to the copy that is kept for an `Idempotency-Key`. */

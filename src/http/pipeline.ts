@@ -10,7 +10,7 @@ import type { MemoryBudget, RequestMemory } from '../base/limits/memory-budget.t
 import type { Turns } from '../base/runtime/turns.ts';
 import type { SecretBox } from '../base/secrets/secret-box.ts';
 import { notModified, prepared, sendAnswer, serialise, streamed, withBasePath, type HandlerResult } from './answer.ts';
-import { bytesInFlight, discardStream, sendStream, type StreamedAnswer } from './answer-stream.ts';
+import { bytesInFlight, discardStream, eventStreamType, sendStream, type StreamedAnswer } from './answer-stream.ts';
 import { type KeptBody, lingered, openLinesBody, readJsonBody, type ReadBody } from './body.ts';
 import { CallerGoneError, callerGoneStatus, hangUpSignal } from './caller-gone.ts';
 import type { EventStreams } from './event-streams.ts';
@@ -247,6 +247,7 @@ function createSteps(
     ),
     ...row.otherMedia,
   ];
+  const canStream = mediaTypes.includes(eventStreamType);
   const performFor = async (
     options: RequestContextOptions,
     gone: () => AbortSignal,
@@ -258,7 +259,8 @@ function createSteps(
     const { principal, response } = options;
     return await performOperation(other, input, {
       ...{ principal, response, gone, lists, isReadOnly: dependencies.isReadOnly === true },
-      contextOf: (performed, path) => new LazyRequestContext({ ...options, operationId: performed, path, headers: {} }),
+      contextOf: (performed, path) =>
+        new LazyRequestContext({ ...options, operationId: performed, path, headers: {}, wantsEventStream: false }),
     });
   };
   return async (request, response, requestId, progress) => {
@@ -275,6 +277,7 @@ function createSteps(
       if (isClosed) throw readOnly();
     }
     requireAcceptable(request, mediaTypes);
+    const wantsEventStream = canStream && request.method === 'GET' && request.accepts(mediaTypes) === eventStreamType;
     const memory = (): RequestMemory => (progress.memory ??= budget.forRequest(family));
     const { lineLimit } = row;
     let read: ReadBody | undefined;
@@ -322,12 +325,13 @@ function createSteps(
         watch,
         memory,
         perform: (id, input) => performFor(options, gone, id, input),
+        wantsEventStream,
       };
       const context = new LazyRequestContext(options);
       // The validators have checked that the values match the types.
       return route.handler({ path, query, headers, body, context } as never);
     };
-    if (isQueued) {
+    if (isQueued && !wantsEventStream) {
       const call = { principal, target: request.originalUrl, response, signal: gone() };
       return notModified(request, await lists.run(call, async () => serialise(row, await handle())));
     }

@@ -52,13 +52,18 @@ export interface RequestContextOptions {
   /** Ends the work on the answer when the process stops. It is asked for when a handler reads the signal. */
   readonly ending: () => AbortController;
   readonly streams: EventStreams;
-  /** Calls back when the session of the principal ends. @returns stops this; undefined without such a session */
+  /**
+   * Calls back when the session of the principal ends, or its key, if the answer is endless.
+   * @returns stops this; undefined if that cannot happen
+   */
   readonly watch: (
     principal: AuthenticatedPrincipal,
     onEnd: (problem: ProblemError) => void,
+    isEndless: boolean,
   ) => (() => void) | undefined;
   readonly memory: () => RequestMemory;
   readonly perform: Perform;
+  readonly wantsEventStream: boolean;
 }
 
 /**
@@ -119,6 +124,10 @@ export class LazyRequestContext implements RequestContext {
     return this.#options.perform;
   }
 
+  get wantsEventStream(): boolean {
+    return this.#options.wantsEventStream;
+  }
+
   get memory(): RequestMemory {
     return this.#options.memory();
   }
@@ -139,10 +148,10 @@ export class LazyRequestContext implements RequestContext {
     this.#options.headers[name.toLowerCase()] = value;
   }
 
-  endWithSession(): AbortSignal {
+  endWithSession(isEndless = false): AbortSignal {
     const { principal, response, watch } = this.#options;
     const { signal } = this;
-    const stop = watch(principal, (problem) => this.#controller?.abort(problem));
+    const stop = watch(principal, (problem) => this.#controller?.abort(problem), isEndless);
     // Of a response that is closed already, nothing would say so again.
     if (response.closed || response.destroyed) stop?.();
     else if (stop !== undefined) response.once('close', stop);
@@ -151,7 +160,7 @@ export class LazyRequestContext implements RequestContext {
 
   async streamEvents<Event>(source: EventSource<Event>): Promise<StartedStream<Event>> {
     const { streams, principal, cancelOnHangUp, requestId } = this.#options;
-    const signal = this.endWithSession();
+    const signal = this.endWithSession(source.isEndless);
     return await streams.start(source, {
       family: principal.family,
       signal,

@@ -10,6 +10,8 @@ import { createSettlements } from './deliveries/settlements.ts';
 import { createDeliveryStore, deliveryIndexes } from './deliveries/delivery-store.ts';
 import { WebhookEngine } from './engine.ts';
 import { createEventStore, eventIndexes, type EventStore } from './events/event-store.ts';
+import { createFeed, type Feed } from './feed/feed.ts';
+import { createSequencer } from './feed/sequencer.ts';
 import { remainingWait } from './lanes/health.ts';
 import { createHealthStore, laneIndexes } from './lanes/health-store.ts';
 import { createLayoutStore } from './partitions/layout-store.ts';
@@ -55,6 +57,9 @@ export interface Webhooks {
   readonly replays: Replays;
   readonly retention: Retention;
   readonly latestEvents: EventStore['latest'];
+  readonly feed: Feed;
+  /** Removes what is no longer kept of the feed. */
+  shortenFeed(): Promise<void>;
   /** The condition of a receiver under its current settings, and its waiting deliveries. */
   condition(integration: Integration): Promise<Condition>;
   /** The condition of receivers, by the ids of their integrations, without waiting deliveries. */
@@ -99,8 +104,13 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
     random,
   });
   const replays = createReplays({ ...common, replays: replayStore, worker, engine });
+  const { feed, blocks, tail } = createFeed(database, events, log);
+  const sequencer = createSequencer({ ...common, blocks, onBlock: tail.nudge });
   const relay = createRelay({
     ...common,
+    onStored: () => {
+      sequencer.nudge();
+    },
     outboxes: createOutboxStore(database),
     serialise,
     engine,
@@ -135,6 +145,8 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
     replays,
     latestEvents: (types, locations, limit) => events.latest(types, locations, limit),
     retention: createRetention({ ...common, health, replays: replayStore }),
+    feed,
+    shortenFeed: () => sequencer.removeOld(),
     conditions,
     failing: (limit) => health.failing(limit),
     async condition(integration) {
@@ -147,11 +159,13 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
     measureBacklog: () => measureBacklog({ ...common, conditions, waiting: waitingStore }),
     start() {
       relay.start();
+      sequencer.start();
       engine.start();
     },
     async stop(timeoutMs) {
       const end = clock.monotonic() + timeoutMs;
       await relay.stop();
+      await Promise.all([sequencer.stop(), tail.stop()]);
       await engine.stop(Math.max(0, end - clock.monotonic()));
     },
   };

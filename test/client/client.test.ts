@@ -208,6 +208,8 @@ describe('the methods', () => {
     expect((await gateway.replays.list(id)).data.map((entry) => entry.id)).toEqual([replay.id]);
     expect(await gateway.deliveries.resend(delivery.id)).toMatchObject({ event_type: 'TEST' });
     expect((await gateway.eventTypes.list()).data.map(({ type }) => type)).toContain('ORDER_PLACED');
+    const { next } = await gateway.events.list({ after: 'now' });
+    expect(await gateway.events.list({ after: next, type: 'FISCAL_DAY_END' })).toMatchObject({ data: [], more: false });
     expect((await gateway.eventTypes.getSchema('ORDER_PLACED')).$id).toBe('/schemas/events/ORDER_PLACED/v1.json');
     expect(await gateway.integrations.delete(id)).toEqual({ ok: true });
   });

@@ -391,6 +391,7 @@ type Integrations = Pick<
   | 'listDeliveryAttempts'
   | 'resendDelivery'
   | 'listEventTypes'
+  | 'listEvents'
   | 'getIntegrationStatistics'
 >;
 
@@ -425,6 +426,7 @@ function callIntegrations({ integrations, rotation, delivery, replay }: Fixture)
     listDeliveryAttempts: { method: 'GET', path: `/api/v1/deliveries/${delivery}/attempts` },
     resendDelivery: { method: 'POST', path: `/api/v1/deliveries/${delivery}/resend` },
     listEventTypes: { method: 'GET', path: '/api/v1/event-types' },
+    listEvents: { method: 'GET', path: '/api/v1/events' },
   };
 }
 

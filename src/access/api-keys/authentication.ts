@@ -5,11 +5,11 @@ import type { Scope } from '../../../generated/operations.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import { administratorId, firstKeyId, hashSecret } from './api-keys.ts';
 import type { RefusedKeys } from './refused-keys.ts';
-import { createLookUps, lookUpMs } from '../look-ups.ts';
+import { createLookUps, lookUpMs, watchLookUps } from '../look-ups.ts';
 import type { StoredApiKey } from './api-key.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
 import type { Principal } from '../../base/limits/principal.ts';
-import { reachOf, tagsOf } from './limits.ts';
+import { reachOf, tagsOf, toLimits } from './limits.ts';
 import { effectiveScopes } from './scopes.ts';
 import { unauthenticated } from './unauthenticated.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
@@ -55,6 +55,12 @@ export interface Authentication {
   authenticateKey(key: string, caller: Caller): Promise<AuthenticatedKey>;
   /** @throws {ProblemError} unauthenticated if no key has this id, or it was revoked; not if it has expired */
   findKey(id: string): Promise<CurrentKey>;
+  /**
+   * Calls back once when a key is revoked, has expired or has other limits, at most 5 seconds later. For answers that do
+   * not end by themselves.
+   * @param principal of the key @returns stops this
+   */
+  watch(principal: AuthenticatedKey, onEnd: (problem: ProblemError) => void): () => void;
   /** How often keys were removed from the cache. What was found before then has to be found again. */
   removals(): number;
   /** Removes keys, and the keys that they led to, from the cache. */
@@ -204,24 +210,35 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     }
   };
 
+  const findKey: Authentication['findKey'] = async (id) => {
+    if (id === administratorId && adminHash !== undefined) {
+      const until = clock.monotonic() + lookUpMs;
+      return {
+        principal: administrator,
+        chain: [administratorId],
+        secretHash: adminHash,
+        until,
+        expiresAt: Infinity,
+        touch: () => undefined,
+      };
+    }
+    return await find(id, (key) => {
+      if (key === undefined) throw unauthenticated('The API key is not valid.');
+      return key;
+    });
+  };
+
   return {
     authenticate: (caller) => counted(caller, () => tokenOf(caller.headers)),
     authenticateKey: (key, caller) => counted(caller, () => key),
-    async findKey(id) {
-      if (id === administratorId && adminHash !== undefined) {
-        const until = clock.monotonic() + lookUpMs;
-        return {
-          principal: administrator,
-          chain: [administratorId],
-          secretHash: adminHash,
-          until,
-          expiresAt: Infinity,
-          touch: () => undefined,
-        };
-      }
-      return await find(id, (key) => {
-        if (key === undefined) throw unauthenticated('The API key is not valid.');
-        return key;
+    findKey,
+    watch(principal, onEnd) {
+      const limits = limitsOf(principal);
+      return watchLookUps(clock, onEnd, async () => {
+        const { principal: current, expiresAt, until } = await findKey(principal.id);
+        if (expiresAt <= clock.now().getTime()) throw unauthenticated('The API key has expired.');
+        if (limitsOf(current) !== limits) throw unauthenticated('The limits of the API key have changed.');
+        return { until };
       });
     },
     removals: () => forgotten,
@@ -249,6 +266,11 @@ function tokenOf(headers: IncomingHttpHeaders): string {
 /** True for credentials that were sent and refused, not for a request without any. */
 function isRefusal(error: unknown): boolean {
   return error instanceof ProblemError && error.headers['www-authenticate']?.includes('invalid_token') === true;
+}
+
+/** For comparison. */
+function limitsOf({ reach, tags }: Principal): string {
+  return JSON.stringify(toLimits(reach, tags) ?? null);
 }
 
 function sameHash(a: string, b: string): boolean {

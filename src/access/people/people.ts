@@ -12,7 +12,7 @@ import { SecretUnreadableError, type Sealed, type SecretBox } from '../../base/s
 import { noAuthority } from '../api-keys/no-authority.ts';
 import { unauthenticated } from '../api-keys/unauthenticated.ts';
 import { auditEntry, type AuditedKind, type Author } from '../audit/author.ts';
-import { createLookUps } from '../look-ups.ts';
+import { createLookUps, watchLookUps } from '../look-ups.ts';
 import { personFields, type Identity, type Person, type PersonChange, type PersonSession } from './person.ts';
 import type { PersonStore } from './person-store.ts';
 import type { Role, Roles } from './roles.ts';
@@ -107,8 +107,6 @@ export interface PeopleOptions {
 const hourMs = 3_600_000;
 /** The absolute end of a person's session after the sign-in, in milliseconds. */
 const sessionMs = 12 * hourMs;
-/** When a session is asked for again after the database did not answer, in milliseconds. */
-const retryMs = 1_000;
 /** The longest ID token that is kept for the sign-out at the issuer, in characters. */
 const longestIdToken = 16_384;
 
@@ -302,26 +300,7 @@ export function createPeople({ store, roles, issuer, secrets, clock, random }: P
         if (person?.issuer === issuer) await edit(id, author, ({ epoch }) => ({ epoch: epoch + 1 }));
       }
     },
-    watch(sessionId, onEnd) {
-      let isStopped = false;
-      let timer: NodeJS.Timeout | undefined;
-      /** Again when what is known of the session is too old. */
-      const check = async (): Promise<void> => {
-        const { until } = await current(sessionId).catch((error: unknown) => {
-          if (!isStopped && error instanceof ProblemError && error.status === 401) {
-            isStopped = true;
-            onEnd(error);
-          }
-          return { until: clock.monotonic() + retryMs };
-        });
-        if (!isStopped) timer = setTimeout(() => void check(), Math.max(1, until - clock.monotonic())).unref();
-      };
-      void check();
-      return () => {
-        isStopped = true;
-        clearTimeout(timer);
-      };
-    },
+    watch: (sessionId, onEnd) => watchLookUps(clock, onEnd, () => current(sessionId)),
   };
 }
 

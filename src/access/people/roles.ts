@@ -5,7 +5,7 @@ export type Role = components['schemas']['Role'];
 
 const viewer: readonly Scope[] = [
   ...(['prompts:read', 'datasets:read', 'invocations:read', 'prices:read', 'budgets:read', 'metrics:read'] as const),
-  ...(['orders:read', 'catalog:read', 'integrations:read'] as const),
+  ...(['orders:read', 'catalog:read', 'integrations:read', 'events:read'] as const),
 ];
 const editor: readonly Scope[] = [
   ...viewer,

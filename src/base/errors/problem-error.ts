@@ -37,6 +37,8 @@ export interface ProblemExtensions {
   resets_at?: string;
   /** Of a message of JSON-RPC, as its protocol has it. */
   json_rpc?: { readonly id?: string | number; readonly code: number; readonly data?: object };
+  /** A cursor before the oldest event of the feed. */
+  first_cursor?: string;
   order_status?: 'open' | 'completed' | 'canceled';
 }
 

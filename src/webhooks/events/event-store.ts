@@ -2,7 +2,7 @@ import { Binary, type Collection } from 'mongodb';
 import { insertMissing } from '../../storage/db/bulk-writes.ts';
 import { expiryIndex, type CollectionIndexes } from '../../storage/db/indexes.ts';
 import type { PagedDatabase, Source } from '../../storage/db/pages.ts';
-import { read } from '../../storage/db/writes.ts';
+import { read, writeIdempotently } from '../../storage/db/writes.ts';
 import type { EventContent, EventType } from './event.ts';
 
 /** A relayed event: the bytes and the recipients. */
@@ -12,6 +12,9 @@ export interface StoredEvent extends Omit<EventContent, 'data'> {
   /** Ids of integrations. They never change. */
   readonly recipients: readonly string[];
 }
+
+/** What the feed knows of an event. */
+export type FeedEntry = Pick<EventContent, 'id' | 'type' | 'targetId' | 'locationId'>;
 
 /** A position in the order of events: by time, then by id. */
 export interface EventPosition {
@@ -25,6 +28,12 @@ export interface EventStore {
    */
   insertMissing(events: readonly StoredEvent[], expiresAt: Date): Promise<string[]>;
   find(ids: readonly string[]): Promise<StoredEvent[]>;
+  /** The bytes of events, by their ids. */
+  bodies(ids: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
+  /** Events that are not known to be in the feed, the earliest first. */
+  unplaced(limit: number): Promise<FeedEntry[]>;
+  /** Events that are in the feed. A repetition changes nothing. */
+  placed(ids: readonly string[]): Promise<void>;
   /**
    * Events of some types after a position and before a time, the earliest first, without those that test an integration.
    * For rare types it reads only a part of the span.
@@ -54,6 +63,8 @@ interface EventDocument {
   target_id: string;
   location_id?: string;
   test?: true;
+  /** Until it is in the feed. */
+  unplaced?: true;
   created_at: Date;
   traceparent?: string;
   body: Binary;
@@ -73,7 +84,15 @@ const largeFrom = 1024 * 1024;
 
 export const eventIndexes: CollectionIndexes = {
   collection: collectionName,
-  indexes: [{ key: { created_at: 1, _id: 1 }, name: 'created_at_1__id_1' }, expiryIndex],
+  indexes: [
+    { key: { created_at: 1, _id: 1 }, name: 'created_at_1__id_1' },
+    {
+      key: { unplaced: 1, created_at: 1, _id: 1 },
+      name: 'unplaced_1_created_at_1__id_1',
+      partialFilterExpression: { unplaced: true },
+    },
+    expiryIndex,
+  ],
 };
 
 export function createEventStore(database: PagedDatabase): EventStore {
@@ -89,7 +108,7 @@ export function createEventStore(database: PagedDatabase): EventStore {
           type,
           target_id: targetId,
           ...(locationId === undefined ? {} : { location_id: locationId }),
-          ...(isTest === true && { test: true as const }),
+          ...(isTest === true ? { test: true as const } : { unplaced: true as const }),
           created_at: createdAt,
           ...(traceparent === undefined ? {} : { traceparent }),
           body: new Binary(body),
@@ -102,6 +121,30 @@ export function createEventStore(database: PagedDatabase): EventStore {
     async find(ids) {
       const documents = await read(() => collection.find({ _id: { $in: [...ids] } }).toArray());
       return documents.map(fromDocument);
+    },
+    async bodies(ids) {
+      const found = new Map<string, Uint8Array>();
+      // The recipients of an event can have 16 MiB.
+      for await (const [id, document] of database.pages.fetch(collection, ids, { projection: { body: 1 } })) {
+        if (document !== undefined) found.set(id, document.body.buffer);
+      }
+      return found;
+    },
+    async unplaced(limit) {
+      const projection = { type: 1, target_id: 1, location_id: 1 };
+      const sort = { created_at: 1, _id: 1 } as const;
+      const found = await read(() => collection.find({ unplaced: true }, { projection, sort, limit }).toArray());
+      return found.map(({ _id, type, target_id, location_id }) => ({
+        id: _id,
+        type,
+        targetId: target_id,
+        locationId: location_id,
+      }));
+    },
+    async placed(ids) {
+      await writeIdempotently(() =>
+        collection.updateMany({ _id: { $in: [...ids] }, unplaced: true }, { $unset: { unplaced: '' } }),
+      );
     },
     async listAfter({ createdAt, id }, until, types, limit) {
       const source: Source<EventDocument> = {

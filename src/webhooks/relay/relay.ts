@@ -17,6 +17,8 @@ export interface RelayDependencies {
   readonly integrations: Pick<IntegrationDirectory, 'subscribers'>;
   /** The bytes that are sent. @throws if the event does not match its published schema */
   readonly serialise: (event: OutboxEntry) => Uint8Array;
+  /** Called when events were stored. */
+  readonly onStored: () => void;
   /** Sends the deliveries that the relay creates. */
   readonly engine: Pick<WebhookEngine, 'create'>;
   readonly timing: Pick<WebhookTiming, 'poll' | 'retention'>;
@@ -66,7 +68,7 @@ const maxReported = 10_000;
  * 4. Then the events are removed from the outbox.
  */
 export function createRelay(dependencies: RelayDependencies): RunningRelay {
-  const { outboxes, events, integrations, serialise, engine, timing, clock, log, observer } = dependencies;
+  const { outboxes, events, integrations, serialise, engine, onStored, timing, clock, log, observer } = dependencies;
   /** Events that cannot be sent. Each is reported once. */
   const reported = new Set<string>();
   /** Documents that this process relays at present. */
@@ -103,6 +105,7 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
     const now = clock.now();
     const proposed = entries.flatMap((entry) => toStoredEvent(entry, subscribers) ?? []);
     const stored = await store(proposed, now);
+    if (stored.length > 0) onStored();
     await deliver(stored.flatMap(toDeliveries));
     const done = new Set(stored.map(({ id }) => id));
     if (done.size > 0) {

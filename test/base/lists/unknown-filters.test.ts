@@ -35,6 +35,7 @@ const unknown: Readonly<Record<string, readonly string[]>> = {
   evaluation_id: [unknownId],
   rollout_id: [unknownId],
   arm: ['canary'],
+  type: ['ORDER_LOST'],
 };
 /** Parameters of queries that name nothing. */
 const others = new Set([

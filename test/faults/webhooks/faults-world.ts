@@ -14,6 +14,7 @@ import { checkSetting, fastEngine } from '../../support/database-server.ts';
 import { openDatabase } from '../../support/database.ts';
 import { adminKey, send } from '../../support/send.ts';
 import { underTest } from '../../support/service-process.ts';
+import { startPageReader, startStreamReader, type FeedReader } from './feed-readers.ts';
 import { openLedger, type Ledger } from './ledger.ts';
 import { createServiceNode, type ServiceNode } from './node.ts';
 import { startOrders, type OrderStream } from './order-stream.ts';
@@ -38,6 +39,8 @@ export interface World {
   readonly nodes: readonly ServiceNode[];
   /** Receivers that record what they get. */
   readonly ledgers: readonly Ledger[];
+  /** Readers of the feed: four by pages, two by streams. */
+  readonly readers: readonly FeedReader[];
   /** Creates an integration for a receiver. @returns the id of the integration */
   subscribe(url: string, secret: string, id?: string): Promise<string>;
   /** Changes integrations, as an operator does. */
@@ -79,11 +82,20 @@ export async function startWorld({
   for (const node of nodes) await node.start();
   const catalog = await createCatalog(nodes[0]?.url ?? '');
 
+  let turn = 0;
+  const urlOf = (): string | undefined => {
+    const up = nodes.flatMap(({ url }) => url ?? []);
+    return up[(turn += 1) % Math.max(up.length, 1)];
+  };
+  const starts = [startStreamReader, startStreamReader, ...Array.from({ length: 4 }, () => startPageReader)];
+  const readers = starts.map((start) => start(urlOf));
+
   const world: World = {
     database,
     integrations,
     nodes,
     ledgers,
+    readers,
     async subscribe(url, secret, id = randomUUID()) {
       const at = new Date();
       await integrations.insert(
@@ -135,6 +147,7 @@ export async function startWorld({
         body: { location_id: catalog.location, items: [{ product_id: catalog.product, quantity: 2 }] },
       }),
     async close() {
+      await Promise.all(readers.map((reader) => reader.stop()));
       for (const node of nodes) node.signal('SIGCONT');
       await Promise.all(nodes.map((node) => node.stop()));
       await Promise.all(ledgers.map((ledger) => ledger.close()));

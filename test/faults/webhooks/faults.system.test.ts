@@ -16,6 +16,9 @@ const nothing = {
   badSignatures: 0,
   settledWrongly: 0,
   leftOver: 0,
+  feedSkipped: 0,
+  feedTwice: 0,
+  feedOrders: 0,
 };
 
 function expectSound({ faults, findings }: ScenarioResult, leastFaults: number): void {

@@ -43,7 +43,7 @@ const times = values.quick
       rounds: 1,
     }
   : {
-      serviceKills: 20,
+      serviceKills: 30,
       takeovers: 3,
       databaseKills: 10,
       lossySeconds: 40,
@@ -66,13 +66,14 @@ const settings = {
   ordersBetweenFaults: values.quick ? 30 : 100,
 };
 
-function describe({ violations, delay, ...counts }: Findings): string {
+function describe({ violations, delay, feedDelay, ...counts }: Findings): string {
   const named = (numbers: Readonly<Record<string, number>>): string =>
     Object.entries(numbers)
       .map(([name, count]) => `${count} ${name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`)
       .join(', ');
-  const { p50, p99, longest } = delay;
-  return `  ${named(violations)}\n  (${named({ ...counts })}; first arrival after ${p50} ms p50, ${p99} ms p99, ${longest} ms at most)`;
+  const times = ({ p50, p95, p99, longest }: Findings['delay']): string =>
+    `${p50} ms p50, ${p95} ms p95, ${p99} ms p99, ${longest} ms at most`;
+  return `  ${named({ ...violations })}\n  (${named({ ...counts })};\n  first arrival after ${times(delay)}; in the feed after ${times(feedDelay)})`;
 }
 
 /** @param limits milliseconds for the first arrival of an event, if they are measured */

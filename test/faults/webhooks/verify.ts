@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Collection } from 'mongodb';
+import { compareReaders, type FeedFindings } from './feed-readers.ts';
 import type { Ledger } from './ledger.ts';
 import type { OrderStream } from './order-stream.ts';
 import { percentile } from './percentile.ts';
@@ -8,7 +9,7 @@ import type { World } from './faults-world.ts';
 /** The results of a burst of orders. */
 export interface Findings {
   /** Each of these must be 0. */
-  readonly violations: {
+  readonly violations: FeedFindings & {
     /** Acknowledged orders that are not in the database. */
     readonly ordersLost: number;
     /** Orders in addition to one for each idempotency key. */
@@ -40,7 +41,17 @@ export interface Findings {
   /** Failures that count but are not recorded, because the process was killed between the two writes. */
   readonly unrecordedFailures: number;
   /** From the acknowledgment of an order to the first arrival of its event, in milliseconds. */
-  readonly delay: { readonly p50: number; readonly p99: number; readonly longest: number };
+  readonly delay: Delays;
+  /** From the acknowledgment of an order to the first reader of a stream of the feed. */
+  readonly feedDelay: Delays;
+}
+
+/** In milliseconds. */
+interface Delays {
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+  readonly longest: number;
 }
 
 const drainMs = 60_000;
@@ -70,9 +81,14 @@ export async function verify(world: World, stream: OrderStream): Promise<Finding
       return acknowledgedAt === undefined ? [] : Math.max(0, firstAt - acknowledgedAt);
     }),
   );
-  const at = (share: number): number => Math.round(percentile(delays, share));
+  const feed = await compareReaders(world.readers, database);
+  const feedDelays = [...(world.readers[0]?.seenAt ?? [])].flatMap(([target, seenAt]) => {
+    const acknowledgedAt = stream.acknowledgedAt.get(target);
+    return acknowledgedAt === undefined ? [] : Math.max(0, seenAt - acknowledgedAt);
+  });
   return {
     violations: {
+      ...feed,
       ordersLost,
       ordersDuplicated: stored.size - stream.acknowledged.size,
       ordersMoved,
@@ -91,8 +107,14 @@ export async function verify(world: World, stream: OrderStream): Promise<Finding
     redeliveries: sum(({ events, arrivals }) => arrivals - events.size),
     voidFailures,
     unrecordedFailures,
-    delay: { p50: at(0.5), p99: at(0.99), longest: at(1) },
+    delay: delaysOf(delays),
+    feedDelay: delaysOf(feedDelays),
   };
+}
+
+function delaysOf(milliseconds: readonly number[]): Delays {
+  const at = (share: number): number => Math.round(percentile(milliseconds, share));
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), longest: at(1) };
 }
 
 /** @returns the number that is left after a minute */

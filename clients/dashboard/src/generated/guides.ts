@@ -4,6 +4,7 @@
 export const guides: readonly { title: string; place: string }[] = [
   {"title":"Use the API","place":"#/use-the-api"},
   {"title":"Receive events","place":"#/receive-events"},
+  {"title":"Read events","place":"#/read-events"},
   {"title":"Deploy","place":"#/deploy"},
   {"title":"Upgrade and roll back","place":"#/upgrade-and-roll-back"},
   {"title":"Back up and restore","place":"#/back-up-and-restore"},

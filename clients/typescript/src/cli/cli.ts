@@ -14,6 +14,7 @@ import { convertFiles } from './convert-files.ts';
 import { pullDataset, pushDataset } from './datasets.ts';
 import { diff } from './diff.ts';
 import { evaluate, evaluateForGate, type EvaluateOptions, type EvaluateWorld } from './evaluate.ts';
+import { listen } from './listen.ts';
 import { FileError, pull } from './prompt-files.ts';
 import { push } from './push.ts';
 import { escapeInvisible } from './quote.ts';
@@ -30,6 +31,7 @@ const help = `Usage: prompt-gateway-client types [options] > prompts.d.ts
        prompt-gateway-client datasets pull <name> [<file>]
        prompt-gateway-client evaluate <slug> --dataset <file or name> [options]
        prompt-gateway-client evaluate <slug> --gate <label> [options]
+       prompt-gateway-client listen --forward-to <url> [options]
 
 types   Writes TypeScript types of the stored prompts: their variables, and \`object\` of those that answer with JSON.
         With this file in your program, a call with a missing or misspelt variable does not compile. Write it again
@@ -52,12 +54,15 @@ evaluate asks a version about each case of a data set, and decides whether it is
         of its name first. It prints how far it is, the cases that did not pass, and the verdict. If you interrupt it,
         the evaluation is canceled. With --gate, cases, checks and rule are those of the gate, and only what it does not
         know yet is asked; passed means that the gate lets the version in.
+listen  Sends the events of the service to a receiver on this computer, as they come, and prints each answer. They have
+        the same bodies as those of integrations, and signatures with a secret that it prints. Each event is sent once.
+        If you interrupt it, it prints how to go on.
 
 Options:
   --url <url>       address of the service; default: PROMPT_GATEWAY_URL
   --api-key <key>   API key with the scope prompts:read, for push prompts:write, for datasets datasets:read and
-                    datasets:write, for evaluate prompts:read, prompts:invoke and, for files, those of datasets;
-                    default: PROMPT_GATEWAY_API_KEY.
+                    datasets:write, for evaluate prompts:read, prompts:invoke and, for files, those of datasets, for
+                    listen events:read; default: PROMPT_GATEWAY_API_KEY.
                     Other users of the computer can see the options of a running program, so prefer the environment.
   --only-known      types: the compiler refuses all other prompts, and ids; by default it accepts them with any
                     variables
@@ -85,7 +90,12 @@ Options:
   --dry-run         evaluate: prints how many calls it would make, and what they can cost
   --junit <file>    evaluate: writes a report for CI systems
   --json <file>     evaluate: writes the evaluation as the service answers it
+  --forward-to <url>  listen: the address of the receiver, such as http://localhost:3000/hooks
+  --types <types>   listen: only events of these types, separated by commas
+  --after <cursor>  listen: goes on after this place of the feed; default: what happens from now on
   --help            this text
+
+listen signs with the secret in PROMPT_GATEWAY_WEBHOOK_SECRET, or with a new one.
 
 Exit codes: 0 done, or passed; 1 prompts or cases cannot be read or stored, or are mistakes, or an evaluation could not run;
 2 wrong options; 3 diff found differences, or an evaluation failed; 4 an evaluation decided nothing.
@@ -128,7 +138,7 @@ export async function runCli(
     const [first, ...files] = positionals;
     const command = commands.find(({ name }) => name === first);
     if (command === undefined || (files.length > 0 && command.takesFiles !== true)) {
-      throw new UsageError('The commands are types, pull, diff, push, convert, datasets and evaluate.');
+      throw new UsageError('The commands are types, pull, diff, push, convert, datasets, evaluate and listen.');
     }
     const foreign = Object.keys(values).find((name) => !['url', 'api-key', ...command.options].includes(name));
     if (foreign !== undefined) throw new UsageError(`${command.name} has no option --${foreign}.`);
@@ -138,7 +148,7 @@ export async function runCli(
         values['api-key'] ?? environment['PROMPT_GATEWAY_API_KEY'],
         maxRetries,
       );
-    return await command.run(open, { ...values, files }, world);
+    return await command.run(open, { ...values, files }, world, environment);
   } catch (error) {
     if (error instanceof UsageError) {
       writeError(`${error.message}\nSee prompt-gateway-client --help.\n`);
@@ -175,6 +185,7 @@ interface Command {
     open: () => PromptGateway,
     options: Options & { readonly files: readonly string[] },
     world: EvaluateWorld,
+    environment: Environment,
   ) => Promise<number>;
   readonly takesFiles?: true;
 }
@@ -275,6 +286,19 @@ const commands: readonly Command[] = [
       return await evaluate(open, { slug, version, against, dataset, checks, rule, isDryRun, junit, json }, world);
     },
   },
+  {
+    name: 'listen',
+    options: ['forward-to', 'types', 'after'],
+    async run(open, { 'forward-to': forwardTo = '', types, after = 'now' }, world, environment) {
+      const target = URL.parse(forwardTo);
+      if (target === null || !['http:', 'https:'].includes(target.protocol)) {
+        throw new UsageError('--forward-to must be the address of a receiver, such as http://localhost:3000/hooks.');
+      }
+      const secret = environment['PROMPT_GATEWAY_WEBHOOK_SECRET'];
+      await listen(open(), { target, types: types?.split(','), after, secret }, world);
+      return 0;
+    },
+  },
 ];
 
 /** What a gate says itself. */
@@ -331,6 +355,9 @@ function parse(args: readonly string[]) {
         junit: { type: 'string' },
         json: { type: 'string' },
         gate: { type: 'string' },
+        'forward-to': { type: 'string' },
+        types: { type: 'string' },
+        after: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
       },
     });
@@ -367,7 +394,7 @@ function describe(error: unknown, command: string | undefined): string {
     return 'The answer is not a list of prompts. Is the address right?';
   }
   if (error instanceof AnswerError && error.status === 401) return 'The service does not accept the API key (401).';
-  if (error instanceof ProblemError && ['push', 'datasets', 'evaluate'].includes(command ?? '')) {
+  if (error instanceof ProblemError && ['push', 'datasets', 'evaluate', 'listen'].includes(command ?? '')) {
     const mistakes = error.problem.errors ?? [];
     const lines = [
       `${error.detail} (${error.status})`,

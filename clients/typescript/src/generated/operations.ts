@@ -180,6 +180,9 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     create: { method: 'POST', path: '/api/v1/integrations/{id}/replays', input: 'body', key: true },
     get: { method: 'GET', path: '/api/v1/replays/{id}' },
   },
+  events: {
+    list: { method: 'GET', path: '/api/v1/events', input: 'query' },
+  },
   deliveries: {
     list: { method: 'GET', path: '/api/v1/deliveries', input: 'query', page: true },
     get: { method: 'GET', path: '/api/v1/deliveries/{id}' },
@@ -318,6 +321,7 @@ export type OperationName =
   | 'replays.list'
   | 'replays.create'
   | 'integrations.getStatistics'
+  | 'events.list'
   | 'deliveries.list'
   | 'deliveries.get'
   | 'deliveries.listAttempts'

@@ -1833,6 +1833,37 @@ export interface ReplaysResource {
 }
 
 /**
+ * The feed has the events of the last 30 days, for programs that ask for them. See
+ * [Read events](/docs#/read-events), and the [reference of events](/docs/events) for what they contain.
+ */
+export interface EventsResource {
+  /**
+   * Read the feed of events.
+   *
+   * Returns the events of the last 30 days as integrations receive them, whether or not there is an integration: for
+   * programs that cannot receive requests, and to catch up after a failure. Events that test an integration are not in it.
+   *
+   * The feed has one order, the same for every reader, in which events are only added at the end. It is nearly that of
+   * `createdAt`. Keep `next`, and send it as `after` to get what follows: `next` is never null, and works again later,
+   * also from a page without events. So you get each event once, whatever happens to the service or to your program, if you store `next`
+   * together with what you did. A page with filters may be empty although more events follow; `more` says so.
+   *
+   * Without `after` you get the oldest events first. `after=now` starts at the end: its answer has no events, and a `next`.
+   *
+   * With `Accept: text/event-stream` the same events are sent as they come, with their cursor as `id`. If a connection
+   * ends, go on with the last `id` as the header `Last-Event-ID`, as `EventSource` in browsers does, or as `after`.
+   * A comment or an `id` without data is sent at least every 10 seconds. If a key is revoked or expires its streams end within 5
+   * seconds. `limit` has no effect on a stream.
+   *
+   * At rest an event is in the feed within a second, and within a few seconds after a process has died. A key that is
+   * limited to some locations gets only the events of these.
+   *
+   * @throws {ProblemError} `cursor-expired` (410), `cursor-unknown` (410)
+   */
+  list(query?: Query<'listEvents'>, options?: CallOptions<'listEvents'>): Call<Schemas['EventFeedPage']>;
+}
+
+/**
  * A delivery is one event for one integration. The service makes up to ten attempts over about three days and
  * records each. You can resend any delivery.
  */
@@ -2264,6 +2295,11 @@ export interface Resources {
    * A replay sends all events of a time span to an integration again.
    */
   readonly replays: ReplaysResource;
+  /**
+   * The feed has the events of the last 30 days, for programs that ask for them. See
+   * [Read events](/docs#/read-events), and the [reference of events](/docs/events) for what they contain.
+   */
+  readonly events: EventsResource;
   /**
    * A delivery is one event for one integration. The service makes up to ten attempts over about three days and
    * records each. You can resend any delivery.

@@ -2311,6 +2311,42 @@ export interface paths<Other = string & {}> {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the feed of events
+         * @description Returns the events of the last 30 days as integrations receive them, whether or not there is an integration: for
+         *     programs that cannot receive requests, and to catch up after a failure. Events that test an integration are not in it.
+         *
+         *     The feed has one order, the same for every reader, in which events are only added at the end. It is nearly that of
+         *     `createdAt`. Keep `next`, and send it as `after` to get what follows: `next` is never null, and works again later,
+         *     also from a page without events. So you get each event once, whatever happens to the service or to your program, if you store `next`
+         *     together with what you did. A page with filters may be empty although more events follow; `more` says so.
+         *
+         *     Without `after` you get the oldest events first. `after=now` starts at the end: its answer has no events, and a `next`.
+         *
+         *     With `Accept: text/event-stream` the same events are sent as they come, with their cursor as `id`. If a connection
+         *     ends, go on with the last `id` as the header `Last-Event-ID`, as `EventSource` in browsers does, or as `after`.
+         *     A comment or an `id` without data is sent at least every 10 seconds. If a key is revoked or expires its streams end within 5
+         *     seconds. `limit` has no effect on a stream.
+         *
+         *     At rest an event is in the feed within a second, and within a few seconds after a process has died. A key that is
+         *     limited to some locations gets only the events of these.
+         */
+        get: operations<Other>["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/deliveries": {
         parameters: {
             query?: never;
@@ -3237,6 +3273,11 @@ export interface components<Other = string & {}> {
              */
             cause?: ("budget-left" | "call-above-share" | "share-in-use" | "no-price" | "priced-option" | "no-output-limit" | "output-limit-not-kept" | "unknown-input" | "model-blocked") | components<Other>["schemas"]["OtherValue"];
             left?: components<Other>["schemas"]["Cost"];
+            /**
+             * @description With `cursor-expired` and `cursor-unknown`: the `after` of the oldest event of the feed.
+             * @example MS4wLg
+             */
+            first_cursor?: string;
             resets_at?: components<Other>["schemas"]["Timestamp"];
         };
         /**
@@ -9087,6 +9128,35 @@ export interface components<Other = string & {}> {
             average_latency_ms?: number;
         };
         /**
+         * FeedEvent
+         * @description An event, as integrations receive it. Its schema is that of its type, at `/schemas/events/<TYPE>/v1.json`.
+         * @example {
+         *       "type": "PRODUCT_UPDATED",
+         *       "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *       "targetId": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *       "createdAt": "2026-11-06T09:12:44.031Z",
+         *       "data": {},
+         *       "id": "b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46"
+         *     }
+         */
+        FeedEvent: {
+            type: components<Other>["schemas"]["EventTypeName"];
+            /**
+             * @description `targetId` if it is a UUID, else null.
+             * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
+             */
+            targetUuid: string | null;
+            targetId: components<Other>["schemas"]["TargetId"];
+            createdAt: components<Other>["schemas"]["Timestamp"];
+            /** @description What happened. Its members depend on the type. */
+            data: {
+                [key: string]: unknown;
+            };
+            id: components<Other>["schemas"]["EventId"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * ApiKeyName
          * @description Display name of the key, for example the application that uses it. Must contain a character that is not a space.
          * @example Helpdesk backend
@@ -9111,7 +9181,7 @@ export interface components<Other = string & {}> {
          * @example prompts:invoke
          * @enum {string}
          */
-        Scope: "prompts:read" | "prompts:write" | "prompts:release" | "prompts:override" | "prompts:invoke" | "providers:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "datasets:read" | "datasets:write" | "invocations:read" | "invocations:content" | "audit:read" | "keys:manage" | "people:manage" | "metrics:read" | "prices:read" | "prices:write" | "budgets:read" | "budgets:write";
+        Scope: "prompts:read" | "prompts:write" | "prompts:release" | "prompts:override" | "prompts:invoke" | "providers:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "events:read" | "datasets:read" | "datasets:write" | "invocations:read" | "invocations:content" | "audit:read" | "keys:manage" | "people:manage" | "metrics:read" | "prices:read" | "prices:write" | "budgets:read" | "budgets:write";
         /**
          * GrantedScope
          * @description A scope of the API key.
@@ -18521,6 +18591,41 @@ export interface components<Other = string & {}> {
             points: components<Other>["schemas"]["AttemptCounts"][];
         };
         /**
+         * EventFeedPage
+         * @description Events in the order of the feed.
+         * @example {
+         *       "data": [
+         *         {
+         *           "type": "PRODUCT_UPDATED",
+         *           "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *           "targetId": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *           "createdAt": "2026-11-06T09:12:44.031Z",
+         *           "data": {},
+         *           "id": "b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46",
+         *           "locationUuid": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *           "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *           "locationName": "Canal Café"
+         *         }
+         *       ],
+         *       "next": "NDcuMi5jODFlNGE5Ny0zZDViLTQwNjItOWY3YS1lMTJiNmQ4MGM1ZjQ",
+         *       "more": false
+         *     }
+         */
+        EventFeedPage: {
+            /** @description The events of this page, as integrations receive them. */
+            data: components<Other>["schemas"]["FeedEvent"][];
+            /**
+             * @description Value of `after` for what follows, now or later.
+             * @example NDcuMi5jODFlNGE5Ny0zZDViLTQwNjItOWY3YS1lMTJiNmQ4MGM1ZjQ
+             */
+            next: string;
+            /**
+             * @description Whether the feed has further events, which may match the filters. If false, wait a moment before you ask again.
+             * @example false
+             */
+            more: boolean;
+        };
+        /**
          * DeliveryListItem
          * @description A delivery without its body. Fields without a value are absent.
          * @example {
@@ -19932,6 +20037,11 @@ export interface components<Other = string & {}> {
              */
             cause?: ("budget-left" | "call-above-share" | "share-in-use" | "no-price" | "priced-option" | "no-output-limit" | "output-limit-not-kept" | "unknown-input" | "model-blocked") | components<Other>["schemas"]["OtherValue"];
             left?: components<Other>["schemas"]["Cost"];
+            /**
+             * @description With `cursor-expired` and `cursor-unknown`: the `after` of the oldest event of the feed.
+             * @example MS4wLg
+             */
+            first_cursor?: string;
             resets_at?: components<Other>["schemas"]["Timestamp"];
         };
         /**
@@ -23037,6 +23147,32 @@ export interface components<Other = string & {}> {
              * @constant
              */
             status: 422;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * ListEvents410Problem
+         * @description Error details of an answer with status 410 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:cursor-expired",
+         *       "title": "Cursor expired",
+         *       "status": 410,
+         *       "detail": "Events after this cursor are no longer kept.",
+         *       "instance": "/api/v1/events",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "first_cursor": "MS4wLg"
+         *     }
+         */
+        ListEvents410Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:cursor-expired
+             */
+            type: ("urn:prompt-gateway:problem:cursor-expired" | "urn:prompt-gateway:problem:cursor-unknown") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 410
+             * @constant
+             */
+            status: 410;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
          * DeliveryNotFoundProblem
@@ -33530,6 +33666,95 @@ export interface operations<Other = string & {}> {
             403: components<Other>["responses"]["InsufficientScope"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only events of these types, separated by commas.
+                 * @example ORDER_PLACED,ORDER_CANCELED
+                 */
+                type?: string;
+                /**
+                 * @description Only events of this location.
+                 * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
+                 */
+                location_id?: string;
+                /**
+                 * @description Only events about this order, product, category, location or budget: those with this `targetId`.
+                 * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
+                 */
+                target_id?: string;
+                /**
+                 * @description `next` of an earlier page, the `id` of an event of a stream, or `now`. It also works with other filters.
+                 * @example now
+                 */
+                after?: string;
+                /**
+                 * @description Maximum number of entries in a page.
+                 * @example 20
+                 */
+                limit?: components<Other>["parameters"]["Limit"];
+            };
+            header?: {
+                /**
+                 * @description The `id` of the last event of an earlier stream. It counts before `after`.
+                 * @example MS4wLg
+                 */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of events, or a stream of them. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description `no` for a stream, so that reverse proxies pass on its events at once.
+                     * @example no
+                     */
+                    "X-Accel-Buffering"?: "no";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["EventFeedPage"];
+                    /**
+                     * @example id: NDcuMS5mNGQ4MWIzNi1hMDVjLTRlNzItOWIxOC03YzNlMmQ2ZjBhOTU
+                     *
+                     *     id: NDcuMi5jODFlNGE5Ny0zZDViLTQwNjItOWY3YS1lMTJiNmQ4MGM1ZjQ
+                     *     data: {"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","targetId":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","createdAt":"2026-11-06T09:12:44.031Z","data":{},"id":"b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46"}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            /** @description The cursor cannot be continued. */
+            410: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["ListEvents410Problem"];
+                };
+            };
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
             503: components<Other>["responses"]["ServiceUnavailable"];

@@ -126,6 +126,7 @@ export const apiKeys: Texts['apiKeys'] = {
     'catalog:write': 'Standorte, Kategorien und Produkte erstellen und ändern',
     'integrations:read': 'Integrationen und Zustellungen lesen, ohne Signaturschlüssel',
     'integrations:manage': 'Integrationen erstellen und ändern; erneut senden, Replays, Signaturschlüssel wechseln',
+    'events:read': 'Den Feed der Ereignisse lesen',
     'datasets:read': 'Datensätze und ihre Fälle lesen',
     'datasets:write': 'Datensätze festlegen, ergänzen und löschen',
     'invocations:read': 'Das Protokoll der Aufrufe und Kosten lesen',

@@ -117,6 +117,7 @@ export const apiKeys = {
     'catalog:write': 'Create and change locations, categories and products',
     'integrations:read': 'Read integrations and deliveries, without secrets',
     'integrations:manage': 'Create and change integrations; resend, replay, rotate secrets',
+    'events:read': 'Read the feed of events',
     'datasets:read': 'Read data sets and their cases',
     'datasets:write': 'Set, extend and delete data sets',
     'invocations:read': 'Read the invocation log and costs',
