@@ -112,12 +112,21 @@ function decimal(literal: string): { digits: string; exponent: number } {
   return { digits: all.slice(start, end), exponent: Number(power) - fraction.length + all.length - end };
 }
 
+const backslash = 0x5c;
+const quotationMark = 0x22;
+
 /** The index after the string of a JSON text that begins at `start`; 0 if it has no end. */
 export function endOfString(text: string, start: number): number {
-  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
-    let backslashes = 0;
-    while (text[quote - 1 - backslashes] === '\\') backslashes += 1;
-    if (backslashes % 2 === 0) return quote + 1;
+  const quote = text.indexOf('"', start + 1);
+  if (quote === -1) return 0;
+  let backslashes = 0;
+  while (text.charCodeAt(quote - 1 - backslashes) === backslash) backslashes += 1;
+  if (backslashes % 2 === 0) return quote + 1;
+  // Looking for one quotation mark after the other takes long if there are millions.
+  for (let at = quote + 1; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === backslash) at += 1;
+    else if (code === quotationMark) return at + 1;
   }
   return 0;
 }

@@ -374,6 +374,8 @@ describe('502', () => {
       OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider]),
     });
     try {
+      // The first call loads the provider's package, which can take longer than the deadline.
+      await other.call('POST', '/v1/embeddings', { body: { model: 'other/embed-a', input: 'a' } });
       for (const model of ['mock-hang', 'mock-stall']) {
         harness.mock.reset();
         const body = { model: `other/${model}`, input: 'a' };
