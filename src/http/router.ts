@@ -46,13 +46,9 @@ export function createRouter(
   }
   for (const path of operations.keys()) mount(path);
   application.use((request: Request, response: Response) => {
-    const api = apiOf(request.path, request.headers);
     const problem = isDelivery(request)
       ? webhookLoop()
-      : new ProblemError('route-not-found', {
-          detail:
-            api === undefined ? 'No operation has this path.' : `This service does not have this path. ${pathsOf[api]}`,
-        });
+      : new ProblemError('route-not-found', { detail: missingPath(request) });
     refuse(request, response, dependencies, problem);
   });
   // Express itself only fails on paths with invalid percent-encoding. It recognises error handlers by their four
@@ -65,6 +61,23 @@ export function createRouter(
     refuse(request, response, dependencies, problem);
   });
   return application;
+}
+
+/** The paths of the APIs of others without parameters. */
+const compatiblePaths: ReadonlySet<string> = new Set(
+  Object.values<OperationRow>(operationTable).flatMap(({ path, apis }) => (apis === undefined ? [] : [path])),
+);
+
+/** Says why a path is unknown. Clients differ in whether their base URL ends with `/v1`. */
+function missingPath({ path, headers }: Request): string {
+  const isTwice = path.startsWith('/v1/v1/');
+  const meant = isTwice ? path.slice('/v1'.length) : `/v1${path}`;
+  if (compatiblePaths.has(meant)) {
+    const rule = isTwice ? 'without /v1 at its end' : 'with /v1 at its end';
+    return `This service does not have this path, but ${meant}. Set the base URL of your client ${rule}.`;
+  }
+  const api = apiOf(path, headers);
+  return api === undefined ? 'No operation has this path.' : `This service does not have this path. ${pathsOf[api]}`;
 }
 
 /** What there is instead. */

@@ -1,5 +1,5 @@
 import { ProblemError } from '../../base/errors/problem-error.ts';
-import { isListed, type ProviderRegistry } from '../../models/provider.ts';
+import { isListed, listedModels, type ProviderInfo, type ProviderRegistry } from '../../models/provider.ts';
 
 /** What the member `model` names: a stored prompt, perhaps with a label or version, or a model of a provider. */
 export type ModelName =
@@ -31,14 +31,21 @@ export function parseModelName(name: string, providers: Pick<ProviderRegistry, '
 const maxSpellings = 5;
 
 function findProvider(model: string, providers: Pick<ProviderRegistry, 'list'>): string {
-  const known = providers.list().filter((provider) => isListed(provider, model));
+  const all = providers.list();
+  const known = all.filter((provider) => isListed(provider, model));
   const configured = known.filter((provider) => provider.configured);
   const [only, ...others] = configured;
   if (only !== undefined && others.length === 0) return only.id;
   const count = only === undefined ? 'No configured provider' : 'More than one configured provider';
-  const named = (only === undefined ? known : configured).slice(0, maxSpellings).map(({ id }) => `${id}/${model}`);
+  const likely = known.length > 0 ? known : all.filter((one) => one.configured && hasUndated(one, model));
+  const named = (only === undefined ? likely : configured).slice(0, maxSpellings).map(({ id }) => `${id}/${model}`);
   const spellings = named.length === 0 ? 'prompt/<slug> or <provider>/<model>' : named.join(' or ');
   throw modelNotFound(`${count} lists the model ${JSON.stringify(model)}.`, `must name the provider: ${spellings}`);
+}
+
+/** Whether a provider lists the name without its end, such as `gpt-4.1` of `gpt-4.1-2025-04-14`: dates are not listed. */
+function hasUndated(provider: ProviderInfo, model: string): boolean {
+  return listedModels(provider).some((listed) => model.startsWith(`${listed}-`));
 }
 
 export function modelNotFound(detail: string, fault: string): ProblemError {

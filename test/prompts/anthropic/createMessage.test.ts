@@ -424,6 +424,11 @@ describe('404', () => {
     expect([status, body.error]).toMatchObject([404, { type: 'not_found_error', code }]);
   });
 
+  it('names the provider of a name with a date', async () => {
+    const { status, body } = await create({ model: 'model-a-20260101', messages });
+    expect([status, body.error.message]).toEqual([404, expect.stringContaining('mock/model-a-20260101')]);
+  });
+
   it('version-not-found', async () => {
     const slug = await harness.createPrompt();
     const { status, body } = await create({ model: `prompt/${slug}@7`, messages });
@@ -446,6 +451,16 @@ describe('the form of errors', () => {
     const answer = await harness.service.call(method, path, { unchecked: true } as CallOptions);
     expect([answer.status, answer.body]).toEqual([status, error(type)]);
     expect(answer.headers['request-id']).toBe(answer.body.request_id);
+  });
+
+  it.each([
+    ['/v1/v1/messages', '/v1/messages', 'without'],
+    ['/v1/v1/chat/completions', '/v1/chat/completions', 'without'],
+    ['/chat/completions', '/v1/chat/completions', 'with'],
+  ])('says what the base URL has to be for %s', async (path, meant, rule) => {
+    const { status, text } = await harness.service.call('POST', path, { body: {} });
+    expect(status).toBe(404);
+    expect(text).toContain(`but ${meant}. Set the base URL of your client ${rule} /v1 at its end.`);
   });
 
   it('is that of a path of both APIs if the caller says so', async () => {
