@@ -5544,6 +5544,12 @@ export const operationTable = {
         "required": false
       },
       {
+        "name": "updated_since",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "limit",
         "in": "query",
         "type": "integer",
@@ -5781,6 +5787,12 @@ export const operationTable = {
       },
       {
         "name": "archived",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "updated_since",
         "in": "query",
         "type": "string",
         "required": false
@@ -6050,6 +6062,12 @@ export const operationTable = {
         "required": false
       },
       {
+        "name": "updated_since",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "location_id",
         "in": "query",
         "type": "string",
@@ -6057,6 +6075,18 @@ export const operationTable = {
       },
       {
         "name": "reference_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "fiscal_day",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "spot_id",
         "in": "query",
         "type": "string",
         "required": false

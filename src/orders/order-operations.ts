@@ -49,8 +49,12 @@ export function orderOperations(orders: Orders, derivedId: ReturnType<typeof cre
     },
     listOrders(input) {
       const { status, location_id: locationId, reference_id: referenceId, since, until } = input.query;
-      const locationIds = locationsInReach(input.context.principal.reach, locationId);
-      const filter = { status, locationIds, referenceId, since: toInstant(since), until: toInstant(until) };
+      const { updated_since: updatedSince, fiscal_day: fiscalDay, spot_id: spotId } = input.query;
+      const filter = {
+        ...{ status, referenceId, fiscalDay, spotId },
+        ...{ since: toInstant(since), until: toInstant(until), updatedSince: toInstant(updatedSince) },
+        locationIds: locationsInReach(input.context.principal.reach, locationId),
+      };
       return answerPage(input, () => orders.list(filter), summaryFields.show);
     },
     async getOrder({ path, context }) {

@@ -5,7 +5,9 @@ import type { PagedDatabase, Source } from '../storage/db/pages.ts';
 import { compareAndSet, read, writeIdempotently, type StampedDocument } from '../storage/db/writes.ts';
 import type { OutboxEntry } from '../webhooks/events/event.ts';
 import { outboxIndex, pushEvents, toOutboxDocuments, type WithOutbox } from '../webhooks/events/outbox.ts';
+import { defined } from '../base/runtime/objects.ts';
 import { atLocations } from './catalog/at-locations.ts';
+import { listOrder } from './catalog/list-order.ts';
 import type { Document } from '../base/fields/fields.ts';
 import type { Listing } from '../base/lists/listing.ts';
 import { taxLine } from './tax-line.ts';
@@ -21,6 +23,11 @@ export interface OrderFilter {
   /** Created before this time. */
   readonly until: Date | undefined;
   readonly referenceId?: string | undefined;
+  /** Changed at this time or later. Closing the fiscal day is no change. */
+  readonly updatedSince?: Date | undefined;
+  /** Date of the closed fiscal day that counts the order. */
+  readonly fiscalDay?: string | undefined;
+  readonly spotId?: string | undefined;
 }
 
 /** Orders in the database. Every method can throw `database-unavailable`. */
@@ -28,7 +35,7 @@ export interface OrderStore {
   /** Stores a new order and the events that announce it. False when its id already exists. */
   insert(order: Order, events: readonly OutboxEntry[]): Promise<boolean>;
   find(id: string): Promise<Order | undefined>;
-  /** The newest first. */
+  /** The newest first, or the last changed one if the filter is by that. */
   list(filter: OrderFilter): Listing<OrderSummary>;
   /**
    * Ends an order and stores the events that announce it, if the stored order still has this revision.
@@ -71,6 +78,24 @@ export const orderIndexes: CollectionIndexes = {
       name: 'reference_id_1_created_at_-1__id_1',
       partialFilterExpression: { reference_id: { $gt: '' } },
     },
+    // Lists of what changed have no index for further conditions: they search what they read.
+    { key: { updated_at: -1, _id: 1 }, name: 'updated_at_-1__id_1' },
+    { key: { location_id: 1, updated_at: -1, _id: 1 }, name: 'location_id_1_updated_at_-1__id_1' },
+    {
+      key: { fiscal_day: 1, created_at: -1, _id: 1 },
+      name: 'fiscal_day_1_created_at_-1__id_1',
+      partialFilterExpression: { fiscal_day: { $gt: '' } },
+    },
+    {
+      key: { location_id: 1, fiscal_day: 1, created_at: -1, _id: 1 },
+      name: 'location_id_1_fiscal_day_1_created_at_-1__id_1',
+      partialFilterExpression: { fiscal_day: { $gt: '' } },
+    },
+    {
+      key: { 'spot.id': 1, created_at: -1, _id: 1 },
+      name: 'spot.id_1_created_at_-1__id_1',
+      partialFilterExpression: { 'spot.id': { $gt: '' } },
+    },
     {
       // `uncounted` is in the key, although every document in the index has it, for servers that choose an index by the
       // names of its fields.
@@ -82,18 +107,32 @@ export const orderIndexes: CollectionIndexes = {
   ],
 };
 
-export function listSource(
-  collection: Collection<OrderDocument>,
-  { status, locationIds, since, until, referenceId }: OrderFilter,
-): Source<OrderDocument> {
+export function listSource(collection: Collection<OrderDocument>, filter: OrderFilter): Source<OrderDocument> {
+  const { status, locationIds, since, until, referenceId, updatedSince, fiscalDay, spotId } = filter;
   const { where, rest } = atLocations(locationIds);
-  const matched = { ...where, ...(status === undefined ? {} : { status }) };
-  // Few orders have the same reference, so the rest of the filter reads few.
-  const conditions =
-    referenceId === undefined
-      ? { where: matched, rest }
-      : { where: { reference_id: referenceId }, rest: { ...matched, ...rest } };
-  return { collection, ...conditions, time: 'created_at', span: { since, until } };
+  const ofStatus = defined({ status });
+  const ofSpot = defined({ 'spot.id': spotId });
+  const ofDay = defined({ fiscal_day: fiscalDay });
+  const ofReference = defined({ reference_id: referenceId });
+  if (updatedSince !== undefined) {
+    const created = defined({ $gte: since, $lt: until });
+    const createdIn = Object.keys(created).length > 0 ? { created_at: created } : {};
+    const others = { ...rest, ...ofStatus, ...ofReference, ...ofDay, ...ofSpot, ...createdIn };
+    return {
+      ...{ collection, where, ...listOrder(updatedSince) },
+      ...(Object.keys(others).length > 0 && { rest: others }),
+    };
+  }
+  const list = { collection, time: 'created_at', span: { since, until } } as const;
+  // Few orders have the same reference, fiscal day or spot, so the rest of the filter reads few.
+  if (referenceId !== undefined) {
+    return { ...list, where: ofReference, rest: { ...where, ...ofStatus, ...ofDay, ...ofSpot, ...rest } };
+  }
+  if (fiscalDay !== undefined) {
+    return { ...list, where: { ...where, ...ofDay }, rest: { ...ofStatus, ...ofSpot, ...rest } };
+  }
+  if (spotId !== undefined) return { ...list, where: ofSpot, rest: { ...where, ...ofStatus, ...rest } };
+  return { ...list, where: { ...where, ...ofStatus }, rest };
 }
 
 /** Orders that one command marks. Few, so that no command takes long on a slow server. */
@@ -102,9 +141,10 @@ const markedAtOnce = 200;
 export function createOrderStore(database: PagedDatabase): OrderStore {
   const orders: Collection<OrderDocument> = database.db.collection(collectionName);
   const insertOrder = gatherInserts(orders);
-  const listByTime = database.pages.listsOf<OrderDocument, OrderSummary>(summaryFields.fromDocument, {
-    projection: Object.fromEntries(summaryFields.storedNames.map((name) => [name, 1])),
-  });
+  const projection = Object.fromEntries(summaryFields.storedNames.map((name) => [name, 1]));
+  const listsOf = (isLong: boolean) =>
+    database.pages.listsOf<OrderDocument, OrderSummary>(summaryFields.fromDocument, { projection, isLong });
+  const [list, search] = [listsOf(false), listsOf(true)];
 
   return {
     async insert(order, events) {
@@ -119,7 +159,11 @@ export function createOrderStore(database: PagedDatabase): OrderStore {
       const document = await read(() => orders.findOne({ _id: id }, { projection: { outbox: 0 } }));
       return document === null ? undefined : { ...orderFields.fromDocument(document), revision: document.revision };
     },
-    list: (filter) => listByTime(listSource(orders, filter)),
+    list(filter) {
+      // What changed since some time, or is of a spot or a day, can be many orders of which few match.
+      const isSearch = [filter.updatedSince, filter.spotId, filter.fiscalDay].some((one) => one !== undefined);
+      return (isSearch ? search : list)(listSource(orders, filter));
+    },
     async end(order, status, at, events) {
       const { id, revision } = order;
       const ended = { status, updatedAt: at, ...(status === 'completed' ? { completedAt: at } : { canceledAt: at }) };

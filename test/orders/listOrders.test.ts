@@ -1,11 +1,18 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { fiscalDateAt } from '../../src/orders/catalog/locations/fiscal-calendar.ts';
 import { problem, setUp } from '../support/per-operation.ts';
 import type { Created } from './catalog/catalog-harness.ts';
 import type { Answer } from '../support/service.ts';
-import { openShop, placeOrder, type Shop } from './orders-harness.ts';
+import { middayClock, openShop, placeOrder, type Shop } from './orders-harness.ts';
 
 const setup = setUp();
 const list = (query: string): Promise<Answer> => setup.service.call('GET', `/v1/orders${query}`);
+/** Closes the fiscal day in progress. */
+async function closeDay({ location }: Shop): Promise<Answer> {
+  const { fiscal_day_end, time_zone } = location.body as { fiscal_day_end: string; time_zone: string };
+  const date = fiscalDateAt(new Date(), { fiscalDayEnd: fiscal_day_end, timeZone: time_zone });
+  return setup.service.call('POST', `/v1/locations/${location.id}/fiscal-days/${date}/close`);
+}
 const idsOf = ({ body }: Answer): string[] => (body.data as { id: string }[]).map(({ id }) => id);
 
 describe('200', () => {
@@ -127,6 +134,107 @@ describe('200', () => {
   });
 });
 
+describe('what changed', () => {
+  let shop: Shop;
+  let query: string;
+  const ids: string[] = [];
+  const time = (second: number): string => `2026-04-01T10:00:0${second}.000Z`;
+  beforeAll(async () => {
+    shop = await openShop(setup.service, middayClock(new Date()));
+    query = `?location_id=${shop.location.id}`;
+    const orders = setup.database.db.collection<{ _id: string }>('orders');
+    for (const second of [5, 1, 3, 1]) {
+      const { id } = await placeOrder(setup.service, shop, second === 3 ? { spot_id: shop.spot } : {});
+      ids.push(id);
+      await orders.updateOne(
+        { _id: id },
+        { $set: { created_at: new Date(time(0)), updated_at: new Date(time(second)) } },
+      );
+    }
+  });
+  const id = (index: number): string => ids[index] ?? '';
+
+  it('is the last changed first, from the time on that is given', async () => {
+    const sameTime = [id(1), id(3)].sort();
+    expect(idsOf(await list(`${query}&updated_since=${time(1)}`))).toEqual([id(0), id(2), ...sameTime]);
+    expect(idsOf(await list(`${query}&updated_since=${time(3)}`))).toEqual([id(0), id(2)]);
+    expect(idsOf(await list(`${query}&updated_since=2026-04-01T10:00:03.001Z`))).toEqual([id(0)]);
+    const all = `${query}&updated_since=2026-04-01&status=open&since=2026-04-01&until=2026-04-02&spot_id=${shop.spot}`;
+    expect(idsOf(await list(all))).toEqual([id(2)]);
+    expect(idsOf(await list(`${query}&updated_since=2026-04-01&since=2026-04-02`))).toEqual([]);
+  });
+
+  it('is completed and canceled orders, but not those that a day counts', async () => {
+    const before = new Date().toISOString();
+    await setup.service.call('POST', `/v1/orders/${id(1)}/complete`);
+    await setup.service.call('POST', `/v1/orders/${id(3)}/cancel`);
+    expect(idsOf(await list(`${query}&updated_since=${before}`)).sort()).toEqual([id(1), id(3)].sort());
+    const after = new Date(Date.now() + 1).toISOString();
+    expect((await closeDay(shop)).body).toMatchObject({ order_count: 3 });
+    expect(idsOf(await list(`${query}&updated_since=${after}`))).toEqual([]);
+  });
+
+  it('is read by pages without any twice while orders change, and the next reading has those that changed', async () => {
+    const other = await openShop(setup.service);
+    for (let count = 0; count < 7; count += 1) await placeOrder(setup.service, other);
+    const own = `?location_id=${other.location.id}&limit=2`;
+    const seen: { id: string; updated_at: string }[] = [];
+    const read = async (since: string): Promise<void> => {
+      for (let next: string | null = ''; next !== null;) {
+        const { body } = await list(`${own}&updated_since=${since}${next === '' ? '' : `&after=${next}`}`);
+        seen.push(...(body.data as typeof seen));
+        next = body.pagination.next as string | null;
+        // Between pages one that was read and one that was not yet change.
+        if (seen.length === 2) {
+          const all = (await list(`?location_id=${other.location.id}`)).body.data as typeof seen;
+          const unread = all.find((order) => !seen.some(({ id: known }) => known === order.id));
+          for (const changed of [seen[0]?.id, unread?.id]) {
+            expect((await setup.service.call('POST', `/v1/orders/${changed}/complete`)).status).toBe(200);
+          }
+        }
+      }
+    };
+    await read('2026-01-01');
+    expect(new Set(seen.map(({ id: one }) => one)).size).toBe(seen.length);
+    expect(seen).toHaveLength(6);
+    const latest =
+      seen
+        .map(({ updated_at }) => updated_at)
+        .sort()
+        .at(-1) ?? '';
+    const again = (await list(`${own}&updated_since=${latest}`)).body.data as ((typeof seen)[number] & {
+      status: string;
+    })[];
+    expect(again.filter(({ status }) => status === 'completed')).toHaveLength(2);
+    expect(new Set([...seen, ...again].map(({ id: one }) => one)).size).toBe(7);
+  });
+});
+
+describe('a fiscal day, and a spot', () => {
+  it('have their orders, combined with other filters', async () => {
+    const shop = await openShop(setup.service, middayClock(new Date()));
+    const counted = await placeOrder(setup.service, shop, { spot_id: shop.spot, reference_id: 'a' });
+    const canceled = await placeOrder(setup.service, shop, { spot_id: shop.spot });
+    const elsewhere = await placeOrder(setup.service, shop);
+    await setup.service.call('POST', `/v1/orders/${canceled.id}/cancel`);
+    const { body: day } = await closeDay(shop);
+    const date = String(day.date);
+    expect(day).toMatchObject({ order_count: 2 });
+
+    const [both, own] = [[counted.id, elsewhere.id].sort(), `location_id=${shop.location.id}`];
+    expect(idsOf(await list(`?fiscal_day=${date}&${own}`)).sort()).toEqual(both);
+    expect(idsOf(await list(`?fiscal_day=${date}&limit=100`))).toEqual(expect.arrayContaining(both));
+    expect(idsOf(await list(`?fiscal_day=${date}&${own}&spot_id=${shop.spot}`))).toEqual([counted.id]);
+    expect(idsOf(await list(`?fiscal_day=${date}&status=canceled&${own}`))).toEqual([]);
+    expect(idsOf(await list(`?fiscal_day=${date}&reference_id=a&${own}`))).toEqual([counted.id]);
+    expect(idsOf(await list('?fiscal_day=2019-01-01'))).toEqual([]);
+    expect(idsOf(await list(`?spot_id=${shop.spot}`)).sort()).toEqual([canceled.id, counted.id].sort());
+    expect(idsOf(await list(`?spot_id=${shop.spot}&status=canceled`))).toEqual([canceled.id]);
+    expect(idsOf(await list(`?spot_id=${shop.spot}&reference_id=a`))).toEqual([counted.id]);
+    expect(idsOf(await list(`?spot_id=${shop.spot}&location_id=00000000-0000-4000-8000-000000000000`))).toEqual([]);
+  });
+});
+
 describe('400', () => {
   it.each([
     'status=other',
@@ -138,6 +246,9 @@ describe('400', () => {
     'since=2026-03-02T10:00:00.Z',
     `since=2026-03-02T10:00:00.${'0'.repeat(50)}Z`,
     'location_id=1',
+    'updated_since=yesterday',
+    'fiscal_day=2026-02-30',
+    'spot_id=4',
   ])('refuses %s', async (query) => {
     const { status, body } = await list(`?${query}`);
     expect(status).toBe(400);

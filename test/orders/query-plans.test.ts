@@ -34,6 +34,10 @@ beforeAll(async () => {
       ...(index % 100 === 0 ? { reference_id: `till-${index % 300}` } : {}),
       status: statuses[index % statuses.length],
       created_at: at(index),
+      // In another order, each once.
+      updated_at: at((index * 7) % size),
+      ...(index < 1_500 ? { fiscal_day: `2026-01-0${1 + (index % 5)}` } : {}),
+      ...(index % 10 === 0 ? { spot: { id: `spot-${index % 100}` } } : {}),
       outbox: [],
     })),
   );
@@ -71,6 +75,22 @@ describe.each([
     20,
     'location_id_1_status_1_created_at_-1__id_1',
   ],
+  ['a change', { ...anything, updatedSince: at(100) }, 2_900, 'updated_at_-1__id_1'],
+  [
+    'a change at a location',
+    // 7 is 1 by 3: what remains by 3 is the same of both times.
+    { ...anything, updatedSince: at(100), locationIds: [locationId] },
+    967,
+    'location_id_1_updated_at_-1__id_1',
+  ],
+  ['a fiscal day', { ...anything, fiscalDay: '2026-01-03' }, 300, 'fiscal_day_1_created_at_-1__id_1'],
+  [
+    'a fiscal day of a location',
+    { ...anything, fiscalDay: '2026-01-03', locationIds: [locationId] },
+    100,
+    'location_id_1_fiscal_day_1_created_at_-1__id_1',
+  ],
+  ['a spot', { ...anything, spotId: 'spot-30' }, 30, 'spot.id_1_created_at_-1__id_1'],
 ] as const)('a list by %s', (_name, filter, total, index) => {
   it('is read from an index, as far as it is needed', async () => {
     const source = listSource(database.db.collection<OrderDocument>('orders'), filter);
@@ -86,8 +106,13 @@ describe.each([
     const orders = database.db.collection<OrderDocument>('orders');
     const source = listSource(orders, filter);
     const [{ $match: all }] = matching(source, source.span) as [{ $match: Document }];
-    const wanted = await orders.find(all).sort({ created_at: -1, _id: 1 }).skip(5).limit(10).toArray();
-    const page = wanted.map(({ _id: id, created_at }) => ({ at: created_at.getTime(), id }));
+    const wanted = await orders
+      .find(all)
+      .sort({ [source.time]: -1, _id: 1 })
+      .skip(5)
+      .limit(10)
+      .toArray();
+    const page = wanted.map((order) => ({ at: (order[source.time] as Date).getTime(), id: order._id }));
     const list = database.pages.listsOf(({ _id }: OrderDocument) => _id)(source);
     const positions = async (...range: Parameters<typeof list.entries>): Promise<Position[]> =>
       (await Array.fromAsync(list.entries(...range))).map(([position]) => position);
@@ -133,7 +158,7 @@ async function expectWindows(source: Source<OrderDocument>, total: number): Prom
   for (const filter of filters) {
     const explained = await collection
       .find(filter as Filter<OrderDocument>)
-      .project({ _id: 1, created_at: 1 })
+      .project({ _id: 1, [source.time]: 1 })
       .explain('executionStats');
     expectIndexRead(explained);
     expect(await collection.countDocuments(filter)).toBeLessThan(1_000);

@@ -32,8 +32,13 @@ const countMs = 250;
 /** The server ended a command after its time limit. */
 const timeLimitExceeded = 50;
 
+export interface PlainPagesOptions {
+  /** Documents that one page of a long list searches for those that match its further conditions. */
+  readonly searchedMost?: number;
+}
+
 /** Adds the reads of a server that reads in the order of an index. */
-export function withPlainPages(database: Database): PagedDatabase {
+export function withPlainPages(database: Database, { searchedMost = 100_000 }: PlainPagesOptions = {}): PagedDatabase {
   const { fetch, ...reads } = createFetch(batchSize);
 
   const listsOf: Pages['listsOf'] = (toItem, options = {}) => {
@@ -41,17 +46,22 @@ export function withPlainPages(database: Database): PagedDatabase {
     return (source) => ({
       async *entries(start, most) {
         // Large documents are fetched as they are needed, not all at once.
+        const projection = options.largeFrom === undefined ? options.projection : { [source.time]: 1 };
+        const isSearch = options.isLong === true && Object.keys(source.rest ?? {}).length > 0;
+        const { found, cutAt } = await (isSearch
+          ? searchPage(source, start, most, projection, searchedMost)
+          : page(source, start, most, projection).then((all) => ({ found: all, cutAt: undefined })));
         if (options.largeFrom === undefined) {
-          const found = await page(source, start, most, options.projection);
           for (const document of found) yield [positionOf(source, document), toItem(document)];
+          if (cutAt !== undefined) yield [cutAt, undefined, true];
           return;
         }
-        const found = await page(source, start, most, { [source.time]: 1 });
         const positions = new Map(found.map((document) => [document._id, positionOf(source, document)]));
         for await (const [id, document] of fetch(source.collection, [...positions.keys()], options)) {
           const position = positions.get(id);
           if (position !== undefined) yield [position, document === undefined ? undefined : toItem(document)];
         }
+        if (cutAt !== undefined) yield [cutAt, undefined, true];
       },
       total: () => totals(source),
     });
@@ -140,25 +150,66 @@ async function page<T extends Stored>(
   start: PageStart,
   most: number,
   projection: FetchOptions['projection'] = {},
+  before?: Position,
 ): Promise<T[]> {
-  const { filter, options } = pageQuery(source, start, most);
-  // Without the time there would be no position. A projection that excludes fields leaves it in.
-  const isInclusive = Object.values(projection).includes(1);
-  const shown = isInclusive ? { ...projection, [source.time]: 1 } : projection;
+  const { filter, options } = pageQuery(source, start, most, before);
+  const shown = withTime(source, projection);
   return (await read(() =>
     source.collection.find(filter, { ...options, projection: shown }).toArray(),
   )) as unknown as T[];
 }
 
-/** The query for the documents of a page. */
+/** Without the time there would be no position. A projection that excludes fields leaves it in. */
+function withTime<T extends Stored>({ time }: Source<T>, projection: Document): Document {
+  return Object.values(projection).includes(1) ? { ...projection, [time]: 1 } : projection;
+}
+
+/**
+ * A page of a list with conditions that no index has: a search of about `searched` documents, and where it ended if it
+ * did not go through the list. A page that begins at an offset is not cut, because what it skips has to be found.
+ */
+async function searchPage<T extends Stored>(
+  source: Source<T>,
+  start: PageStart,
+  most: number,
+  projection: FetchOptions['projection'] = {},
+  searched: number,
+): Promise<{ readonly found: T[]; readonly cutAt: Position | undefined }> {
+  if ('offset' in start && start.offset > 0) {
+    return { found: await page(source, start, most, projection), cutAt: undefined };
+  }
+  const { collection, rest } = source;
+  const indexed = pageQuery({ ...source, rest: undefined }, start, most);
+  const sort = indexed.options.sort as Document;
+  const shown = withTime(source, projection);
+  const stages = [
+    ...[{ $match: indexed.filter }, { $sort: sort }, { $limit: searched }, { $match: rest }, { $limit: most }],
+    ...(Object.keys(shown).length > 0 ? [{ $project: shown }] : []),
+  ];
+  const found = await read(() => collection.aggregate<T>(stages).toArray());
+  if (found.length === most) return { found, cutAt: undefined };
+  // Documents may have moved since. So the end is a place, up to which they are searched once more, and it is a little
+  // before the number: a list that has fewer documents than that was searched completely.
+  const skip = searched - Math.ceil(searched / 100);
+  const [last] = await read(() =>
+    collection.find(indexed.filter, { sort, skip, limit: 1, projection: { [source.time]: 1 } }).toArray(),
+  );
+  if (last === undefined) return { found, cutAt: undefined };
+  const end = positionOf(source, last as unknown as T);
+  const upToEnd = await page(source, start, most, projection, end);
+  return { found: upToEnd, cutAt: upToEnd.length === most ? undefined : end };
+}
+
+/** The query for the documents of a page. @param end the last position that it may have */
 export function pageQuery<T extends Stored>(
   source: Source<T>,
   start: PageStart,
   most: number,
+  end?: Position,
 ): { readonly filter: Filter<T>; readonly options: FindOptions } {
   const sort: Sort = { [source.time]: -1, _id: source.ties === 'descending' ? -1 : 1 };
   return {
-    filter: filterOf(source, 'after' in start ? start.after : undefined),
+    filter: filterOf(source, 'after' in start ? start.after : undefined, end),
     options: { sort, limit: most, batchSize: most, skip: 'offset' in start ? start.offset : 0 },
   };
 }
@@ -235,10 +286,11 @@ async function total<T extends Stored>({ collection, ...source }: Source<T>): Pr
   );
 }
 
-/** @param after the position behind which a list continues */
+/** @param after the position behind which a list continues @param end the last position, at which it ends */
 function filterOf<T extends Stored>(
   { where, time, ties, span = {}, rest }: Omit<Source<T>, 'collection'>,
   after?: Position,
+  end?: Position,
 ): Filter<T> {
   const conditions = [...(rest === undefined ? [] : [rest])];
   const range = rangeOf(span);
@@ -248,6 +300,11 @@ function filterOf<T extends Stored>(
     // `$or` some servers would read the index once for each alternative, and then sort.
     range['$lte'] = at;
     conditions.push({ $nor: [{ [time]: at, _id: ties === 'descending' ? { $gte: after.id } : { $lte: after.id } }] });
+  }
+  if (end !== undefined) {
+    const at = new Date(end.at);
+    range['$gte'] = at;
+    conditions.push({ $nor: [{ [time]: at, _id: ties === 'descending' ? { $lt: end.id } : { $gt: end.id } }] });
   }
   return {
     ...where,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { problem, type Setup } from '../../support/per-operation.ts';
 import type { Answer, TestService } from '../../support/service.ts';
@@ -51,6 +52,11 @@ export async function createCatalog(
 ): Promise<{ location: Created; category: Created }> {
   const location = await createLocation(service, members);
   return { location, category: await createCategory(service, location.id) };
+}
+
+/** Waits until changes have a later time than this. */
+export async function passed(time: string): Promise<void> {
+  while (Date.now() <= Date.parse(time)) await sleep(1);
 }
 
 /** Tests that lists leave out archived resources unless the caller asks for them. */

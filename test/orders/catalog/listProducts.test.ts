@@ -1,5 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { createCatalog, createCategory, createProduct, describeArchived, type Created } from './catalog-harness.ts';
+import {
+  createCatalog,
+  createCategory,
+  createProduct,
+  describeArchived,
+  type Created,
+  passed,
+} from './catalog-harness.ts';
 import { setUp } from '../../support/per-operation.ts';
 
 const setup = setUp();
@@ -20,6 +27,31 @@ describe('200', () => {
     expect(await list(`?category_id=${category.id}`)).toEqual(bodies(coffee));
     expect(await list(`?location_id=${location.id}&category_id=${second.id}`)).toEqual(bodies(cake));
     expect(await list(`?location_id=${location.id}&category_id=${elsewhere.category.id}`)).toEqual([]);
+  });
+
+  it('shows what changed, the last changed first', async () => {
+    const { location, category } = await createCatalog(setup.service);
+    const [first, second, third] = [
+      await createProduct(setup.service, category),
+      await createProduct(setup.service, category),
+      await createProduct(setup.service, category),
+    ];
+    const put = async (id: string, body: object): Promise<string> =>
+      String((await setup.service.call('PUT', `/v1/products/${id}`, { body })).body.updated_at);
+    const at = await put(second.id, { price: 5 });
+    await passed(at);
+    await put(first.id, { archived: true });
+    const list = async (query: string): Promise<string[]> => {
+      const { body } = await setup.service.call('GET', `/v1/products?${query}&updated_since=${at}`);
+      return (body.data as { id: string }[]).map(({ id }) => id);
+    };
+    for (const within of [`location_id=${location.id}`, `category_id=${category.id}`]) {
+      expect(await list(`${within}&archived=include`)).toEqual([first.id, second.id]);
+      expect(await list(within)).toEqual([second.id]);
+    }
+    expect(await list('archived=include&limit=1')).toEqual([first.id]);
+    await put(third.id, { category_id: category.id });
+    expect(await list('archived=include')).not.toContain(third.id);
   });
 });
 

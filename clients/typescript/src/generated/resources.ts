@@ -1396,6 +1396,9 @@ export interface CategoriesResource {
    * List categories.
    *
    * Lists the categories, the newest first; with `location_id`, those of one location.
+   *
+   * With `updated_since`, those that changed, the last changed first. Send `archived=include` with it: else what was
+   * archived since is not in the list.
    */
   list(query?: Query<'listCategories'>, options?: CallOptions<'listCategories'>): ListCall<Schemas['CategoryPage']>;
 
@@ -1451,6 +1454,9 @@ export interface ProductsResource {
    * List products.
    *
    * Lists the products, the newest first; with `location_id` or `category_id`, those of one location or category.
+   *
+   * With `updated_since`, those that changed, the last changed first. Send `archived=include` with it: else what was
+   * archived since is not in the list. The same is true of what no longer matches another filter.
    */
   list(query?: Query<'listProducts'>, options?: CallOptions<'listProducts'>): ListCall<Schemas['ProductPage']>;
 
@@ -1509,7 +1515,11 @@ export interface OrdersResource {
   /**
    * List orders.
    *
-   * Lists the orders, the newest first, without their details. `since` and `until` filter by `created_at`.
+   * Lists the orders, the newest first, without their details. `since` and `until` filter by `created_at`. With
+   * `updated_since`, the last changed order is first.
+   *
+   * Placing, completing and canceling an order change its `updated_at`. Closing its fiscal day does not: list the orders
+   * of a closed day by `fiscal_day`.
    */
   list(query?: Query<'listOrders'>, options?: CallOptions<'listOrders'>): ListCall<Schemas['OrderPage']>;
 

@@ -1811,6 +1811,9 @@ export interface paths<Other = string & {}> {
         /**
          * List categories
          * @description Lists the categories, the newest first; with `location_id`, those of one location.
+         *
+         *     With `updated_since`, those that changed, the last changed first. Send `archived=include` with it: else what was
+         *     archived since is not in the list.
          */
         get: operations<Other>["listCategories"];
         put?: never;
@@ -1864,6 +1867,9 @@ export interface paths<Other = string & {}> {
         /**
          * List products
          * @description Lists the products, the newest first; with `location_id` or `category_id`, those of one location or category.
+         *
+         *     With `updated_since`, those that changed, the last changed first. Send `archived=include` with it: else what was
+         *     archived since is not in the list. The same is true of what no longer matches another filter.
          */
         get: operations<Other>["listProducts"];
         put?: never;
@@ -1919,7 +1925,11 @@ export interface paths<Other = string & {}> {
         };
         /**
          * List orders
-         * @description Lists the orders, the newest first, without their details. `since` and `until` filter by `created_at`.
+         * @description Lists the orders, the newest first, without their details. `since` and `until` filter by `created_at`. With
+         *     `updated_since`, the last changed order is first.
+         *
+         *     Placing, completing and canceling an order change its `updated_at`. Closing its fiscal day does not: list the orders
+         *     of a closed day by `fiscal_day`.
          */
         get: operations<Other>["listOrders"];
         put?: never;
@@ -17970,7 +17980,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * CategoryPage
-         * @description Categories, the newest first.
+         * @description Categories, the newest first, or with `updated_since` the last changed first.
          * @example {
          *       "data": [
          *         {
@@ -18026,7 +18036,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * ProductPage
-         * @description Products, the newest first.
+         * @description Products, the newest first, or with `updated_since` the last changed first.
          * @example {
          *       "data": [
          *         {
@@ -18231,7 +18241,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * OrderPage
-         * @description Orders, the newest first.
+         * @description Orders, the newest first, or with `updated_since` the last changed first.
          * @example {
          *       "data": [
          *         {
@@ -26002,6 +26012,16 @@ export interface components<Other = string & {}> {
          */
         InLocation: string;
         /**
+         * @description Only entries whose `updated_at` is this time or later, in the same form as `since`, the last changed first.
+         *
+         *     To keep a copy up to date: read all pages with the largest `updated_at` that you have seen, minus a minute, because the
+         *     clocks of processes differ and a change is visible shortly after its time. Ignore entries that you have with the same
+         *     `updated_at`. Remember the new largest `updated_at` only after the last page: an entry that changes while you read moves
+         *     to the front, where the next reading finds it.
+         * @example 2026-11-06T12:30:00Z
+         */
+        UpdatedSince: components<Other>["schemas"]["Moment"];
+        /**
          * @description Id of the category.
          * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
          */
@@ -32025,6 +32045,16 @@ export interface operations<Other = string & {}> {
                  */
                 archived?: components<Other>["parameters"]["ArchivedFilter"];
                 /**
+                 * @description Only entries whose `updated_at` is this time or later, in the same form as `since`, the last changed first.
+                 *
+                 *     To keep a copy up to date: read all pages with the largest `updated_at` that you have seen, minus a minute, because the
+                 *     clocks of processes differ and a change is visible shortly after its time. Ignore entries that you have with the same
+                 *     `updated_at`. Remember the new largest `updated_at` only after the last page: an entry that changes while you read moves
+                 *     to the front, where the next reading finds it.
+                 * @example 2026-11-06T12:30:00Z
+                 */
+                updated_since?: components<Other>["parameters"]["UpdatedSince"];
+                /**
                  * @description Maximum number of entries in a page.
                  * @example 20
                  */
@@ -32267,6 +32297,16 @@ export interface operations<Other = string & {}> {
                  * @example include
                  */
                 archived?: components<Other>["parameters"]["ArchivedFilter"];
+                /**
+                 * @description Only entries whose `updated_at` is this time or later, in the same form as `since`, the last changed first.
+                 *
+                 *     To keep a copy up to date: read all pages with the largest `updated_at` that you have seen, minus a minute, because the
+                 *     clocks of processes differ and a change is visible shortly after its time. Ignore entries that you have with the same
+                 *     `updated_at`. Remember the new largest `updated_at` only after the last page: an entry that changes while you read moves
+                 *     to the front, where the next reading finds it.
+                 * @example 2026-11-06T12:30:00Z
+                 */
+                updated_since?: components<Other>["parameters"]["UpdatedSince"];
                 /**
                  * @description Maximum number of entries in a page.
                  * @example 20
@@ -32529,6 +32569,16 @@ export interface operations<Other = string & {}> {
                  */
                 until?: components<Other>["parameters"]["Until"];
                 /**
+                 * @description Only entries whose `updated_at` is this time or later, in the same form as `since`, the last changed first.
+                 *
+                 *     To keep a copy up to date: read all pages with the largest `updated_at` that you have seen, minus a minute, because the
+                 *     clocks of processes differ and a change is visible shortly after its time. Ignore entries that you have with the same
+                 *     `updated_at`. Remember the new largest `updated_at` only after the last page: an entry that changes while you read moves
+                 *     to the front, where the next reading finds it.
+                 * @example 2026-11-06T12:30:00Z
+                 */
+                updated_since?: components<Other>["parameters"]["UpdatedSince"];
+                /**
                  * @description Only entries of this location.
                  * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
                  */
@@ -32538,6 +32588,16 @@ export interface operations<Other = string & {}> {
                  * @example till-3-0042
                  */
                 reference_id?: components<Other>["schemas"]["ReferenceId"];
+                /**
+                 * @description Only orders that the closed fiscal day of this date counts.
+                 * @example 2026-11-06
+                 */
+                fiscal_day?: string;
+                /**
+                 * @description Only orders of this spot.
+                 * @example a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13
+                 */
+                spot_id?: string;
             };
             header?: never;
             path?: never;

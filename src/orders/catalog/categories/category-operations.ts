@@ -3,6 +3,7 @@ import { ifMatch, revisionTag } from '../../../http/conditional.ts';
 import { locationsInReach } from '../../../base/limits/reach.ts';
 import type { OperationHandlers } from '../../../http/operation.ts';
 import { answerPage } from '../../../http/list-answer.ts';
+import { toInstant } from '../../../base/runtime/instants.ts';
 import { categoryFields } from './category.ts';
 import type { Categories } from './categories.ts';
 
@@ -25,9 +26,10 @@ export function categoryOperations(categories: Categories): CategoryOperations {
       };
     },
     listCategories(input) {
-      const { location_id: locationId, archived = 'exclude' } = input.query;
+      const { location_id: locationId, archived = 'exclude', updated_since } = input.query;
       const locationIds = locationsInReach(input.context.principal.reach, locationId);
-      return answerPage(input, () => categories.list({ locationIds, archived }), categoryFields.show);
+      const filter = { locationIds, archived, updatedSince: toInstant(updated_since) };
+      return answerPage(input, () => categories.list(filter), categoryFields.show);
     },
     async getCategory({ path }) {
       const category = await categories.get(path.id);

@@ -7,6 +7,7 @@ import type { OutboxEntry } from '../../../webhooks/events/event.ts';
 import { outboxIndex, pushEvents, type WithOutbox } from '../../../webhooks/events/outbox.ts';
 import type { Listing } from '../../../base/lists/listing.ts';
 import { atLocations } from '../at-locations.ts';
+import { listOrder } from '../list-order.ts';
 import { archivedIn, type ArchivedSelection } from '../archived.ts';
 import { categoryFields, type Category } from './category.ts';
 
@@ -14,6 +15,8 @@ export interface CategoryFilter {
   /** Undefined for all. */
   readonly locationIds: readonly string[] | undefined;
   readonly archived: ArchivedSelection;
+  /** Changed at this time or later. */
+  readonly updatedSince: Date | undefined;
 }
 
 /** Categories in the database. Every method can throw `database-unavailable`. */
@@ -23,7 +26,7 @@ export interface CategoryStore {
   find(id: string): Promise<Category | undefined>;
   /** The categories that exist, by id. */
   findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Category>>;
-  /** The newest first. */
+  /** The newest first, or the last changed one if the filter is by that. */
   list(filter: CategoryFilter): Listing<Category>;
   /**
    * Writes a changed category and the events that announce it, if the stored category still has this revision.
@@ -41,6 +44,8 @@ export const categoryIndexes: CollectionIndexes = {
   indexes: [
     { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
     { key: { location_id: 1, created_at: -1, _id: 1 }, name: 'location_id_1_created_at_-1__id_1' },
+    { key: { updated_at: -1, _id: 1 }, name: 'updated_at_-1__id_1' },
+    { key: { location_id: 1, updated_at: -1, _id: 1 }, name: 'location_id_1_updated_at_-1__id_1' },
     outboxIndex,
     auditIndex,
   ],
@@ -54,11 +59,11 @@ export function createCategoryStore(database: PagedDatabase): CategoryStore {
   return {
     insert: (category, entry) => resources.insert(category, entry, { outbox: [] }),
     ...gatherReadsById(database.db, collectionName, fromDocument),
-    list({ locationIds, archived }) {
+    list({ locationIds, archived, updatedSince }) {
       const { where, rest } = atLocations(locationIds);
       return listByTime({
         collection: categories,
-        time: 'created_at',
+        ...listOrder(updatedSince),
         rest: { ...rest, ...archivedIn(archived) },
         where,
       });

@@ -3,6 +3,7 @@ import { ifMatch, revisionTag } from '../../../http/conditional.ts';
 import { locationsInReach } from '../../../base/limits/reach.ts';
 import type { OperationHandlers } from '../../../http/operation.ts';
 import { answerPage } from '../../../http/list-answer.ts';
+import { toInstant } from '../../../base/runtime/instants.ts';
 import { requireUniqueIds } from '../unique-ids.ts';
 import { productFields, type Modifier, type ModifierGroup } from './product.ts';
 import type { Products } from './products.ts';
@@ -28,9 +29,10 @@ export function productOperations(products: Products, random: Random = systemRan
       };
     },
     listProducts(input) {
-      const { location_id: locationId, category_id: categoryId, archived = 'exclude' } = input.query;
+      const { location_id: locationId, category_id: categoryId, archived = 'exclude', updated_since } = input.query;
       const locationIds = locationsInReach(input.context.principal.reach, locationId);
-      return answerPage(input, () => products.list({ locationIds, categoryId, archived }), productFields.show);
+      const filter = { locationIds, categoryId, archived, updatedSince: toInstant(updated_since) };
+      return answerPage(input, () => products.list(filter), productFields.show);
     },
     async getProduct({ path }) {
       const product = await products.get(path.id);

@@ -7,6 +7,7 @@ import type { OutboxEntry } from '../../../webhooks/events/event.ts';
 import { outboxIndex, pushEvents, type WithOutbox } from '../../../webhooks/events/outbox.ts';
 import type { Listing } from '../../../base/lists/listing.ts';
 import { atLocations } from '../at-locations.ts';
+import { listOrder } from '../list-order.ts';
 import { archivedIn, type ArchivedSelection } from '../archived.ts';
 import { productFields, type Product } from './product.ts';
 
@@ -15,6 +16,8 @@ export interface ProductFilter {
   readonly locationIds: readonly string[] | undefined;
   readonly categoryId: string | undefined;
   readonly archived: ArchivedSelection;
+  /** Changed at this time or later. */
+  readonly updatedSince: Date | undefined;
 }
 
 /** Products in the database. Every method can throw `database-unavailable`. */
@@ -24,7 +27,7 @@ export interface ProductStore {
   find(id: string): Promise<Product | undefined>;
   /** The products that exist, by id. */
   findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Product>>;
-  /** The newest first. */
+  /** The newest first, or the last changed one if the filter is by that. */
   list(filter: ProductFilter): Listing<Product>;
   /**
    * Writes a changed product and the events that announce it, if the stored product still has this revision.
@@ -43,6 +46,9 @@ export const productIndexes: CollectionIndexes = {
     { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
     { key: { location_id: 1, created_at: -1, _id: 1 }, name: 'location_id_1_created_at_-1__id_1' },
     { key: { category_id: 1, created_at: -1, _id: 1 }, name: 'category_id_1_created_at_-1__id_1' },
+    { key: { updated_at: -1, _id: 1 }, name: 'updated_at_-1__id_1' },
+    { key: { location_id: 1, updated_at: -1, _id: 1 }, name: 'location_id_1_updated_at_-1__id_1' },
+    { key: { category_id: 1, updated_at: -1, _id: 1 }, name: 'category_id_1_updated_at_-1__id_1' },
     outboxIndex,
     auditIndex,
   ],
@@ -56,13 +62,13 @@ export function createProductStore(database: PagedDatabase): ProductStore {
   return {
     insert: (product, entry) => resources.insert(product, entry, { outbox: [] }),
     ...gatherReadsById(database.db, collectionName, fromDocument),
-    list({ locationIds, categoryId, archived }) {
+    list({ locationIds, categoryId, archived, updatedSince }) {
       const { where, rest } = atLocations(locationIds);
       const further = { ...rest, ...archivedIn(archived) };
       // One index is enough, because a category belongs to one location.
       return listByTime({
         collection: products,
-        time: 'created_at',
+        ...listOrder(updatedSince),
         ...(categoryId === undefined
           ? { where, rest: further }
           : { where: { category_id: categoryId }, rest: { ...where, ...further } }),
