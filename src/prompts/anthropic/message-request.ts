@@ -241,7 +241,9 @@ class ConversationReader {
 
   #argumentsAt(pointer: string): string {
     const { text, places } = this.#written();
-    return text.slice(...(places.inner.get(`${pointer}/input`) ?? missing(`${pointer}/input`)));
+    const written = text.slice(...(places.inner.get(`${pointer}/input`) ?? missing(`${pointer}/input`)));
+    // A slice alone would keep the text of the whole body in memory, also in the log.
+    return Buffer.from(written).toString();
   }
 
   #toThinking(text: string, metadata: JsonObject | undefined, pointer: string): AnswerPart {
