@@ -40,6 +40,6 @@ function linkPlaces(text: string, places: ReadonlyMap<string, string>): string {
 }
 
 /** Where the reference page shows a section with this title. */
-function placeOf(title: string): string {
+export function placeOf(title: string): string {
   return `#/${title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`;
 }

@@ -4,6 +4,8 @@ import api from '../../generated/openapi.json' with { type: 'json' };
 import { findBreakingChanges } from '../../src/codegen/compatibility/breaking-changes.ts';
 import { findUnintended } from '../../src/codegen/compatibility/intended-changes.ts';
 import { makeReleasedCopy } from '../../src/codegen/compatibility/released-copy.ts';
+import { sumUp } from '../../src/codegen/compatibility/sum-up.ts';
+import { renderChangeList } from '../../src/codegen/change-list.ts';
 import { readSurface, type Contracts } from '../../src/codegen/compatibility/surface.ts';
 import { resolve } from '../../src/codegen/contract-document.ts';
 
@@ -595,5 +597,51 @@ describe('intended changes', () => {
     expect(findUnintended(breaking, intended)).toEqual([
       'listOrders: removed (is listed, but nothing has changed like this)',
     ]);
+  });
+});
+
+describe('the summary of changes', () => {
+  const nothing = {
+    ...{ breaking: [], added: [], removed: [], authentication: [], addedEvents: [], removedEvents: [] },
+    ...{ events: [], operations: [], shared: [] },
+  };
+
+  it('is empty if nothing changed', () => {
+    expect(
+      sumUp(
+        contracts,
+        edited(() => undefined),
+        [],
+      ),
+    ).toEqual(nothing);
+    expect(renderChangeList(nothing, '1.0.0', contracts.api)).toContain('Nothing has changed.');
+  });
+
+  it('has operations, events and their parts, and each change of many operations once', () => {
+    const after = edited(({ api: changed, path, payload, schema }) => {
+      const { '/health/live': live, ...others } = changed['paths'] as Node;
+      changed['paths'] = { ...others, '/health/alive': live };
+      (path('/v1/orders get parameters') as unknown as Node[]).push({
+        ...{ name: 'floor', in: 'query', schema: { type: 'string', enum: ['<1>', '{{base}}'] } },
+      });
+      (payload('OrderPlaced properties') as Node)['floor'] = { type: 'string' };
+      (schema('Problem properties') as Node)['floor'] = { type: 'string' };
+      Reflect.deleteProperty(schema('OrderItem properties'), 'total');
+    });
+    const intended = [{ reason: 'It is a `sum`.', changes: ['* .items[].total: removed'] }];
+    const summary = sumUp(contracts, after, intended);
+    expect(summary.added.map(({ path }) => path)).toEqual(['/health/alive']);
+    expect(summary.removed).toEqual(['GET /health/live']);
+    expect(summary.breaking).toEqual([
+      { reason: 'It is a `sum`.', changes: ['createOrder answer 201 .items[].total: removed'] },
+    ]);
+    expect(summary.events).toEqual([{ name: 'ORDER_PLACED', changes: ['payload .floor: added'] }]);
+    expect(summary.operations).toContainEqual({ name: 'listOrders', changes: ['parameter floor (query): added'] });
+    const shared = summary.shared.find(({ change }) => change === 'error .floor: added');
+    expect(shared?.operations).toEqual(expect.arrayContaining(['createOrder', 'updateProduct']));
+    const html = renderChangeList(summary, '1.0.0', after.api);
+    expect(html).toContain('since 1.0.0.');
+    expect(html).toContain('<p>It is a <code>sum</code>.</p>');
+    expect(html).toContain('<summary><a href="{{base}}/docs#/orders/listorders"><code>listOrders</code></a></summary>');
   });
 });

@@ -92,6 +92,7 @@ function operationsOf({ paths }: ShownDocument): ShownOperation[] {
 }
 
 const pages = ['/docs', '/docs/events'];
+const changesPage = '/docs/changes';
 
 async function assetsOf(page: string): Promise<string[]> {
   const html = (await get(page)).body.toString();
@@ -153,7 +154,7 @@ function takes(operationId: OperationId, header: string): boolean {
 }
 
 describe('a page', () => {
-  it.each([...pages, '/asyncapi.json'])('%s is read only', async (page) => {
+  it.each([...pages, changesPage, '/asyncapi.json'])('%s is read only', async (page) => {
     const { status, headers, body } = await get(page, {}, 'POST');
     expect([status, headers['allow']]).toEqual([405, 'GET, HEAD, OPTIONS']);
     expect(JSON.parse(body.toString())).toMatchObject({ type: 'urn:prompt-gateway:problem:method-not-allowed' });
@@ -189,6 +190,7 @@ describe('the start page', () => {
     expect(new Set(links)).toEqual(
       new Set([
         ...['/dashboard', '/docs', '/docs/events', '/openapi.json', '/asyncapi.json', '/health/ready', '/health/live'],
+        changesPage,
         `/client-${packageJson.version}.tgz`,
         ...eventTypes.map((type) => `/schemas/events/${type}/v1.json`),
       ]),
@@ -200,6 +202,29 @@ describe('the start page', () => {
     const { headers } = await get('/', { accept: 'text/html' });
     const again = await get('/', { accept: 'text/html', 'if-none-match': String(headers['etag']) });
     expect([again.status, again.body.length]).toEqual([304, 0]);
+  });
+});
+
+describe('the page of API changes', () => {
+  it('is one file without scripts', async () => {
+    const { status, headers, body } = await get(changesPage);
+    expect([status, headers['content-type'], headers['cache-control']]).toEqual([
+      ...[200, 'text/html; charset=utf-8', 'no-cache'],
+    ]);
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; .*style-src 'sha256-/);
+    expect(body.toString()).not.toMatch(/<script|\{\{/);
+    const again = await get(changesPage, { 'if-none-match': String(headers['etag']) });
+    expect([again.status, again.body.length]).toEqual([304, 0]);
+  });
+
+  it('names operations as the reference does, and leads to its own sections', async () => {
+    const html = (await get(changesPage)).body.toString();
+    const places = Object.keys(operationTable).map((operationId) => operationId.toLowerCase());
+    const links = [...html.matchAll(/href="\/docs#\/[\w-]+\/(\w+)"/g)].map(([, id = '']) => id);
+    expect(links.length).toBeGreaterThan(0);
+    expect(links.filter((id) => !places.includes(id))).toEqual([]);
+    const sections = [...html.matchAll(/<h2 id="([^"]+)"/g)].map(([, id = '']) => id);
+    expect([...html.matchAll(/href="#([^"]+)"/g)].map(([, id = '']) => id)).toEqual(sections);
   });
 });
 
@@ -442,7 +467,7 @@ describe('behind a proxy that adds a path', () => {
   });
 
   it('every link and script of the pages has the path', async () => {
-    for (const page of ['/', '/docs', '/docs/events', '/dashboard']) {
+    for (const page of ['/', '/docs', '/docs/events', changesPage, '/dashboard']) {
       const html = (await get(`${proxy.origin}/a/gateway${page}`, { accept: 'text/html' })).body.toString();
       const links = [...html.matchAll(/(?:href|src|data-(?!base)\w+)="([^"#]*\/[^"#]*)/g)].map(([, link = '']) => link);
       const base = /<base href="([^"]*)"/.exec(html)?.[1] ?? page;
@@ -519,6 +544,7 @@ describe('without the development packages', () => {
       version: '1.2.3',
       basePath: '',
       references: [{ path: '/docs', title: 'API', document: '/openapi.json' }],
+      changes: new URL('../../generated/api-changes.html', import.meta.url),
       eventTypes,
       redoc: pathToFileURL(path.join(folder, 'dist/redoc.js')),
       clientPackage: pathToFileURL(path.join(folder, 'dist/client.tgz')),

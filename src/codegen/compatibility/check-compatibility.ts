@@ -1,15 +1,13 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { parse } from 'yaml';
 import { findBreakingChanges } from './breaking-changes.ts';
-import { findUnintended, type IntendedChanges } from './intended-changes.ts';
+import { intendedFile, readContracts, readIntended, releasedFolder } from './contract-files.ts';
+import { findUnintended } from './intended-changes.ts';
 import { makeReleasedCopy } from './released-copy.ts';
-import type { Contracts } from './surface.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
-const released = path.join(root, 'openapi/released');
+const released = releasedFolder(root);
 const current = path.join(root, 'generated');
-const intendedFile = path.join(released, 'intended-changes.yaml');
 const noIntendedChanges = `# Changes since the last release that break callers or receivers and are meant to, each with its reason. \`npm run check\`
 # prints the names of changes; in a name, * stands for any text. Each entry must match a change. For example:
 #
@@ -19,28 +17,18 @@ const noIntendedChanges = `# Changes since the last release that break callers o
 []
 `;
 
-async function readContracts(folder: string): Promise<Contracts> {
-  const [api, events] = await Promise.all(
-    ['openapi.json', 'asyncapi.json'].map(async (name): Promise<unknown> =>
-      JSON.parse(await readFile(path.join(folder, name), 'utf8')),
-    ),
-  );
-  return { api, events } as Contracts;
-}
-
 /** Stores the generated contract as the base for later comparisons. */
 async function release(): Promise<void> {
   await mkdir(released, { recursive: true });
   const { api, events } = await readContracts(current);
   await writeFile(path.join(released, 'openapi.json'), makeReleasedCopy(api));
   await writeFile(path.join(released, 'asyncapi.json'), makeReleasedCopy(events));
-  await writeFile(intendedFile, noIntendedChanges);
+  await writeFile(intendedFile(root), noIntendedChanges);
 }
 
 async function check(): Promise<void> {
   const [before, after] = await Promise.all([readContracts(released), readContracts(current)]);
-  const intended = parse(await readFile(intendedFile, 'utf8')) as IntendedChanges[];
-  const unintended = findUnintended(findBreakingChanges(before, after), intended);
+  const unintended = findUnintended(findBreakingChanges(before, after), await readIntended(root));
   if (unintended.length === 0) return;
   process.exitCode = 1;
   console.log(`Since ${before.api.info.version} the contract has changed in ways that break callers or receivers:`);

@@ -18,6 +18,20 @@ export function findUnintended(breaking: readonly string[], intended: readonly I
   ];
 }
 
+/** The breaking changes that are intended, by reason. Changes of a schema that many operations share are one line. */
+export function findIntended(
+  breaking: readonly string[],
+  intended: readonly IntendedChanges[],
+): { readonly reason: string; readonly changes: readonly string[] }[] {
+  return intended.map(({ reason, changes }) => {
+    const expressions = changes.map(toExpression);
+    return {
+      reason,
+      changes: summarise(breaking.filter((one) => expressions.some((expression) => expression.test(one)))),
+    };
+  });
+}
+
 function toExpression(name: string): RegExp {
   const parts = name.split('*').map((part) => part.replaceAll(/[\\^$.|?+()[\]{}]/g, String.raw`\$&`));
   return new RegExp(`^${parts.join('.*')}$`);

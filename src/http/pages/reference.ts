@@ -30,6 +30,7 @@ const referencePolicy = [
   'font-src data:',
 ].join('; ');
 
+const changesPath = '/docs/changes';
 const javascript = 'text/javascript; charset=utf-8';
 const json = 'application/json; charset=utf-8';
 
@@ -51,6 +52,8 @@ export interface ReferencePage {
 export interface PageOptions {
   readonly version: string;
   readonly references: readonly ReferencePage[];
+  /** The content of the page of API changes. */
+  readonly changes: URL;
   /** Names of the types of events, whose schemas the start page links. */
   readonly eventTypes: readonly string[];
   /** Redoc's script, as `npm ci` builds it. Without it, the pages say how to build it. */
@@ -72,7 +75,8 @@ export function createPages(options: PageOptions): Record<string, RequestHandler
     if (file === undefined) next();
     else await sendFile(request, response, file);
   };
-  const paths = [...options.references.map(({ path }) => path), '/docs/assets/:name', ...clientPaths(options.version)];
+  const references = options.references.map(({ path }) => path);
+  const paths = [...references, changesPath, '/docs/assets/:name', ...clientPaths(options.version)];
   return {
     // The contract has an operation at this path, for all who do not prefer a page.
     '/': (request, response, next) => {
@@ -85,12 +89,17 @@ export function createPages(options: PageOptions): Record<string, RequestHandler
 }
 
 async function loadFiles(options: PageOptions): Promise<Map<string, PageFile>> {
-  const { version, references, eventTypes, redoc, clientPackage, basePath: base } = options;
+  const { version, references, eventTypes, changes, redoc, clientPackage, basePath: base } = options;
   const schemas = eventTypes.map((type) => `<a href="${base}/schemas/events/${type}/v1.json">${type}</a>`).join(' ');
   const start = fill(await readPage('start.html'), { base, version, schemas });
-  const files = new Map<string, PageFile>([
-    ['/', { body: createStaticBody(start, html), cacheControl: revalidated, policy: plainPolicy(start) }],
-  ]);
+  const list = fill(await readFile(changes, 'utf8'), { base });
+  const changesPage = fill(await readPage('changes.html'), { base, changes: list });
+  const files = new Map<string, PageFile>(
+    [['/', start] as const, [changesPath, changesPage] as const].map(([location, page]) => [
+      location,
+      { body: createStaticBody(page, html), cacheControl: revalidated, policy: plainPolicy(page) },
+    ]),
+  );
   /** @returns the address of the asset, for browsers */
   const addAsset = (name: string, content: string | Buffer, mediaType: string): string => {
     const body = createStaticBody(content, mediaType);
