@@ -366,6 +366,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...basis,
     mayConnect,
     lookUp,
+    proxy: config.webhooks.proxy,
     version,
     log,
     integrations: createDirectory(basis, secrets),

@@ -90,7 +90,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
     // The start does not wait for a bucket: only test runs and data sets need it.
     void blobs.check().catch(() => undefined);
     const lookUp = createLookUp({ servers: config.security.dnsServers });
-    const http = createProviderHttp({ connections: config.providers.concurrency, lookUp });
+    const http = createProviderHttp({ connections: config.providers.concurrency, lookUp, proxy: config.providerProxy });
     cleanups.push(() => http.close());
     const issuerHttp = createProviderHttp({ connections: 8, maxResponseBytes: issuerAnswerBytes, lookUp });
     cleanups.push(() => issuerHttp.close());
@@ -118,6 +118,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
     const secrets = await openSecretBox(config.security.secretKeys, config.database.dataDir, readOnly);
     const { allowedNetworks } = config.security;
     if (allowedNetworks.length > 0) print(`Events may also be sent to: ${allowedNetworks.join(', ')}`);
+    if (config.webhooks.proxy) print(`Events are sent through the proxy ${config.webhooks.proxy.origin}`);
+    if (config.providerProxy) print(`Providers are called through the proxy ${config.providerProxy.origin}`);
 
     let stopping = false;
     const app = createApp({

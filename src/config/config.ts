@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { BlobStorage } from '../storage/blobs/create-blob-store.ts';
+import type { ProxySettings } from '../base/outbound/proxy.ts';
 import { findNearMisses } from './near-misses.ts';
 import { readSettings, variableText, type Environment } from './read-settings.ts';
 import { allSettings, type SettingValues } from './settings.ts';
@@ -37,10 +38,14 @@ export function loadConfig(environment: Environment): Config {
   const { values, mistakes } = readSettings(allSettings, environment);
   mistakes.push(
     ...findStorageMistakes(environment),
+    ...findProxyMistakes(environment),
     ...findProviderMistakes(values),
     ...findSignInMistakes(environment, mistakes),
   );
-  const nearMisses = findNearMisses(Object.keys(allSettings), environment);
+  // Many machines have `no_proxy` for other programs.
+  const hasProxy = 'WEBHOOK_PROXY_URL' in values || 'PROVIDER_PROXY_URL' in values;
+  const names = Object.keys(allSettings).filter((name) => hasProxy || name !== 'NO_PROXY');
+  const nearMisses = findNearMisses(names, environment);
   if (mistakes.length > 0) throw new ConfigError([...mistakes, ...nearMisses]);
   // Without mistakes every setting with a default has a value of its format's type.
   const set = values as unknown as SettingValues;
@@ -115,11 +120,15 @@ function arrange(set: SettingValues, environment: Environment, warnings: readonl
       invocationContentRetentionMs: set.INVOCATION_CONTENT_RETENTION_DAYS * 24 * 3_600_000,
     },
     providers,
+    /** Undefined for direct connections. */
+    providerProxy: proxyOf(set.PROVIDER_PROXY_URL, set.PROVIDER_PROXY_RESOLVES, set.NO_PROXY),
     /** Nothing is changed, and no provider is called. */
     readOnly: set.READ_ONLY,
     webhooks: {
       /** Whether events are relayed and sent. */
       isOn: set.WEBHOOKS && !set.READ_ONLY,
+      /** Undefined for direct connections. */
+      proxy: proxyOf(set.WEBHOOK_PROXY_URL, set.WEBHOOK_PROXY_RESOLVES, set.NO_PROXY),
     },
     log: { level: set.LOG_LEVEL },
     telemetry: {
@@ -230,6 +239,21 @@ function findStorageMistakes(environment: Environment): string[] {
   return ['S3_ENDPOINT', 'S3_PREFIX']
     .filter((name) => variableText(environment, name) !== undefined)
     .map((name) => `${name}: has no effect without S3_BUCKET, which is not set.`);
+}
+
+function findProxyMistakes(environment: Environment): string[] {
+  return ['WEBHOOK_PROXY', 'PROVIDER_PROXY']
+    .filter((name) => variableText(environment, `${name}_URL`) === undefined)
+    .filter((name) => variableText(environment, `${name}_RESOLVES`) === 'on')
+    .map((name) => `${name}_RESOLVES: has no effect without ${name}_URL, which is not set.`);
+}
+
+function proxyOf(
+  address: SettingValues['WEBHOOK_PROXY_URL'],
+  resolves: boolean,
+  isBypassed: SettingValues['NO_PROXY'] = () => false,
+): ProxySettings | undefined {
+  return address && { ...address, resolves, isBypassed };
 }
 
 /** Finds mistakes in the combination of the two variables of further providers, after each was read. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { roleNames, type Role } from '../access/people/roles.ts';
 import { parseSecretKey } from '../base/secrets/secret-key-file.ts';
 import { parseNetwork } from '../base/outbound/address-rules.ts';
+import { readNoProxy, type ProxySettings } from '../base/outbound/proxy.ts';
 import { messageOf } from '../base/runtime/system-error.ts';
 
 /** Reads the text of an environment variable. Issues describe what was expected and never quote the text. */
@@ -48,6 +49,30 @@ export const httpAddress: Format<string> = format('an http or https address with
   const isPlain = username === '' && password === '' && search === '' && hash === '' && !/[?#]$/.test(found);
   return /^https?:$/.test(protocol) && isPlain ? found.replace(/\/+$/, '') : undefined;
 });
+
+/** A proxy, without what is optional: see `ProxySettings`. */
+export const proxyAddress: Format<Pick<ProxySettings, 'origin' | 'authorization'>> = format(
+  'an http or https address of a proxy such as http://user:password@proxy.internal:3128, without a path',
+  (found) => {
+    if (!URL.canParse(found)) return undefined;
+    const { protocol, origin, username, password, pathname, search, hash } = new URL(found);
+    const isPlain = pathname === '/' && search === '' && hash === '' && !/[?#]$/.test(found);
+    if (!/^https?:$/.test(protocol) || !isPlain) return undefined;
+    if (username === '' && password === '') return { origin, authorization: undefined };
+    try {
+      const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+      return { origin, authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
+    } catch {
+      // A percent sign that encodes nothing.
+      return undefined;
+    }
+  },
+);
+
+/** Hosts that are not behind a proxy, as other programs read them. */
+export const noProxy: Format<ProxySettings['isBypassed']> = format('at most 10,000 characters', (found) =>
+  found.length <= 10_000 ? readNoProxy(found) : undefined,
+);
 
 /** How many requests a window allows. */
 export interface RateLimit {

@@ -10,7 +10,9 @@ import {
   integer,
   nameServers,
   networks,
+  noProxy,
   origins,
+  proxyAddress,
   rateLimit,
   role,
   rolesByGroup,
@@ -222,6 +224,44 @@ const settings = {
     format: nameServers,
     otherwise: 'the name servers of the system',
     example: '10.0.0.2,[fd00::2]:5353',
+  },
+  WEBHOOK_PROXY_URL: {
+    group: 'Proxies',
+    description:
+      'Proxy (HTTP CONNECT) through which events are sent, for example for a fixed outgoing address. It gets the address that was looked up and checked here, never a name.',
+    format: proxyAddress,
+    otherwise: 'events are sent directly',
+    example: 'http://user:password@proxy.internal:3128',
+    secret: true,
+  },
+  WEBHOOK_PROXY_RESOLVES: {
+    group: 'Proxies',
+    description:
+      'on: the proxy gets the names of receivers, and has to refuse addresses that are not public, because they are not checked here. For proxies that allow targets by name.',
+    format: choice(onOff),
+    default: 'off',
+  },
+  PROVIDER_PROXY_URL: {
+    group: 'Proxies',
+    description: 'Proxy (HTTP CONNECT) through which providers are called.',
+    format: proxyAddress,
+    otherwise: 'providers are called directly',
+    example: 'http://user:password@proxy.internal:3128',
+    secret: true,
+  },
+  PROVIDER_PROXY_RESOLVES: {
+    group: 'Proxies',
+    description: 'on: the proxy gets the names of providers. For proxies that allow targets by name.',
+    format: choice(onOff),
+    default: 'off',
+  },
+  NO_PROXY: {
+    group: 'Proxies',
+    description:
+      'Receivers and providers that are connected to directly, separated by commas: host names with all names below them, .suffix for the names below only, addresses and networks for URLs with an address, each with an optional port; * for all.',
+    format: noProxy,
+    otherwise: 'none',
+    example: 'localhost,127.0.0.1,.internal,10.0.0.0/8',
   },
   DATA_DIR: {
     group: 'Storage',

@@ -1,6 +1,7 @@
 import type { PagedDatabase } from '../storage/db/pages.ts';
 import type { CollectionIndexes } from '../storage/db/indexes.ts';
 import type { LookUp } from '../base/outbound/look-up.ts';
+import type { ProxySettings } from '../base/outbound/proxy.ts';
 import type { EventContent } from './events/event.ts';
 import type { IntegrationDirectory } from './integrations/directory.ts';
 import { soundCondition, type Condition } from './integrations/condition.ts';
@@ -39,6 +40,8 @@ export interface WebhookDependencies {
   readonly mayConnect: AddressRule;
   /** Finds the addresses of receivers. */
   readonly lookUp: LookUp;
+  /** Through which events are sent; undefined for direct connections. */
+  readonly proxy?: ProxySettings | undefined;
   /** The version of this service, for `User-Agent`. */
   readonly version: string;
   readonly log: WebhookLog;
@@ -82,7 +85,7 @@ export const webhookIndexes: readonly CollectionIndexes[] = [
 
 /** Creates relay, delivery engine and their stores. */
 export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
-  const { database, integrations, serialise, mayConnect, lookUp, version, log } = dependencies;
+  const { database, integrations, serialise, mayConnect, lookUp, proxy, version, log } = dependencies;
   const { observer = silentObserver, timing = defaultTiming, limits = defaultLimits } = dependencies;
   const { clock, random } = dependencies;
   const events = createEventStore(database);
@@ -97,7 +100,7 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
     layout: createLayoutStore(database),
     health,
     settlements: createSettlements(deliveries, timing, clock, log),
-    sender: createSender({ mayConnect, lookUp, timing, limits }),
+    sender: createSender({ mayConnect, lookUp, proxy, timing, limits }),
     replays: worker,
     version,
     limits,

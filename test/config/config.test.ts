@@ -168,6 +168,50 @@ describe('loadConfig', () => {
     expect(load({}).security.dnsServers).toBeUndefined();
   });
 
+  it('reads proxies, their credentials apart from their addresses', () => {
+    const { webhooks, providerProxy } = load({
+      WEBHOOK_PROXY_URL: 'http://us%20er:p%3Ass@proxy.internal:3128/',
+      WEBHOOK_PROXY_RESOLVES: 'on',
+      PROVIDER_PROXY_URL: 'https://proxy.example.com',
+      NO_PROXY: 'localhost,.internal',
+    });
+    expect(webhooks.proxy).toMatchObject({
+      origin: 'http://proxy.internal:3128',
+      authorization: `Basic ${Buffer.from('us er:p:ss').toString('base64')}`,
+      resolves: true,
+    });
+    expect(providerProxy).toMatchObject({
+      origin: 'https://proxy.example.com',
+      authorization: undefined,
+      resolves: false,
+    });
+    expect(providerProxy?.isBypassed('ollama.internal', 11434)).toBe(true);
+    expect(load({ NO_PROXY: 'localhost' })).toMatchObject({ providerProxy: undefined, webhooks: { proxy: undefined } });
+  });
+
+  it('warns of no_proxy only if there is a proxy', () => {
+    const WEBHOOK_PROXY_URL = 'http://proxy.internal:3128';
+    expect(load({ no_proxy: 'localhost' }).warnings).toEqual(load({}).warnings);
+    expect(load({ no_proxy: 'localhost', WEBHOOK_PROXY_URL }).warnings).toContain(
+      'no_proxy is set but is not a setting. Did you mean NO_PROXY?',
+    );
+  });
+
+  it('refuses proxies that it cannot use, without their passwords', () => {
+    for (const address of [
+      'socks5://u:EXAMPLE@proxy:1080',
+      'http://u:EXAMPLE@proxy/path',
+      'http://u:%EXAMPLE@proxy',
+      'proxy:3128',
+    ]) {
+      const [mistake = ''] = mistakesOf({ WEBHOOK_PROXY_URL: address });
+      expect(mistake).toContain('WEBHOOK_PROXY_URL: expected an http or https address of a proxy');
+      expect(mistake).not.toContain('EXAMPLE');
+    }
+    const alone = mistakesOf({ WEBHOOK_PROXY_RESOLVES: 'on', PROVIDER_PROXY_RESOLVES: 'off' });
+    expect(alone).toEqual(['WEBHOOK_PROXY_RESOLVES: has no effect without WEBHOOK_PROXY_URL, which is not set.']);
+  });
+
   it.each([
     ['SECRETS_KEY', 'a password'],
     ['SECRETS_KEY', 'ab'.repeat(31)],

@@ -82,7 +82,9 @@ function certificate({ issuer, subject, publicKey, signer, extensions, validity 
     tlv(0xa3, sequence(...extensions)),
   );
   const signature = tlv(0x03, [0, ...sign('sha256', content, signer)]);
-  const lines = sequence(content, ecdsaWithSha256, signature).toString('base64').replaceAll(/.{64}/g, '$&\n');
+  const lines = sequence(content, ecdsaWithSha256, signature)
+    .toString('base64')
+    .replaceAll(/.{64}(?=.)/g, '$&\n');
   return `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`;
 }
 

@@ -81,6 +81,12 @@ export function parseNetwork(text: string): Network | undefined {
   return ipaddr.isValidCIDR(text) ? ipaddr.parseCIDR(text) : undefined;
 }
 
+/** Whether a text is an address in one of these networks. */
+export function isInNetworks(text: string, networks: readonly Network[]): boolean {
+  const address = parseAddress(text);
+  return address !== undefined && isIn(address, networks);
+}
+
 /** Receivers on the same machine, for tests. */
 export const loopbackNetworks: readonly Network[] = ['127.0.0.0/8', '::1/128'].map(parseBuiltIn);
 

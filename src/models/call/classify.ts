@@ -162,7 +162,7 @@ function toTransportFailure({ reason, status, cause, host }: ProviderHttpError):
   const code = codeOf(cause);
   const message = code === undefined ? undefined : [code, host].join(' ').trim();
   const known = { code, message, status, cause: cause instanceof Error ? cause : undefined };
-  const fault = tlsFaultOf(code, cause);
+  const fault = proxyFaults[code ?? ''] ?? tlsFaultOf(code, cause);
   const where = message === undefined ? '' : ` (${message})`;
   switch (reason) {
     case 'unreachable':
@@ -183,6 +183,13 @@ function toTransportFailure({ reason, status, cause, host }: ProviderHttpError):
   }
 }
 
+/** What is wrong with the proxy of this service. */
+const proxyFaults: Readonly<Record<string, string>> = {
+  PROXY_UNREACHABLE: 'there is no connection to the proxy. Check PROVIDER_PROXY_URL',
+  PROXY_CREDENTIALS: 'the proxy does not accept the credentials in PROVIDER_PROXY_URL',
+  PROXY_REFUSED: 'the proxy does not connect to it. Check what the proxy allows, and PROVIDER_PROXY_RESOLVES',
+};
+
 /** Of connections that could not be opened. */
 const transientCodes: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
@@ -193,6 +200,7 @@ const transientCodes: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
   'ETIMEOUT',
   'EAI_AGAIN',
+  'PROXY_UNREACHABLE',
 ]);
 
 /** The code of the system for what undici names itself. */

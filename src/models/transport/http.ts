@@ -1,9 +1,10 @@
 import type { Socket, TcpNetConnectOpts as ConnectOpts } from 'node:net';
 import { Readable } from 'node:stream';
-import { Agent, type buildConnector, type Dispatcher } from 'undici';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { StreamedResponse } from './streamed-response.ts';
 import { ProviderHttpError, WholeResponse } from './whole-response.ts';
 import { toLookupFunction, type LookUp } from '../../base/outbound/look-up.ts';
+import { withProxy, type ProxySettings } from '../../base/outbound/proxy.ts';
 
 /**
  * The part of the Fetch API that the provider packages use: they send a POST with a text body and read the whole
@@ -63,6 +64,8 @@ export interface ProviderHttpOptions {
   /** Time limit for opening a connection, in milliseconds. */
   readonly connectTimeout?: number;
   readonly lookUp: LookUp;
+  /** Through which calls leave; undefined for direct connections. */
+  readonly proxy?: ProxySettings | undefined;
 }
 
 const defaultOptions = {
@@ -83,9 +86,15 @@ const streamConnections = 2_000;
  * its `fetch` costs three times the CPU.
  */
 export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
-  const { connections, maxResponseBytes, connectTimeout, lookUp } = { ...defaultOptions, ...options };
-  const createAgent = (perOrigin: number, connect: object = {}): Agent =>
-    new Agent({
+  const { connections, maxResponseBytes, connectTimeout, lookUp, proxy } = { ...defaultOptions, ...options };
+  const createAgent = (perOrigin: number, connect: object = {}): Agent => {
+    const direct = {
+      timeout: connectTimeout,
+      // It reaches net.connect and tls.connect, but is missing in undici's type.
+      lookup: toLookupFunction(lookUp),
+      ...connect,
+    } as buildConnector.BuildOptions;
+    return new Agent({
       connections: perOrigin,
       pipelining: 1,
       allowH2: false,
@@ -93,13 +102,17 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
       bodyTimeout: 0,
       // A shorter time that the server announces in Keep-Alive applies.
       keepAliveTimeout: 30_000,
-      // `lookup` reaches net.connect and tls.connect, but is missing in undici's type.
-      connect: {
-        timeout: connectTimeout,
-        lookup: toLookupFunction(lookUp),
-        ...connect,
-      } as buildConnector.BuildOptions,
+      connect:
+        proxy === undefined
+          ? direct
+          : withProxy(buildConnector({ allowH2: false, ...direct }), {
+              proxy,
+              lookUp,
+              timeout: connectTimeout,
+              connect,
+            }),
     });
+  };
   const agent = createAgent(connections);
   const streamAgent = createAgent(streamConnections, smallReads());
 

@@ -7,6 +7,7 @@ import { outcomeOf, type DeliveryWithBody, type StampedAttempt } from '../delive
 import { nextAttemptIn } from '../deliveries/retry-schedule.ts';
 import type { ReceiverSettings } from '../integrations/directory.ts';
 import type { SendResult } from '../sending/attempt-request.ts';
+import { isOurs } from '../sending/send-error.ts';
 import { deliveryHeaders, keptHeaders, settingsHeaders } from '../sending/delivery-headers.ts';
 import type { Context } from './context.ts';
 import type { Lane, WaitingDelivery } from './lane.ts';
@@ -169,7 +170,9 @@ async function settleFailed(
   const retryAfter = status === 429 || status === 503 ? readRetryAfter(responseHeaders['retry-after'], now) : undefined;
   verdicts.failure(lane, settings, { at: now, status, error }, retryAfter);
   const { id: deliveryId, failures: failuresBefore } = delivery;
-  const wait = nextAttemptIn({ failuresBefore, retryAfter }, timing, random.fraction());
+  // An attempt that failed because of us is never the last one.
+  const counted = isOurs(error) ? Math.min(failuresBefore, timing.schedule.length - 2) : failuresBefore;
+  const wait = nextAttemptIn({ failuresBefore: counted, retryAfter }, timing, random.fraction());
   if (wait === undefined) observer.finished('failed', delivery);
   const nextAttemptAt = wait === undefined ? undefined : dueAfter(now, wait);
   const failure = { deliveryId, stamp, failuresBefore, nextAttemptAt, outcome: outcomeOf(attempt) };

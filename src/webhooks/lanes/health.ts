@@ -1,4 +1,4 @@
-import type { SendError } from '../sending/send-error.ts';
+import { isOurs, type SendError } from '../sending/send-error.ts';
 import type { WebhookTiming } from '../timing.ts';
 
 /** The failure of an attempt. */
@@ -57,7 +57,9 @@ export function afterFailure(
 ): LaneHealth {
   const { at } = failure;
   const failuresInARow = health.failuresInARow + 1;
-  const failing = { ...health, failuresInARow, lastFailure: failure, failingSince: health.failingSince ?? at };
+  // Without our proxy nothing can be sent, so the lane pauses; but the receiver is not disabled for it.
+  const failingSince = health.failingSince ?? (isOurs(failure.error) ? undefined : at);
+  const failing = { ...health, failuresInARow, lastFailure: failure, failingSince };
   // Requests that were in progress when it opened do not count.
   const isOpen = health.open !== undefined && health.open.until > at;
   const asked = Math.min(retryAfter ?? 0, longestRetryAfter, breaker.longestOpen);

@@ -1,6 +1,7 @@
 import type { IntegrationDirectory, ReceiverSettings } from '../integrations/directory.ts';
 import type { Random } from '../../base/runtime/random.ts';
 import type { WebhookLog, WebhookObserver } from '../observer.ts';
+import { isOurs } from '../sending/send-error.ts';
 import type { WebhookTiming } from '../timing.ts';
 import { decide, type FailedAttempts } from './health.ts';
 import type { HealthStore } from './health-store.ts';
@@ -75,7 +76,7 @@ export function createVerdicts(dependencies: VerdictDependencies): Verdicts {
       if (settings.isWarned || before.warnedAt !== undefined) write(lane, integrations.clearWarning(settings));
     },
     failure(lane, settings, failure, retryAfter) {
-      const { at, status } = failure;
+      const { at, status, error } = failure;
       unsaved.add(lane);
       const change = lane.receiver.failed(settings.settingsRevision, failure, retryAfter, timing, random.fraction());
       if (change === undefined) return;
@@ -87,6 +88,7 @@ export function createVerdicts(dependencies: VerdictDependencies): Verdicts {
           'a receiver keeps failing; sending to it pauses',
         );
       }
+      if (isOurs(error)) return;
       const decision = decide(after, at, timing);
       if (decision.action === 'warn') write(lane, warn(lane, settings, at, decision));
       if (status === 410) write(lane, disable(lane, settings, 'gone', at));

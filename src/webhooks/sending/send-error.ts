@@ -14,8 +14,12 @@ export type SendError =
   | 'timeout'
   | 'not-http'
   | 'head-too-large'
+  | ProxyFailure
   | 'aborted'
   | 'other';
+
+/** The proxy of this service failed, which says nothing about the receiver. */
+export type ProxyFailure = 'proxy-unreachable' | 'proxy-credentials' | 'proxy-refused';
 
 /** This machine could not open a connection, which says nothing about the receiver. */
 export type NotSent = 'not-sent';
@@ -29,6 +33,9 @@ const byCode: Readonly<Record<string, SendError | NotSent>> = {
   // There is no free file descriptor, for this process or for the whole machine.
   EMFILE: 'not-sent',
   ENFILE: 'not-sent',
+  PROXY_UNREACHABLE: 'proxy-unreachable',
+  PROXY_CREDENTIALS: 'proxy-credentials',
+  PROXY_REFUSED: 'proxy-refused',
   ENOTFOUND: 'name-not-found',
   EAI_AGAIN: 'name-not-found',
   EAI_NODATA: 'name-not-found',
@@ -56,6 +63,11 @@ const byCode: Readonly<Record<string, SendError | NotSent>> = {
   // The name of an error of undici without a code.
   HTTPParserError: 'not-http',
 };
+
+/** Whether an attempt failed before it left this service's own network. It does not count against the receiver. */
+export function isOurs(error: SendError | undefined): boolean {
+  return error?.startsWith('proxy-') === true;
+}
 
 /** Names an error of undici, a socket, TLS or this service. Its message is not stored, because it can quote the URL. */
 export function sendErrorOf(error: unknown): SendError | NotSent {

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { Pool } from 'undici';
 import type { LookUp } from '../../base/outbound/look-up.ts';
+import type { ProxySettings } from '../../base/outbound/proxy.ts';
 import type { WebhookLimits, WebhookTiming } from '../timing.ts';
 import type { AddressRule } from '../../base/outbound/address-rules.ts';
 import { AttemptRequest, AttemptEndedError, type SendResult } from './attempt-request.ts';
@@ -29,6 +30,8 @@ export interface SenderOptions {
   readonly timing: Pick<WebhookTiming, 'connectTimeout' | 'totalTimeout'>;
   readonly limits: Pick<WebhookLimits, 'perReceiver' | 'responseKept' | 'responseRead' | 'framingRead'>;
   readonly lookUp: LookUp;
+  /** Through which POSTs leave; undefined for direct connections. */
+  readonly proxy?: ProxySettings | undefined;
 }
 
 /** Milliseconds that an unused connection stays open; a shorter time that a receiver announces applies. */
@@ -40,10 +43,11 @@ const mostPools = 2_048;
  * Creates a sender. It uses undici's dispatcher directly, because `fetch` costs three to four times the CPU and follows
  * redirects.
  */
-export function createSender({ mayConnect, timing, limits, lookUp }: SenderOptions): Sender {
+export function createSender({ mayConnect, timing, limits, lookUp, proxy }: SenderOptions): Sender {
   const connect = guardedConnector({
     mayConnect,
     lookUp,
+    proxy,
     timeout: timing.connectTimeout,
     longestAnswer: limits.framingRead + limits.responseRead,
   });

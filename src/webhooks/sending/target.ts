@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 import { buildConnector } from 'undici';
-import { toLookupFunction, type LookUp } from '../../base/outbound/look-up.ts';
+import { toLookupFunction, type Address, type LookUp } from '../../base/outbound/look-up.ts';
 import type { AddressRule } from '../../base/outbound/address-rules.ts';
+import { withProxy, type ProxySettings } from '../../base/outbound/proxy.ts';
 import { limitAnswers } from './answer-limit.ts';
 
 /** The most characters of an integration's address. */
@@ -47,6 +48,8 @@ export interface GuardedConnectorOptions {
   readonly lookUp: LookUp;
   /** Length of the longest answer that is read, in bytes. */
   readonly longestAnswer: number;
+  /** Undefined for direct connections. */
+  readonly proxy?: ProxySettings | undefined;
 }
 
 /**
@@ -54,15 +57,19 @@ export interface GuardedConnectorOptions {
  * then uses, so a name cannot resolve to one address for the check and to another for the connection. It also covers
  * literal addresses, which sockets do not look up. A name with a refused address is refused as a whole. The length of
  * answers is limited too.
+ *
+ * Through a proxy the addresses are checked before the proxy gets one of them. If the proxy looks up names, only literal
+ * addresses are checked.
  */
 export function guardedConnector(options: GuardedConnectorOptions): buildConnector.connector {
-  const { mayConnect, timeout, lookUp, longestAnswer } = options;
-  const lookup = toLookupFunction(lookUp, (found) => {
+  const { mayConnect, timeout, lookUp, longestAnswer, proxy } = options;
+  const check = (found: readonly Address[]): void => {
     if (!found.every(({ address }) => mayConnect(address))) throw new TargetRefusedError();
-  });
+  };
+  const lookup = toLookupFunction(lookUp, check);
   // `lookup` reaches net.connect and tls.connect, but is missing in undici's type.
   const connect = buildConnector({ timeout, lookup, allowH2: false } as buildConnector.BuildOptions);
-  return (target, callback) => {
+  const direct: buildConnector.connector = (target, callback) => {
     const host = withoutBrackets(target.hostname);
     if (isIP(host) !== 0 && !mayConnect(host)) {
       queueMicrotask(() => {
@@ -78,6 +85,13 @@ export function guardedConnector(options: GuardedConnectorOptions): buildConnect
         callback(new TargetRefusedError(), null);
         return;
       }
+      callback(...result);
+    });
+  };
+  const open = withProxy(direct, { proxy, lookUp, timeout, check });
+  return (target, callback) => {
+    open(target, (...result) => {
+      const [error, socket] = result;
       if (error === null) limitAnswers(socket, longestAnswer);
       callback(...result);
     });

@@ -5780,12 +5780,15 @@ export interface components<Other = string & {}> {
          *     - `not-http`: the answer is not HTTP.
          *     - `head-too-large`: more than 16 KiB of headers, more than 128 KiB of status line and headers in all, or more than 16
          *       informational answers.
+         *     - `proxy-unreachable`, `proxy-credentials`, `proxy-refused`: the proxy of this service cannot be reached, does not accept
+         *       its credentials, or does not connect to this address. It is not the fault of the receiver, which is not disabled for
+         *       it. What the proxy cannot reach is `unreachable` or `connect-timeout`.
          *     - `aborted`: the service stopped before the answer was complete.
          *     - `other`: another connection error.
          * @example timeout
          * @enum {string}
          */
-        AttemptError: "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "certificate-self-signed" | "certificate-unknown-issuer" | "certificate-expired" | "certificate-not-yet-valid" | "certificate-other-name" | "not-tls" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "head-too-large" | "aborted" | "other";
+        AttemptError: "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "certificate-self-signed" | "certificate-unknown-issuer" | "certificate-expired" | "certificate-not-yet-valid" | "certificate-other-name" | "not-tls" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "head-too-large" | "proxy-unreachable" | "proxy-credentials" | "proxy-refused" | "aborted" | "other";
         /**
          * IntegrationError
          * @description How the last attempt failed. Absent after a successful attempt or a change of the integration.
@@ -8552,7 +8555,7 @@ export interface components<Other = string & {}> {
          * @example 5xx
          * @enum {string}
          */
-        DeliveryOutcome: "2xx" | "3xx" | "4xx" | "5xx" | "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "certificate-self-signed" | "certificate-unknown-issuer" | "certificate-expired" | "certificate-not-yet-valid" | "certificate-other-name" | "not-tls" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "head-too-large" | "other";
+        DeliveryOutcome: "2xx" | "3xx" | "4xx" | "5xx" | "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "certificate-self-signed" | "certificate-unknown-issuer" | "certificate-expired" | "certificate-not-yet-valid" | "certificate-other-name" | "not-tls" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "head-too-large" | "proxy-unreachable" | "proxy-credentials" | "proxy-refused" | "other";
         /**
          * DeliveryHold
          * @description - `pause`: the integration is paused or disabled.

@@ -22,5 +22,8 @@ export const outcomes = [
   'tls-failed',
   'not-http',
   'head-too-large',
+  'proxy-unreachable',
+  'proxy-credentials',
+  'proxy-refused',
   'other',
 ] as const satisfies readonly Schemas['DeliveryOutcome'][];

@@ -79,6 +79,9 @@ export const deliveries: Texts['deliveries'] = {
     'tls-failed': 'TLS-Handshake fehlgeschlagen',
     'not-http': 'Antwort ist kein HTTP',
     'head-too-large': 'Header der Antwort zu groß',
+    'proxy-unreachable': 'Proxy nicht erreichbar',
+    'proxy-credentials': 'Proxy lehnt die Zugangsdaten ab',
+    'proxy-refused': 'Proxy lehnt die Verbindung ab',
     aborted: 'Durch einen Stopp des Dienstes unterbrochen',
     other: 'Anderer Verbindungsfehler',
   },
@@ -107,6 +110,9 @@ export const deliveries: Texts['deliveries'] = {
     'tls-failed':
       'Es gibt keine gemeinsame Version (ab 1.2) oder Verschlüsselung, oder das Zertifikat hat einen anderen Fehler.',
     'not-http': 'Vielleicht antwortet an diesem Port ein anderer Dienst.',
+    'proxy-unreachable': 'Der Betreiber prüft WEBHOOK_PROXY_URL. Am Empfänger liegt es nicht.',
+    'proxy-credentials': 'Der Betreiber prüft WEBHOOK_PROXY_URL. Am Empfänger liegt es nicht.',
+    'proxy-refused': 'Der Betreiber prüft, was der Proxy erlaubt. Am Empfänger liegt es nicht.',
   },
   certificateNames: 'Das Zertifikat gilt für:',
   notices: {

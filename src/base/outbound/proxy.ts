@@ -1,0 +1,272 @@
+import { request as sendRequest } from 'node:http';
+import { isIP, type Socket } from 'node:net';
+import { buildConnector } from 'undici';
+import { hasCode } from '../runtime/system-error.ts';
+import { parseNetwork, isInNetworks, type Network } from './address-rules.ts';
+import { toLookupFunction, type Address, type LookUp } from './look-up.ts';
+
+/** A proxy (HTTP CONNECT, RFC 9110, section 9.3.6) through which connections leave. It contains a credential. */
+export interface ProxySettings {
+  /** `http` or `https`, host and port, without credentials. */
+  readonly origin: string;
+  /** The value of `Proxy-Authorization`. Never log it. */
+  readonly authorization: string | undefined;
+  /** Whether the proxy looks up names. Otherwise it gets an address, which was looked up and checked here. */
+  readonly resolves: boolean;
+  /** Whether connections to this host and port are made directly. */
+  readonly isBypassed: (hostname: string, port: number) => boolean;
+}
+
+/** The proxy did not do its part, which says nothing about the server behind it. */
+class ProxyError extends Error {
+  /** No connection to the proxy; it does not accept the credentials (407); it refuses this target. */
+  readonly code: 'PROXY_UNREACHABLE' | 'PROXY_CREDENTIALS' | 'PROXY_REFUSED';
+
+  /** @param cause of a connection to the proxy */
+  constructor(code: ProxyError['code'], cause?: unknown) {
+    super(`The connection through the proxy failed: ${code}`, { cause });
+    this.name = 'ProxyError';
+    this.code = code;
+  }
+}
+
+/** The proxy says that it could not connect to the target. */
+class NoRouteError extends Error {
+  readonly code: 'EHOSTUNREACH' | 'ETIMEDOUT';
+
+  constructor(code: NoRouteError['code']) {
+    super('The proxy could not connect to the target.');
+    this.name = 'NoRouteError';
+    this.code = code;
+  }
+}
+
+/** No connection to the target was made in time. */
+class TunnelTimeoutError extends Error {
+  readonly code = 'UND_ERR_CONNECT_TIMEOUT';
+
+  constructor() {
+    super('The connection through the proxy was not made in time.');
+    this.name = 'TunnelTimeoutError';
+  }
+}
+
+export interface ProxyConnectorOptions {
+  readonly proxy: ProxySettings;
+  readonly lookUp: LookUp;
+  /** Milliseconds, with the look-up of the name and both handshakes. */
+  readonly timeout: number;
+  /** Throws if a connection to one of the addresses is not permitted; nothing is sent to the proxy then. */
+  readonly check?: (addresses: readonly Address[]) => void;
+  /** Options of the TLS connection to the target. */
+  readonly connect?: object;
+}
+
+/**
+ * Creates a connector for undici that connects through a proxy. undici's own `ProxyAgent` sends names to the proxy, which
+ * looks them up again: a name could have another address there than the one that was checked. So the name is looked up
+ * here, CONNECT has the address, and TLS, certificate and `Host` have the name. Plain HTTP goes through CONNECT, too.
+ */
+function proxyConnector(options: ProxyConnectorOptions): buildConnector.connector {
+  const { proxy, lookUp, timeout, check = () => undefined, connect = {} } = options;
+  const { protocol, hostname, host, port } = new URL(proxy.origin);
+  const toProxy = connector({ timeout, lookup: toLookupFunction(lookUp) });
+  const toTarget = connector({ timeout, ...connect });
+
+  const openProxy = (tunnel: Tunnel): Promise<Socket> =>
+    opened((callback) => {
+      toProxy({ hostname: withoutBrackets(hostname), host, protocol, port: port || defaultPort(protocol) }, callback);
+    }, tunnel);
+
+  /** @param authority host and port of the target, as CONNECT has it */
+  const openTunnel = async (authority: string, tunnel: Tunnel): Promise<Socket> => {
+    tunnel.isAtProxy = true;
+    const socket = await openProxy(tunnel).catch((error: unknown) => {
+      // There is no free file descriptor.
+      if (hasCode(error, 'EMFILE') || hasCode(error, 'ENFILE')) throw error;
+      throw new ProxyError('PROXY_UNREACHABLE', error);
+    });
+    tunnel.isAtProxy = false;
+    const status = await sendConnect(socket, authority, proxy.authorization);
+    if (status >= 200 && status < 300) return socket;
+    socket.destroy();
+    if (status === 504) throw new NoRouteError('ETIMEDOUT');
+    if (status === 502 || status === 503) throw new NoRouteError('EHOSTUNREACH');
+    throw new ProxyError(status === 407 ? 'PROXY_CREDENTIALS' : 'PROXY_REFUSED');
+  };
+
+  const open = async (target: buildConnector.Options, tunnel: Tunnel): Promise<Socket> => {
+    const name = withoutBrackets(target.hostname);
+    const targetPort = target.port || defaultPort(target.protocol);
+    const hosts = await hostsOf(name);
+    for (const [index, each] of hosts.entries()) {
+      try {
+        const socket = await openTunnel(`${isIP(each) === 6 ? `[${each}]` : each}:${targetPort}`, tunnel);
+        if (target.protocol !== 'https:') return socket;
+        return await opened((callback) => {
+          toTarget({ ...target, hostname: name, httpSocket: socket }, callback);
+        }, tunnel);
+      } catch (error) {
+        if (!(error instanceof NoRouteError) || index === hosts.length - 1 || tunnel.isOver()) throw error;
+      }
+    }
+    throw new NoRouteError('EHOSTUNREACH');
+  };
+
+  /** What CONNECT asks for: the checked addresses, or the name if the proxy looks it up. */
+  const hostsOf = async (name: string): Promise<readonly string[]> => {
+    const family = isIP(name);
+    if (family === 4 || family === 6) check([{ address: name, family }]);
+    if (family !== 0 || proxy.resolves) return [name];
+    const found = await lookUp(name);
+    check(found);
+    return found.map(({ address }) => address);
+  };
+
+  return (target, callback) => {
+    const tunnel = createTunnel();
+    let isSettled = false;
+    const settle: typeof callback = (...result) => {
+      if (isSettled) return;
+      isSettled = true;
+      clearTimeout(timer);
+      callback(...result);
+    };
+    const timer = setTimeout(() => {
+      settle(tunnel.isAtProxy ? new ProxyError('PROXY_UNREACHABLE') : new TunnelTimeoutError(), null);
+      tunnel.end();
+    }, timeout);
+    open(target, tunnel).then(
+      (socket) => {
+        if (isSettled) socket.destroy();
+        else settle(null, socket);
+      },
+      (error: unknown) => {
+        settle(error instanceof Error ? error : new Error(String(error)), null);
+      },
+    );
+  };
+}
+
+/** Connects through the proxy, if there is one, except to what it is not for. */
+export function withProxy(
+  direct: buildConnector.connector,
+  { proxy, ...options }: Omit<ProxyConnectorOptions, 'proxy'> & { readonly proxy: ProxySettings | undefined },
+): buildConnector.connector {
+  if (proxy === undefined) return direct;
+  const through = proxyConnector({ proxy, ...options });
+  return (target, callback) => {
+    const port = Number(target.port || defaultPort(target.protocol));
+    (proxy.isBypassed(target.hostname, port) ? direct : through)(target, callback);
+  };
+}
+
+/** The sockets of a connection that is being made. */
+interface Tunnel {
+  /** Whether the proxy is being connected to, not yet the target. */
+  isAtProxy: boolean;
+  add(socket: Socket): void;
+  isOver(): boolean;
+  /** Ends them. */
+  end(): void;
+}
+
+function createTunnel(): Tunnel {
+  const sockets: Socket[] = [];
+  let isOver = false;
+  return {
+    isAtProxy: false,
+    add(socket) {
+      sockets.push(socket);
+      if (isOver) socket.destroy();
+    },
+    isOver: () => isOver,
+    end() {
+      isOver = true;
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/** A connector of undici. `lookup` reaches net.connect and tls.connect, but is missing in its type. */
+function connector(options: object): buildConnector.connector {
+  return buildConnector({ allowH2: false, ...options } as buildConnector.BuildOptions);
+}
+
+function opened(open: (callback: buildConnector.Callback) => void, tunnel: Tunnel): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    open((error, socket) => {
+      if (error !== null) {
+        reject(error);
+        return;
+      }
+      tunnel.add(socket);
+      resolve(socket);
+    });
+  });
+}
+
+/** Sends CONNECT. @returns the status of the answer @throws ProxyError if there is none */
+function sendConnect(socket: Socket, authority: string, authorization: string | undefined): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const request = sendRequest({
+    createConnection: () => socket,
+    method: 'CONNECT',
+    path: authority,
+    headers: { Host: authority, ...(authorization !== undefined && { 'Proxy-Authorization': authorization }) },
+  });
+  request.once('connect', ({ statusCode = 0 }, _socket, head) => {
+    // What the target sent at once.
+    if (head.length > 0) socket.unshift(head);
+    resolve(statusCode);
+  });
+  request.on('error', (error) => {
+    reject(new ProxyError('PROXY_UNREACHABLE', error));
+  });
+  request.once('close', () => {
+    reject(new ProxyError('PROXY_UNREACHABLE'));
+  });
+  request.end();
+  return promise;
+}
+
+function defaultPort(protocol: string): string {
+  return protocol === 'https:' ? '443' : '80';
+}
+
+function withoutBrackets(hostname: string): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+}
+
+/**
+ * Reads what `NO_PROXY` has in most programs: host names, which also mean the names below them, `.suffix`, addresses and
+ * networks, each with an optional port, separated by commas; `*` is everything. Names are compared, not looked up.
+ * @returns whether a connection to this host and port is made directly
+ */
+export function readNoProxy(text: string): ProxySettings['isBypassed'] {
+  const entries = text
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .map(readEntry);
+  return (hostname, port) => {
+    const host = withoutBrackets(hostname).toLowerCase().replace(/\.$/, '');
+    return entries.some((entry) => (entry.port === undefined || entry.port === port) && entry.matches(host));
+  };
+}
+
+function readEntry(entry: string): { readonly port: number | undefined; readonly matches: (host: string) => boolean } {
+  const whole = parseNetwork(withoutBrackets(entry));
+  const [, before = entry, port] = whole === undefined ? (/^(.*):(\d{1,5})$/.exec(entry) ?? []) : [];
+  const network: Network | undefined = whole ?? parseNetwork(withoutBrackets(before));
+  const name = before.replace(/^\*(?=\.)/, '').replace(/\.$/, '');
+  return {
+    port: port === undefined ? undefined : Number(port),
+    matches(host) {
+      if (name === '*') return true;
+      if (network !== undefined) return isInNetworks(host, [network]);
+      if (isIP(host) !== 0) return false;
+      return name.startsWith('.') ? host.endsWith(name) : host === name || host.endsWith(`.${name}`);
+    },
+  };
+}

@@ -1,0 +1,209 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createLogger } from '../../src/observability/logger.ts';
+import { createProviderHttp } from '../../src/models/transport/http.ts';
+import { createWebhooks } from '../../src/webhooks/webhooks.ts';
+import { startInvokeHarness, type InvokeHarness } from '../prompts/invoke/invoke-harness.ts';
+import { createAuthority, trust } from '../support/certificates.ts';
+import { startConnectProxy, type ConnectProxy } from '../support/connect-proxy.ts';
+import { problem } from '../support/per-operation.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import type { Answer } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { createIntegration, eventually, sendTest } from './integrations/integrations-harness.ts';
+import { quickTiming } from './webhooks-harness.ts';
+
+const password = 'EXAMPLE-password-of-the-proxy';
+const credentials = `gateway:${password}`;
+const encoded = Buffer.from(credentials).toString('base64');
+/** The refusal of the proxy, while it lasts. */
+let refusal: number | undefined;
+let proxy: ConnectProxy;
+let invoking: InvokeHarness;
+let receiver: Receiver;
+/** Everything that operators and callers get to see. */
+const seen: string[] = [];
+const call = async (...parameters: Parameters<InvokeHarness['service']['call']>): Promise<Answer> => {
+  const answer = await invoking.service.call(...parameters);
+  seen.push(answer.text);
+  return answer;
+};
+
+beforeAll(async () => {
+  proxy = await startConnectProxy({ credentials, refuse: () => refusal });
+  receiver = await startReceiver();
+  const url = proxy.origin.replace('://', `://${credentials}@`);
+  invoking = await startInvokeHarness({
+    environment: {
+      WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
+      WEBHOOK_PROXY_URL: url,
+      PROVIDER_PROXY_URL: url,
+      NO_PROXY: 'localhost',
+    },
+    log: createLogger('trace', { write: (line) => void seen.push(line) }),
+    print: (line) => void seen.push(line),
+    createWebhooks: (dependencies) =>
+      createWebhooks({
+        ...dependencies,
+        // A receiver that fails twice is disabled, and its delivery has failed after two attempts.
+        timing: { ...quickTiming, schedule: [0, 50], failing: { warnAfter: 0, disableAfter: 0, leastNotice: 0 } },
+      }),
+  });
+});
+afterAll(async () => {
+  await invoking.close();
+  await receiver.close();
+  await proxy.close();
+});
+beforeEach(() => {
+  refusal = undefined;
+  proxy.forget();
+  receiver.forget();
+});
+
+const authority = ({ port }: { port: number }): string => `127.0.0.1:${port}`;
+
+describe('events', () => {
+  it('go through the proxy, with its credentials and none for the receiver', async () => {
+    const integration = await createIntegration(invoking.service, { url: receiver.url });
+    const { id } = await sendTest(invoking.service, integration);
+    await eventually(invoking.service, `/api/v1/deliveries/${id}`, ({ status }) => status === 'delivered');
+    expect(proxy.requests).toEqual([{ authority: authority(receiver), authorization: `Basic ${encoded}` }]);
+    expect(receiver.requests[0]?.rawHeaders.join()).not.toMatch(/proxy/i);
+  });
+
+  it('go directly to what the proxy is not for', async () => {
+    const url = receiver.url.replace('127.0.0.1', 'localhost');
+    const integration = await createIntegration(invoking.service, { url });
+    const { id } = await sendTest(invoking.service, integration);
+    await eventually(invoking.service, `/api/v1/deliveries/${id}`, ({ status }) => status === 'delivered');
+    expect(proxy.requests).toEqual([]);
+  });
+
+  it.each([
+    [407, 'proxy-credentials'],
+    [403, 'proxy-refused'],
+  ])('that the proxy refuses with %d say so, wait, and do not disable the integration', async (status, error) => {
+    refusal = status;
+    const integration = await createIntegration(invoking.service, { url: receiver.url });
+    const { id } = await sendTest(invoking.service, integration);
+    const attempts = `/api/v1/deliveries/${id}/attempts`;
+    const { body } = await eventually(invoking.service, attempts, ({ data }) => data.length >= 4);
+    for (const attempt of body.data) expect(attempt).toMatchObject({ succeeded: false, error });
+    const { body: shown } = await call('GET', integration.path);
+    expect(shown).toMatchObject({ status: 'active', last_error: { error }, failing_delivery: { error } });
+    expect(shown).not.toHaveProperty('warning');
+    const listed = await call('GET', `${integration.deliveries}&last_outcome=${error}`);
+    expect(listed.body.data).toMatchObject([{ id, last_outcome: error }]);
+    expect(receiver.requests).toEqual([]);
+    refusal = undefined;
+    await eventually(invoking.service, `/api/v1/deliveries/${id}`, (delivery) => delivery.status === 'delivered');
+    await call('GET', attempts);
+  });
+
+  it('that the proxy cannot bring to the receiver are failures of the receiver', async () => {
+    refusal = 503;
+    const integration = await createIntegration(invoking.service, { url: receiver.url });
+    const { id } = await sendTest(invoking.service, integration);
+    await eventually(invoking.service, integration.path, ({ status }) => status === 'disabled');
+    const { body } = await call('GET', `/api/v1/deliveries/${id}/attempts`);
+    expect(body.data[0]).toMatchObject({ error: 'unreachable' });
+  });
+});
+
+describe('calls of providers', () => {
+  it('go through the proxy', async () => {
+    const prompt = await invoking.createPrompt();
+    const { status } = await call('POST', `/api/v1/prompts/${prompt}/invoke`, { body: {} });
+    expect(status).toBe(200);
+    expect(proxy.requests).toEqual([{ authority: new URL(invoking.mock.url).host, authorization: `Basic ${encoded}` }]);
+  });
+
+  it('are streamed through the proxy', async () => {
+    const prompt = await invoking.createPrompt();
+    const { status, text } = await call('POST', `/api/v1/prompts/${prompt}/invoke`, { body: { stream: true } });
+    expect(status).toBe(200);
+    expect(text).toMatch(/Hello/);
+    expect(proxy.requests.map((request) => request.authority)).toEqual([new URL(invoking.mock.url).host]);
+  });
+
+  it.each([
+    [407, 'the proxy does not accept the credentials in PROVIDER_PROXY_URL'],
+    [403, 'the proxy does not connect to it'],
+    [504, 'could not be reached (ETIMEDOUT'],
+  ])('that the proxy refuses with %d say so', async (status, words) => {
+    const prompt = await invoking.createPrompt();
+    refusal = status;
+    // Open connections would be used again.
+    proxy.cut();
+    const answer = await until(
+      () => call('POST', `/api/v1/prompts/${prompt}/invoke`, { body: {} }),
+      ({ text }) => text.includes(words),
+    );
+    expect(answer.body).toMatchObject({ status: 502, type: problem('provider-failed') });
+  });
+});
+
+describe('a provider with TLS', () => {
+  const trusted = trust(createAuthority('Example authority'));
+  let server: Server;
+  let release: (() => void) | undefined;
+  beforeAll(async () => {
+    server = createServer(trusted.issue(['models.test']), (request, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.write(`data: ${request.headers.host ?? ''}\n\n`);
+      release = () => response.end(`data: ${'x'.repeat(100_000)}\n\n`);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it.each([false, true])('streams through the proxy; the proxy looks up names: %s', async (resolves) => {
+    const { port } = server.address() as AddressInfo;
+    const through = await startConnectProxy({ route: () => port });
+    const looked: string[] = [];
+    const http = createProviderHttp({
+      lookUp: async (name) => {
+        looked.push(name);
+        return [{ address: '93.84.116.34', family: 4 }];
+      },
+      proxy: { origin: through.origin, authorization: undefined, resolves, isBypassed: () => false },
+    });
+    const response = await http.streamFetch('https://models.test/v1', { method: 'POST', body: '{}' });
+    const reader = response.body?.getReader();
+    const first = await reader?.read();
+    // The first event comes before the answer is complete.
+    expect(Buffer.from(first?.value ?? '').toString()).toContain('data: models.test');
+    release?.();
+    let rest = 0;
+    for (;;) {
+      const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+      if (done) break;
+      rest += value?.length ?? 0;
+    }
+    expect(rest).toBeGreaterThanOrEqual(100_000);
+    expect(through.requests.map((request) => request.authority)).toEqual([
+      resolves ? 'models.test:443' : '93.84.116.34:443',
+    ]);
+    expect(looked).toEqual(resolves ? [] : ['models.test']);
+    await http.close();
+    await through.close();
+  });
+});
+
+it('shows the credentials of the proxy nowhere', async () => {
+  await call('GET', '/metrics');
+  await call('GET', '/health/ready');
+  await call('GET', '/api/v1/providers');
+  await call('GET', '/api/v1/attention');
+  const all = seen.join('\n');
+  expect(all).toContain(`Events are sent through the proxy ${proxy.origin}`);
+  expect(all).toContain('proxy-credentials');
+  for (const secret of [password, encoded, credentials]) expect(all).not.toContain(secret);
+});
