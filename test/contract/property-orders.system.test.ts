@@ -247,6 +247,7 @@ function asPlaced(order: Json): Json {
 
 interface PricedOrder {
   readonly subtotal: number;
+  readonly prices_include_tax: boolean;
   readonly taxes: number;
   readonly fees: number;
   readonly total: number;
@@ -258,14 +259,14 @@ interface PricedOrder {
   }[];
 }
 
-function addsUp({ subtotal, taxes, fees, total, items }: PricedOrder): boolean {
+function addsUp({ subtotal, prices_include_tax, taxes, fees, total, items }: PricedOrder): boolean {
   const lines = items.map(({ quantity, unit_price, modifiers }) => {
     return quantity * modifiers.reduce((sum, modifier) => sum + modifier.price * modifier.quantity, unit_price);
   });
   return (
     items.every((item, index) => item.total === lines[index]) &&
     subtotal === lines.reduce((sum, line) => sum + line, 0) &&
-    total === subtotal + taxes + fees
+    total === subtotal + (prices_include_tax ? 0 : taxes) + fees
   );
 }
 

@@ -106,6 +106,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   ],
 
   integrations: [...audited, ...integrationFields.storedNames],
+  feed_blocks: ['_id', 'created_at', 'entries', 'from'],
   lanes: ['_id', 'health', 'last_attempt_at', 'last_success_at'],
   layout: ['_id', 'version', 'token', 'members', 'holders', 'calls'],
   events: [

@@ -320,6 +320,10 @@ describe('lists', () => {
     ['?status=open', 1, 2],
     ['?status=completed', 0, 0],
     ['?reference_id=till-1', 1, 2],
+    ['?updated_since=2026-01-01', 1, 2],
+    ['?updated_since=2026-01-01&reference_id=till-1', 1, 2],
+    ['?updated_since=2099-01-01', 0, 0],
+    ['?fiscal_day=2019-01-01', 0, 0],
     ['?offset=0', 1, 2],
     ['?since=2020-01-01T00:00:00Z', 1, 2],
   ])('orders%s: have those of one and of two locations', async (query, ofOne, ofTwo) => {

@@ -1537,6 +1537,9 @@ export interface OrdersResource {
    * The key needs no `catalog:read`: a caller that has ids of products, for example from a menu, places orders with
    * `orders:write` alone.
    *
+   * If a product has `modifier_groups`, each line of it chooses between `min` and `max` modifiers of each group, by their
+   * quantities. Otherwise the order is refused with `modifier-group-not-satisfied`.
+   *
    * An order at an archived location, of an archived product, or of a product in an archived category is refused with
    * `archived`.
    *
