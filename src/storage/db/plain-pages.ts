@@ -29,11 +29,13 @@ const groupedMost = 1_000;
  * servers read all of an index before they count up to a limit.
  */
 const countMs = 250;
+/** Milliseconds that finding a page of a long list may take before its search is limited. */
+const searchMs = 250;
 /** The server ended a command after its time limit. */
 const timeLimitExceeded = 50;
 
 export interface PlainPagesOptions {
-  /** Documents that one page of a long list searches for those that match its further conditions. */
+  /** Documents that one page of a long list searches for those that match its further conditions, if that takes long. */
   readonly searchedMost?: number;
 }
 
@@ -150,23 +152,29 @@ async function page<T extends Stored>(
   start: PageStart,
   most: number,
   projection: FetchOptions['projection'] = {},
-  before?: Position,
+  end?: Position,
 ): Promise<T[]> {
-  const { filter, options } = pageQuery(source, start, most, before);
-  const shown = withTime(source, projection);
-  return (await read(() =>
-    source.collection.find(filter, { ...options, projection: shown }).toArray(),
-  )) as unknown as T[];
+  return read(() => findPage(source, start, most, projection, { end }));
 }
 
-/** Without the time there would be no position. A projection that excludes fields leaves it in. */
-function withTime<T extends Stored>({ time }: Source<T>, projection: Document): Document {
-  return Object.values(projection).includes(1) ? { ...projection, [time]: 1 } : projection;
+async function findPage<T extends Stored>(
+  source: Source<T>,
+  start: PageStart,
+  most: number,
+  projection: Document,
+  { end, maxTimeMS }: { readonly end?: Position | undefined; readonly maxTimeMS?: number },
+): Promise<T[]> {
+  const { filter, options } = pageQuery(source, start, most, end);
+  // Without the time there would be no position. A projection that excludes fields leaves it in.
+  const isInclusive = Object.values(projection).includes(1);
+  const shown = isInclusive ? { ...projection, [source.time]: 1 } : projection;
+  const limits = maxTimeMS === undefined ? options : { ...options, maxTimeMS };
+  return (await source.collection.find(filter, { ...limits, projection: shown }).toArray()) as unknown as T[];
 }
 
 /**
- * A page of a list with conditions that no index has: a search of about `searched` documents, and where it ended if it
- * did not go through the list. A page that begins at an offset is not cut, because what it skips has to be found.
+ * A page of a list with conditions that no index has. If it takes too long to find, it is a search of this number of
+ * documents, and where that ended. A page that begins at an offset is not cut, because what it skips has to be found.
  */
 async function searchPage<T extends Stored>(
   source: Source<T>,
@@ -175,29 +183,33 @@ async function searchPage<T extends Stored>(
   projection: FetchOptions['projection'] = {},
   searched: number,
 ): Promise<{ readonly found: T[]; readonly cutAt: Position | undefined }> {
-  if ('offset' in start && start.offset > 0) {
-    return { found: await page(source, start, most, projection), cutAt: undefined };
-  }
-  const { collection, rest } = source;
-  const indexed = pageQuery({ ...source, rest: undefined }, start, most);
-  const sort = indexed.options.sort as Document;
-  const shown = withTime(source, projection);
-  const stages = [
-    ...[{ $match: indexed.filter }, { $sort: sort }, { $limit: searched }, { $match: rest }, { $limit: most }],
-    ...(Object.keys(shown).length > 0 ? [{ $project: shown }] : []),
-  ];
-  const found = await read(() => collection.aggregate<T>(stages).toArray());
-  if (found.length === most) return { found, cutAt: undefined };
-  // Documents may have moved since. So the end is a place, up to which they are searched once more, and it is a little
-  // before the number: a list that has fewer documents than that was searched completely.
-  const skip = searched - Math.ceil(searched / 100);
-  const [last] = await read(() =>
-    collection.find(indexed.filter, { sort, skip, limit: 1, projection: { [source.time]: 1 } }).toArray(),
+  const quick = await read(() =>
+    findPage(source, start, most, projection, { maxTimeMS: searchMs }).catch(unlessTooLong),
   );
-  if (last === undefined) return { found, cutAt: undefined };
-  const end = positionOf(source, last as unknown as T);
-  const upToEnd = await page(source, start, most, projection, end);
-  return { found: upToEnd, cutAt: upToEnd.length === most ? undefined : end };
+  if (quick !== undefined) return { found: quick, cutAt: undefined };
+  const end = 'offset' in start && start.offset > 0 ? undefined : await placeAfter(source, start, searched);
+  const found = await page(source, start, most, projection, end);
+  return { found, cutAt: found.length === most ? undefined : end };
+}
+
+/** The position of the document of this number from a start on, without further conditions; undefined if there are fewer. */
+async function placeAfter<T extends Stored>(
+  source: Source<T>,
+  start: PageStart,
+  number: number,
+): Promise<Position | undefined> {
+  const indexed = { ...source, rest: undefined };
+  const from = 'after' in start ? start : { offset: 0 };
+  const { filter, options } = pageQuery(indexed, from, 1);
+  const shown = { projection: { [source.time]: 1 }, skip: number - 1 };
+  const [last] = await read(() => source.collection.find(filter, { ...options, ...shown }).toArray());
+  return last === undefined ? undefined : positionOf(source, last as unknown as T);
+}
+
+/** @throws what is not the end of a command after its time limit */
+function unlessTooLong(error: unknown): undefined {
+  if (error instanceof MongoServerError && error.code === timeLimitExceeded) return undefined;
+  throw error;
 }
 
 /** The query for the documents of a page. @param end the last position that it may have */
