@@ -9,6 +9,10 @@ import categoryUpdatedSchema from './event-schemas/CATEGORY_UPDATED.json' with {
 import fiscalDayEndSchema from './event-schemas/FISCAL_DAY_END.json' with { type: 'json' };
 import budgetThresholdReachedSchema from './event-schemas/BUDGET_THRESHOLD_REACHED.json' with { type: 'json' };
 import budgetRefusingSchema from './event-schemas/BUDGET_REFUSING.json' with { type: 'json' };
+import integrationFailingSchema from './event-schemas/INTEGRATION_FAILING.json' with { type: 'json' };
+import integrationRecoveredSchema from './event-schemas/INTEGRATION_RECOVERED.json' with { type: 'json' };
+import integrationDisabledSchema from './event-schemas/INTEGRATION_DISABLED.json' with { type: 'json' };
+import integrationsFailingSchema from './event-schemas/INTEGRATIONS_FAILING.json' with { type: 'json' };
 import testEventSchema from './event-schemas/TEST.json' with { type: 'json' };
 
 export type paths = Record<string, never>;
@@ -552,6 +556,133 @@ export interface components {
          */
         IntegrationId: string;
         /**
+         * IntegrationName
+         * @description Display name of the application that receives the events. Must contain a character that is not a space.
+         * @example Kitchen display
+         */
+        IntegrationName: string;
+        /**
+         * IntegrationFailing
+         * @description A receiver fails.
+         * @example {
+         *       "type": "INTEGRATION_FAILING",
+         *       "targetUuid": "b7e94d10-5c2a-4f83-9e61-3a8d07c5f2b4",
+         *       "targetId": "b7e94d10-5c2a-4f83-9e61-3a8d07c5f2b4",
+         *       "createdAt": "2026-11-20T09:31:08.412Z",
+         *       "data": {
+         *         "name": "Kitchen display",
+         *         "since": "2026-11-20T09:26:02.000Z",
+         *         "failures": 5,
+         *         "status": 500,
+         *         "waiting": 38
+         *       },
+         *       "id": "0d5b7c93-2e46-4a18-b9f7-61c8e3a04d52"
+         *     }
+         */
+        IntegrationFailing: {
+            /**
+             * @description Always `INTEGRATION_FAILING`.
+             * @example INTEGRATION_FAILING
+             * @constant
+             */
+            type: "INTEGRATION_FAILING";
+            targetUuid: components["schemas"]["IntegrationId"];
+            targetId: components["schemas"]["IntegrationId"];
+            createdAt: components["schemas"]["EventTime"];
+            data: components["schemas"]["IntegrationFailingData"];
+            id: components["schemas"]["EventId"];
+            test?: components["schemas"]["EventTest"];
+        };
+        /**
+         * IntegrationRecovered
+         * @description A receiver works again.
+         * @example {
+         *       "type": "INTEGRATION_RECOVERED",
+         *       "targetUuid": "b7e94d10-5c2a-4f83-9e61-3a8d07c5f2b4",
+         *       "targetId": "b7e94d10-5c2a-4f83-9e61-3a8d07c5f2b4",
+         *       "createdAt": "2026-11-20T10:27:44.905Z",
+         *       "data": {
+         *         "name": "Kitchen display",
+         *         "since": "2026-11-20T09:26:02.000Z",
+         *         "waiting": 112
+         *       },
+         *       "id": "c4a8e7d1-6b39-4f52-8e0d-92f5b1c7a360"
+         *     }
+         */
+        IntegrationRecovered: {
+            /**
+             * @description Always `INTEGRATION_RECOVERED`.
+             * @example INTEGRATION_RECOVERED
+             * @constant
+             */
+            type: "INTEGRATION_RECOVERED";
+            targetUuid: components["schemas"]["IntegrationId"];
+            targetId: components["schemas"]["IntegrationId"];
+            createdAt: components["schemas"]["EventTime"];
+            data: components["schemas"]["IntegrationRecoveredData"];
+            id: components["schemas"]["EventId"];
+            test?: components["schemas"]["EventTest"];
+        };
+        /**
+         * IntegrationDisabled
+         * @description An integration has been disabled.
+         * @example {
+         *       "type": "INTEGRATION_DISABLED",
+         *       "targetUuid": "b7e94d10-5c2a-4f83-9e61-3a8d07c5f2b4",
+         *       "targetId": "b7e94d10-5c2a-4f83-9e61-3a8d07c5f2b4",
+         *       "createdAt": "2026-11-25T09:26:31.776Z",
+         *       "data": {
+         *         "name": "Kitchen display",
+         *         "reason": "failing",
+         *         "waiting": 6804
+         *       },
+         *       "id": "e91f3b58-0c7d-4e26-95a2-b8d4706c1fe3"
+         *     }
+         */
+        IntegrationDisabled: {
+            /**
+             * @description Always `INTEGRATION_DISABLED`.
+             * @example INTEGRATION_DISABLED
+             * @constant
+             */
+            type: "INTEGRATION_DISABLED";
+            targetUuid: components["schemas"]["IntegrationId"];
+            targetId: components["schemas"]["IntegrationId"];
+            createdAt: components["schemas"]["EventTime"];
+            data: components["schemas"]["IntegrationDisabledData"];
+            id: components["schemas"]["EventId"];
+            test?: components["schemas"]["EventTest"];
+        };
+        /**
+         * IntegrationsFailing
+         * @description Many receivers fail.
+         * @example {
+         *       "type": "INTEGRATIONS_FAILING",
+         *       "targetUuid": "6a1d94c7-e802-4f3b-b5d9-18c7f0e24a36",
+         *       "targetId": "6a1d94c7-e802-4f3b-b5d9-18c7f0e24a36",
+         *       "createdAt": "2026-11-20T09:33:20.118Z",
+         *       "data": {
+         *         "failing": 284,
+         *         "announced": 20
+         *       },
+         *       "id": "35d0c8f6-a17e-4b94-8c23-0e6f9d4b7a81"
+         *     }
+         */
+        IntegrationsFailing: {
+            /**
+             * @description Always `INTEGRATIONS_FAILING`.
+             * @example INTEGRATIONS_FAILING
+             * @constant
+             */
+            type: "INTEGRATIONS_FAILING";
+            targetUuid: components["schemas"]["IntegrationId"];
+            targetId: components["schemas"]["IntegrationId"];
+            createdAt: components["schemas"]["EventTime"];
+            data: components["schemas"]["IntegrationsFailingData"];
+            id: components["schemas"]["EventId"];
+            test?: components["schemas"]["EventTest"];
+        };
+        /**
          * TestEvent
          * @description An event without data. It is sent when someone tests an integration. Integrations cannot subscribe to it.
          * @example {
@@ -827,6 +958,117 @@ export interface components {
             resetsAt?: string;
         };
         /**
+         * IntegrationFailingData
+         * @description The integration, and how its receiver fails.
+         * @example {
+         *       "name": "Kitchen display",
+         *       "since": "2026-11-20T09:26:02.000Z",
+         *       "failures": 5,
+         *       "status": 500,
+         *       "waiting": 38
+         *     }
+         */
+        IntegrationFailingData: {
+            name: components["schemas"]["IntegrationName"];
+            /**
+             * Format: date-time
+             * @description The first failure after the last success.
+             * @example 2026-11-20T09:26:02.000Z
+             */
+            since: string;
+            /**
+             * @description Failed attempts in a row.
+             * @example 5
+             */
+            failures: number;
+            /**
+             * @description Status of the last answer. Absent if there was none.
+             * @example 500
+             */
+            status?: number;
+            /**
+             * @description Why there was no answer, as in the attempts of a delivery. Absent if there was one.
+             * @example connection-refused
+             */
+            error?: string;
+            /**
+             * @description Deliveries that wait.
+             * @example 38
+             */
+            waiting: number;
+            /**
+             * Format: date-time
+             * @description When the integration will be disabled, unless an attempt succeeds before. Absent while this is more than two days ahead.
+             * @example 2026-11-25T09:26:02.000Z
+             */
+            disablesAt?: string;
+        };
+        /**
+         * IntegrationRecoveredData
+         * @description The integration, and since when its receiver failed.
+         * @example {
+         *       "name": "Kitchen display",
+         *       "since": "2026-11-20T09:26:02.000Z",
+         *       "waiting": 112
+         *     }
+         */
+        IntegrationRecoveredData: {
+            name: components["schemas"]["IntegrationName"];
+            /**
+             * Format: date-time
+             * @description The first failure after the last success.
+             * @example 2026-11-20T09:26:02.000Z
+             */
+            since: string;
+            /**
+             * @description Deliveries that wait.
+             * @example 38
+             */
+            waiting: number;
+        };
+        /**
+         * IntegrationDisabledData
+         * @description The integration, and why it is disabled.
+         * @example {
+         *       "name": "Kitchen display",
+         *       "reason": "failing",
+         *       "waiting": 6804
+         *     }
+         */
+        IntegrationDisabledData: {
+            name: components["schemas"]["IntegrationName"];
+            /**
+             * @description `failing`: all attempts failed for days. `gone`: the receiver answered 410.
+             * @example failing
+             */
+            reason: string;
+            /**
+             * @description Deliveries that wait.
+             * @example 38
+             */
+            waiting: number;
+        };
+        /**
+         * IntegrationsFailingData
+         * @description How many receivers fail.
+         * @example {
+         *       "failing": 284,
+         *       "announced": 20
+         *     }
+         */
+        IntegrationsFailingData: {
+            /**
+             * @description Integrations whose receivers fail now, at least.
+             * @example 284
+             */
+            failing: number;
+            /**
+             * @description How many of them have been announced in this hour.
+             * @example 20
+             */
+            announced: number;
+        };
+        /**
          * TestEventData
          * @description No fields. Later releases may add fields.
          * @example {}
@@ -854,6 +1096,10 @@ export interface EventPayloads {
   readonly FISCAL_DAY_END: components['schemas']['FiscalDayEnd'];
   readonly BUDGET_THRESHOLD_REACHED: components['schemas']['BudgetThresholdReached'];
   readonly BUDGET_REFUSING: components['schemas']['BudgetRefusing'];
+  readonly INTEGRATION_FAILING: components['schemas']['IntegrationFailing'];
+  readonly INTEGRATION_RECOVERED: components['schemas']['IntegrationRecovered'];
+  readonly INTEGRATION_DISABLED: components['schemas']['IntegrationDisabled'];
+  readonly INTEGRATIONS_FAILING: components['schemas']['IntegrationsFailing'];
   readonly TEST: components['schemas']['TestEvent'];
 }
 
@@ -912,6 +1158,30 @@ export const eventCatalog = {
     schema: budgetRefusingSchema,
     example: {"type":"BUDGET_REFUSING","targetUuid":"5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65","targetId":"5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65","createdAt":"2026-11-19T10:04:27.902Z","data":{"budget":"checkout","scope":{"tag":"team=checkout"},"limit":{"amount":"50","currency":"USD"},"since":"2026-10-31T23:00:00.000Z","resetsAt":"2026-11-30T23:00:00.000Z"},"id":"7d2c9e40-5b18-4f63-a7d9-1e0f6c83b254"},
   },
+  INTEGRATION_FAILING: {
+    description: "A receiver fails.",
+    subscribable: true,
+    schema: integrationFailingSchema,
+    example: {"type":"INTEGRATION_FAILING","targetUuid":"b7e94d10-5c2a-4f83-9e61-3a8d07c5f2b4","targetId":"b7e94d10-5c2a-4f83-9e61-3a8d07c5f2b4","createdAt":"2026-11-20T09:31:08.412Z","data":{"name":"Kitchen display","since":"2026-11-20T09:26:02.000Z","failures":5,"status":500,"waiting":38},"id":"0d5b7c93-2e46-4a18-b9f7-61c8e3a04d52"},
+  },
+  INTEGRATION_RECOVERED: {
+    description: "A receiver works again.",
+    subscribable: true,
+    schema: integrationRecoveredSchema,
+    example: {"type":"INTEGRATION_RECOVERED","targetUuid":"b7e94d10-5c2a-4f83-9e61-3a8d07c5f2b4","targetId":"b7e94d10-5c2a-4f83-9e61-3a8d07c5f2b4","createdAt":"2026-11-20T10:27:44.905Z","data":{"name":"Kitchen display","since":"2026-11-20T09:26:02.000Z","waiting":112},"id":"c4a8e7d1-6b39-4f52-8e0d-92f5b1c7a360"},
+  },
+  INTEGRATION_DISABLED: {
+    description: "An integration has been disabled.",
+    subscribable: true,
+    schema: integrationDisabledSchema,
+    example: {"type":"INTEGRATION_DISABLED","targetUuid":"b7e94d10-5c2a-4f83-9e61-3a8d07c5f2b4","targetId":"b7e94d10-5c2a-4f83-9e61-3a8d07c5f2b4","createdAt":"2026-11-25T09:26:31.776Z","data":{"name":"Kitchen display","reason":"failing","waiting":6804},"id":"e91f3b58-0c7d-4e26-95a2-b8d4706c1fe3"},
+  },
+  INTEGRATIONS_FAILING: {
+    description: "Many receivers fail.",
+    subscribable: true,
+    schema: integrationsFailingSchema,
+    example: {"type":"INTEGRATIONS_FAILING","targetUuid":"6a1d94c7-e802-4f3b-b5d9-18c7f0e24a36","targetId":"6a1d94c7-e802-4f3b-b5d9-18c7f0e24a36","createdAt":"2026-11-20T09:33:20.118Z","data":{"failing":284,"announced":20},"id":"35d0c8f6-a17e-4b94-8c23-0e6f9d4b7a81"},
+  },
   TEST: {
     description: "Someone tests the integration.",
     subscribable: false,
@@ -927,4 +1197,4 @@ export const eventCatalog = {
   };
 };
 
-export const eventTypes = ["ORDER_PLACED", "ORDER_COMPLETED", "ORDER_CANCELED", "PRODUCT_UPDATED", "CATEGORY_UPDATED", "FISCAL_DAY_END", "BUDGET_THRESHOLD_REACHED", "BUDGET_REFUSING", "TEST"] as const satisfies readonly EventType[];
+export const eventTypes = ["ORDER_PLACED", "ORDER_COMPLETED", "ORDER_CANCELED", "PRODUCT_UPDATED", "CATEGORY_UPDATED", "FISCAL_DAY_END", "BUDGET_THRESHOLD_REACHED", "BUDGET_REFUSING", "INTEGRATION_FAILING", "INTEGRATION_RECOVERED", "INTEGRATION_DISABLED", "INTEGRATIONS_FAILING", "TEST"] as const satisfies readonly EventType[];

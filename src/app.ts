@@ -407,7 +407,10 @@ export function createApp(dependencies: AppDependencies): App {
     { name: 'expired documents', everyMs: 60_000, run: createExpiry({ database, indexes, now: clock.now, log }) },
     // What nobody sends does not expire because of it.
     ...(sendsWebhooks
-      ? [{ name: 'held deliveries', everyMs: 10 * 60_000, run: () => webhooks.retention.expireHeld() }]
+      ? [
+          { name: 'held deliveries', everyMs: 10 * 60_000, run: () => webhooks.retention.expireHeld() },
+          { name: 'failing receivers', everyMs: 10_000, run: () => webhooks.alerts.tell() },
+        ]
       : []),
     {
       name: 'statistics',

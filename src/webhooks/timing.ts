@@ -32,6 +32,8 @@ export interface WebhookTiming {
     readonly longestOpen: number;
   };
   readonly failing: {
+    /** Time with only failures after which others are told, if the breaker does not open before. */
+    readonly tellAfter: number;
     /** Time with only failures before a warning. */
     readonly warnAfter: number;
     readonly disableAfter: number;
@@ -56,7 +58,7 @@ export const defaultTiming: WebhookTiming = {
   search: 5 * minute,
   horizon: 10 * minute,
   breaker: { failures: 5, firstOpen: 30 * second, longestOpen: 15 * minute },
-  failing: { warnAfter: 3 * day, disableAfter: 5 * day, leastNotice: day },
+  failing: { tellAfter: 5 * minute, warnAfter: 3 * day, disableAfter: 5 * day, leastNotice: day },
   hold: 30 * day,
   retention: 30 * day,
 };

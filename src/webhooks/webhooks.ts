@@ -11,6 +11,8 @@ import { createSettlements } from './deliveries/settlements.ts';
 import { createDeliveryStore, deliveryIndexes } from './deliveries/delivery-store.ts';
 import { WebhookEngine } from './engine.ts';
 import { createEventStore, eventIndexes, type EventStore } from './events/event-store.ts';
+import { createAlerts, type Alerts } from './alerts/alerts.ts';
+import { alertIndexes, createAlertStore } from './alerts/alert-store.ts';
 import { createFeed, type Feed } from './feed/feed.ts';
 import { createSequencer } from './feed/sequencer.ts';
 import { remainingWait } from './lanes/health.ts';
@@ -61,6 +63,7 @@ export interface Webhooks {
   readonly retention: Retention;
   readonly latestEvents: EventStore['latest'];
   readonly feed: Feed;
+  readonly alerts: Alerts;
   /** Removes what is no longer kept of the feed. */
   shortenFeed(): Promise<void>;
   /** The condition of a receiver under its current settings, and its waiting deliveries. */
@@ -81,6 +84,7 @@ export const webhookIndexes: readonly CollectionIndexes[] = [
   ...deliveryIndexes,
   replayIndexes,
   laneIndexes,
+  alertIndexes,
 ];
 
 /** Creates relay, delivery engine and their stores. */
@@ -149,6 +153,18 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
     latestEvents: (types, locations, limit) => events.latest(types, locations, limit),
     retention: createRetention({ ...common, health, replays: replayStore }),
     feed,
+    alerts: createAlerts({
+      ...{
+        alerts: createAlertStore(database),
+        health,
+        integrations,
+        waiting: waitingStore,
+        relay,
+        timing,
+        clock,
+        random,
+      },
+    }),
     shortenFeed: () => sequencer.removeOld(),
     conditions,
     failing: (limit) => health.failing(limit),

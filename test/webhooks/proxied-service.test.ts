@@ -48,7 +48,11 @@ beforeAll(async () => {
       createWebhooks({
         ...dependencies,
         // A receiver that fails twice is disabled, and its delivery has failed after two attempts.
-        timing: { ...quickTiming, schedule: [0, 50], failing: { warnAfter: 0, disableAfter: 0, leastNotice: 0 } },
+        timing: {
+          ...quickTiming,
+          schedule: [0, 50],
+          failing: { tellAfter: 300_000, warnAfter: 0, disableAfter: 0, leastNotice: 0 },
+        },
       }),
   });
 });

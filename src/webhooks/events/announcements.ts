@@ -146,6 +146,65 @@ export function budgetRefusing(budget: AnnouncedBudget, occasion: AnyOccasion): 
   return announce('BUDGET_REFUSING', occasion, { targetId: budget.budgetId, data: periodOf(budget) });
 }
 
+export interface FailingReceiver {
+  readonly integrationId: string;
+  readonly name: string;
+  /** The first failure after the last success. */
+  readonly since: Date;
+  /** Deliveries. */
+  readonly waiting: number;
+}
+
+/** `INTEGRATION_FAILING`: a receiver fails. It belongs to no location. */
+export function integrationFailing(
+  receiver: FailingReceiver & {
+    readonly failures: number;
+    readonly status: number | undefined;
+    readonly error: string | undefined;
+    /** When it will be disabled, if that is known. */
+    readonly disablesAt: Date | undefined;
+  },
+  occasion: AnyOccasion,
+): OutboxEntry {
+  const { name, since, failures, status, error, waiting, disablesAt } = receiver;
+  return announce('INTEGRATION_FAILING', occasion, {
+    targetId: receiver.integrationId,
+    data: defined({
+      ...{ name, since: since.toISOString(), failures, status, error, waiting },
+      disablesAt: disablesAt?.toISOString(),
+    }),
+  });
+}
+
+/** `INTEGRATION_RECOVERED`: a receiver that failed works again. It belongs to no location. */
+export function integrationRecovered(receiver: FailingReceiver, occasion: AnyOccasion): OutboxEntry {
+  const { name, since, waiting } = receiver;
+  return announce('INTEGRATION_RECOVERED', occasion, {
+    targetId: receiver.integrationId,
+    data: { name, since: since.toISOString(), waiting },
+  });
+}
+
+/** `INTEGRATION_DISABLED`: the service has disabled an integration. It belongs to no location. */
+export function integrationDisabled(
+  receiver: Omit<FailingReceiver, 'since'> & { readonly reason: string },
+  occasion: AnyOccasion,
+): OutboxEntry {
+  const { name, reason, waiting } = receiver;
+  return announce('INTEGRATION_DISABLED', occasion, {
+    targetId: receiver.integrationId,
+    data: { name, reason, waiting },
+  });
+}
+
+/** `INTEGRATIONS_FAILING`: more receivers fail than are announced one by one. @param integrationId one of them */
+export function integrationsFailing(
+  { integrationId, failing, announced }: { integrationId: string; failing: number; announced: number },
+  occasion: AnyOccasion,
+): OutboxEntry {
+  return announce('INTEGRATIONS_FAILING', occasion, { targetId: integrationId, data: { failing, announced } });
+}
+
 function periodOf({ name, scope: { keyId, promptId, tag }, limit, since, resetsAt }: AnnouncedBudget) {
   return defined({
     budget: name,

@@ -7,7 +7,14 @@ import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { EventType, OutboxEntry } from './event.ts';
 
 /** The collections whose documents have an outbox. */
-export const outboxCollections = ['orders', 'products', 'categories', 'fiscal_days', 'budget_periods'] as const;
+export const outboxCollections = [
+  'orders',
+  'products',
+  'categories',
+  'fiscal_days',
+  'budget_periods',
+  'alerts',
+] as const;
 export type OutboxCollection = (typeof outboxCollections)[number];
 
 /** An {@link OutboxEntry} in the database. */

@@ -143,7 +143,8 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
     const { id, type, targetId, locationId, createdAt, traceparent } = entry;
     try {
       const body = serialise(entry);
-      const recipients = subscribers({ type, locationId, body });
+      // An integration is not told about itself.
+      const recipients = subscribers({ type, locationId, body }).filter((integrationId) => integrationId !== targetId);
       if (recipients.length > maxRecipients) throw new Error(`it has ${recipients.length} recipients`);
       return { id, type, targetId, locationId, createdAt, traceparent, body, recipients };
     } catch (error) {

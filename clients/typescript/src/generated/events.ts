@@ -23,6 +23,14 @@ export interface EventPayloads {
   readonly BUDGET_THRESHOLD_REACHED: Schemas['BudgetThresholdReached'];
   /** A budget has refused a call. */
   readonly BUDGET_REFUSING: Schemas['BudgetRefusing'];
+  /** A receiver fails. */
+  readonly INTEGRATION_FAILING: Schemas['IntegrationFailing'];
+  /** A receiver works again. */
+  readonly INTEGRATION_RECOVERED: Schemas['IntegrationRecovered'];
+  /** An integration has been disabled. */
+  readonly INTEGRATION_DISABLED: Schemas['IntegrationDisabled'];
+  /** Many receivers fail. */
+  readonly INTEGRATIONS_FAILING: Schemas['IntegrationsFailing'];
   /** Someone tests the integration. */
   readonly TEST: Schemas['TestEvent'];
 }

@@ -8083,7 +8083,7 @@ export interface components<Other = string & {}> {
          * @example ORDER_PLACED
          * @enum {string}
          */
-        SubscribableEventType: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "BUDGET_THRESHOLD_REACHED" | "BUDGET_REFUSING";
+        SubscribableEventType: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "BUDGET_THRESHOLD_REACHED" | "BUDGET_REFUSING" | "INTEGRATION_FAILING" | "INTEGRATION_RECOVERED" | "INTEGRATION_DISABLED" | "INTEGRATIONS_FAILING";
         /**
          * EventTypeName
          * @description Name of a type of event.
@@ -8950,6 +8950,123 @@ export interface components<Other = string & {}> {
             targetId: components<Other>["schemas"]["BudgetId"];
             createdAt: components<Other>["schemas"]["EventTime"];
             data: components<Other>["schemas"]["BudgetRefusingData"];
+            id: components<Other>["schemas"]["EventId"];
+            test?: components<Other>["schemas"]["EventTest"];
+        };
+        /**
+         * IntegrationFailing
+         * @description A receiver fails.
+         * @example {
+         *       "type": "INTEGRATION_FAILING",
+         *       "targetUuid": "b7e94d10-5c2a-4f83-9e61-3a8d07c5f2b4",
+         *       "targetId": "b7e94d10-5c2a-4f83-9e61-3a8d07c5f2b4",
+         *       "createdAt": "2026-11-20T09:31:08.412Z",
+         *       "data": {
+         *         "name": "Kitchen display",
+         *         "since": "2026-11-20T09:26:02.000Z",
+         *         "failures": 5,
+         *         "status": 500,
+         *         "waiting": 38
+         *       },
+         *       "id": "0d5b7c93-2e46-4a18-b9f7-61c8e3a04d52"
+         *     }
+         */
+        IntegrationFailing: {
+            /**
+             * @description Always `INTEGRATION_FAILING`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "INTEGRATION_FAILING";
+            targetUuid: components<Other>["schemas"]["IntegrationId"];
+            targetId: components<Other>["schemas"]["IntegrationId"];
+            createdAt: components<Other>["schemas"]["EventTime"];
+            data: components<Other>["schemas"]["IntegrationFailingData"];
+            id: components<Other>["schemas"]["EventId"];
+            test?: components<Other>["schemas"]["EventTest"];
+        };
+        /**
+         * IntegrationRecovered
+         * @description A receiver works again.
+         * @example {
+         *       "type": "INTEGRATION_RECOVERED",
+         *       "targetUuid": "b7e94d10-5c2a-4f83-9e61-3a8d07c5f2b4",
+         *       "targetId": "b7e94d10-5c2a-4f83-9e61-3a8d07c5f2b4",
+         *       "createdAt": "2026-11-20T10:27:44.905Z",
+         *       "data": {
+         *         "name": "Kitchen display",
+         *         "since": "2026-11-20T09:26:02.000Z",
+         *         "waiting": 112
+         *       },
+         *       "id": "c4a8e7d1-6b39-4f52-8e0d-92f5b1c7a360"
+         *     }
+         */
+        IntegrationRecovered: {
+            /**
+             * @description Always `INTEGRATION_RECOVERED`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "INTEGRATION_RECOVERED";
+            targetUuid: components<Other>["schemas"]["IntegrationId"];
+            targetId: components<Other>["schemas"]["IntegrationId"];
+            createdAt: components<Other>["schemas"]["EventTime"];
+            data: components<Other>["schemas"]["IntegrationRecoveredData"];
+            id: components<Other>["schemas"]["EventId"];
+            test?: components<Other>["schemas"]["EventTest"];
+        };
+        /**
+         * IntegrationDisabled
+         * @description An integration has been disabled.
+         * @example {
+         *       "type": "INTEGRATION_DISABLED",
+         *       "targetUuid": "b7e94d10-5c2a-4f83-9e61-3a8d07c5f2b4",
+         *       "targetId": "b7e94d10-5c2a-4f83-9e61-3a8d07c5f2b4",
+         *       "createdAt": "2026-11-25T09:26:31.776Z",
+         *       "data": {
+         *         "name": "Kitchen display",
+         *         "reason": "failing",
+         *         "waiting": 6804
+         *       },
+         *       "id": "e91f3b58-0c7d-4e26-95a2-b8d4706c1fe3"
+         *     }
+         */
+        IntegrationDisabled: {
+            /**
+             * @description Always `INTEGRATION_DISABLED`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "INTEGRATION_DISABLED";
+            targetUuid: components<Other>["schemas"]["IntegrationId"];
+            targetId: components<Other>["schemas"]["IntegrationId"];
+            createdAt: components<Other>["schemas"]["EventTime"];
+            data: components<Other>["schemas"]["IntegrationDisabledData"];
+            id: components<Other>["schemas"]["EventId"];
+            test?: components<Other>["schemas"]["EventTest"];
+        };
+        /**
+         * IntegrationsFailing
+         * @description Many receivers fail.
+         * @example {
+         *       "type": "INTEGRATIONS_FAILING",
+         *       "targetUuid": "6a1d94c7-e802-4f3b-b5d9-18c7f0e24a36",
+         *       "targetId": "6a1d94c7-e802-4f3b-b5d9-18c7f0e24a36",
+         *       "createdAt": "2026-11-20T09:33:20.118Z",
+         *       "data": {
+         *         "failing": 284,
+         *         "announced": 20
+         *       },
+         *       "id": "35d0c8f6-a17e-4b94-8c23-0e6f9d4b7a81"
+         *     }
+         */
+        IntegrationsFailing: {
+            /**
+             * @description Always `INTEGRATIONS_FAILING`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "INTEGRATIONS_FAILING";
+            targetUuid: components<Other>["schemas"]["IntegrationId"];
+            targetId: components<Other>["schemas"]["IntegrationId"];
+            createdAt: components<Other>["schemas"]["EventTime"];
+            data: components<Other>["schemas"]["IntegrationsFailingData"];
             id: components<Other>["schemas"]["EventId"];
             test?: components<Other>["schemas"]["EventTest"];
         };
@@ -12355,6 +12472,117 @@ export interface components<Other = string & {}> {
              * @example 2026-11-30T23:00:00.000Z
              */
             resetsAt?: string;
+        };
+        /**
+         * IntegrationFailingData
+         * @description The integration, and how its receiver fails.
+         * @example {
+         *       "name": "Kitchen display",
+         *       "since": "2026-11-20T09:26:02.000Z",
+         *       "failures": 5,
+         *       "status": 500,
+         *       "waiting": 38
+         *     }
+         */
+        IntegrationFailingData: {
+            name: components<Other>["schemas"]["IntegrationName"];
+            /**
+             * Format: date-time
+             * @description The first failure after the last success.
+             * @example 2026-11-20T09:26:02.000Z
+             */
+            since: string;
+            /**
+             * @description Failed attempts in a row.
+             * @example 5
+             */
+            failures: number;
+            /**
+             * @description Status of the last answer. Absent if there was none.
+             * @example 500
+             */
+            status?: number;
+            /**
+             * @description Why there was no answer, as in the attempts of a delivery. Absent if there was one.
+             * @example connection-refused
+             */
+            error?: string;
+            /**
+             * @description Deliveries that wait.
+             * @example 38
+             */
+            waiting: number;
+            /**
+             * Format: date-time
+             * @description When the integration will be disabled, unless an attempt succeeds before. Absent while this is more than two days ahead.
+             * @example 2026-11-25T09:26:02.000Z
+             */
+            disablesAt?: string;
+        };
+        /**
+         * IntegrationRecoveredData
+         * @description The integration, and since when its receiver failed.
+         * @example {
+         *       "name": "Kitchen display",
+         *       "since": "2026-11-20T09:26:02.000Z",
+         *       "waiting": 112
+         *     }
+         */
+        IntegrationRecoveredData: {
+            name: components<Other>["schemas"]["IntegrationName"];
+            /**
+             * Format: date-time
+             * @description The first failure after the last success.
+             * @example 2026-11-20T09:26:02.000Z
+             */
+            since: string;
+            /**
+             * @description Deliveries that wait.
+             * @example 38
+             */
+            waiting: number;
+        };
+        /**
+         * IntegrationDisabledData
+         * @description The integration, and why it is disabled.
+         * @example {
+         *       "name": "Kitchen display",
+         *       "reason": "failing",
+         *       "waiting": 6804
+         *     }
+         */
+        IntegrationDisabledData: {
+            name: components<Other>["schemas"]["IntegrationName"];
+            /**
+             * @description `failing`: all attempts failed for days. `gone`: the receiver answered 410.
+             * @example failing
+             */
+            reason: string;
+            /**
+             * @description Deliveries that wait.
+             * @example 38
+             */
+            waiting: number;
+        };
+        /**
+         * IntegrationsFailingData
+         * @description How many receivers fail.
+         * @example {
+         *       "failing": 284,
+         *       "announced": 20
+         *     }
+         */
+        IntegrationsFailingData: {
+            /**
+             * @description Integrations whose receivers fail now, at least.
+             * @example 284
+             */
+            failing: number;
+            /**
+             * @description How many of them have been announced in this hour.
+             * @example 20
+             */
+            announced: number;
         };
         /**
          * TestEventData
@@ -18516,7 +18744,7 @@ export interface components<Other = string & {}> {
              * @example ORDER_PLACED
              * @enum {string}
              */
-            type?: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "BUDGET_THRESHOLD_REACHED" | "BUDGET_REFUSING" | "TEST";
+            type?: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "BUDGET_THRESHOLD_REACHED" | "BUDGET_REFUSING" | "INTEGRATION_FAILING" | "INTEGRATION_RECOVERED" | "INTEGRATION_DISABLED" | "INTEGRATIONS_FAILING" | "TEST";
         };
         /**
          * ReplayPage
@@ -26061,7 +26289,7 @@ export interface components<Other = string & {}> {
          * @description Only deliveries of events of this type.
          * @example ORDER_PLACED
          */
-        OfEventType: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "BUDGET_THRESHOLD_REACHED" | "BUDGET_REFUSING" | "TEST";
+        OfEventType: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "BUDGET_THRESHOLD_REACHED" | "BUDGET_REFUSING" | "INTEGRATION_FAILING" | "INTEGRATION_RECOVERED" | "INTEGRATION_DISABLED" | "INTEGRATIONS_FAILING" | "TEST";
         /**
          * @description Only deliveries of events about this order, product, category, location or integration: those with this `targetId` in
          *     their body.

@@ -108,6 +108,14 @@ export const integrations: Texts['integrations'] = {
         'Für jede Schwelle eines Budgets, einmal je Zeitraum, wenige Sekunden nachdem sie erreicht ist. Das Ziel ist das Budget. Es gehört zu keinem Standort: Eine Integration, die auf Standorte beschränkt ist, erhält es nicht.',
       BUDGET_REFUSING:
         'Einmal je Zeitraum, wenige Sekunden nachdem das Budget zum ersten Mal einen Aufruf abgelehnt hat, auch wenn noch keine Schwelle erreicht ist. Das Ziel ist das Budget. Es gehört zu keinem Standort: Eine Integration, die auf Standorte beschränkt ist, erhält es nicht.',
+      INTEGRATION_FAILING:
+        'Wenn der Empfänger einer Integration fünfmal nacheinander oder fünf Minuten lang versagt, und noch einmal, wenn sie deaktiviert werden wird. Höchstens einmal je Stunde, und nicht solange überhaupt kein Empfänger erreichbar ist. Das Ziel ist die Integration; sie selbst erhält es nicht. Es gehört zu keinem Standort.',
+      INTEGRATION_RECOVERED:
+        'Wenn der Empfänger einer Integration, die INTEGRATION_FAILING gemeldet hat, wieder Events annimmt. Das Ziel ist die Integration; sie selbst erhält es nicht. Es gehört zu keinem Standort.',
+      INTEGRATION_DISABLED:
+        'Wenn der Dienst eine Integration deaktiviert, weil ihr Empfänger tagelang versagt oder mit 410 geantwortet hat. Das Ziel ist die Integration; sie selbst erhält es nicht. Es gehört zu keinem Standort.',
+      INTEGRATIONS_FAILING:
+        'Höchstens einmal je Stunde anstelle weiterer INTEGRATION_FAILING, wenn 20 Integrationen gemeldet sind. Das Ziel ist eine der übrigen. Es gehört zu keinem Standort.',
     },
   },
   created: {
