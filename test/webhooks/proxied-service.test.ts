@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Address } from '../../src/base/outbound/look-up.ts';
+import { readNoProxy } from '../../src/base/outbound/proxy.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createProviderHttp } from '../../src/models/transport/http.ts';
 import { createWebhooks } from '../../src/webhooks/webhooks.ts';
@@ -196,6 +198,22 @@ describe('a provider with TLS', () => {
       resolves ? 'models.test:443' : '93.84.116.34:443',
     ]);
     expect(looked).toEqual(resolves ? [] : ['models.test']);
+    await http.close();
+    await through.close();
+  });
+
+  it('is called directly if NO_PROXY names it', async () => {
+    const through = await startConnectProxy();
+    const proxy = { origin: through.origin, authorization: undefined, resolves: true };
+    const lookUp = async (): Promise<Address[]> => [{ address: '127.0.0.1', family: 4 }];
+    const { port } = server.address() as AddressInfo;
+    const http = createProviderHttp({ lookUp, proxy: { ...proxy, isBypassed: readNoProxy('.test') } });
+    const response = await http.streamFetch(`https://models.test:${port}/v1`, { method: 'POST', body: '{}' });
+    const reader = response.body?.getReader();
+    const first = await reader?.read();
+    expect(Buffer.from(first?.value ?? '').toString()).toContain(`data: models.test:${port}`);
+    await reader?.cancel();
+    expect(through.requests).toEqual([]);
     await http.close();
     await through.close();
   });

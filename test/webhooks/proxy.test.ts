@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
-import { createServer as createPlainServer, type AddressInfo } from 'node:net';
+import { createServer as createPlainServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createAddressRule } from '../../src/base/outbound/address-rules.ts';
 import type { LookUp } from '../../src/base/outbound/look-up.ts';
@@ -220,6 +221,37 @@ describe('a proxy', () => {
     const startedAt = performance.now();
     expect(await post(senderTo(silent, names, 300), 'http://shop.test/')).toMatchObject({ error: 'connect-timeout' });
     expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
+
+  it.each(['http', 'https'])('does not lift the limit of what is read of an answer: %s', async (scheme) => {
+    let written = 0;
+    const endless = (socket: Socket): void => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;');
+        const more = (): void => {
+          // An extension of a chunk, which no parser limits.
+          while (socket.writable && written < 50_000_000) {
+            written += 65_536;
+            if (!socket.write('x'.repeat(65_536))) break;
+          }
+        };
+        socket.on('drain', more);
+        more();
+      });
+    };
+    const server =
+      scheme === 'http' ? createPlainServer(endless) : createTlsServer(authority.issue(['shop.test']), endless);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const proxy = await proxyWith({ route: () => port });
+    const sender = senderTo(proxy, lookUpOf({ 'shop.test': [[publicAddress]] }));
+    const startedAt = performance.now();
+    expect(await post(sender, `${scheme}://shop.test/`)).toMatchObject({ status: 200, responseCut: true });
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(written).toBeLessThan(50_000_000);
+    server.close();
   });
 
   it('gets the credentials, and is passed by for what it is not for', async () => {
