@@ -90,10 +90,13 @@ const streamBytes = 24 * 1024;
 
 export function createEventStreams(options: EventStreamsOptions): EventStreams {
   const { memory, times = defaultTimes, onChange = () => undefined } = options;
+  /** Why no endless stream begins any more. */
+  let ended: ProblemError | undefined;
   const active = new Set<{ readonly isEndless: boolean; end(error: unknown): void }>();
   return {
     async start(source, terms) {
       terms.signal.throwIfAborted();
+      if (source.isEndless === true && ended !== undefined) throw ended;
       const release = memory.reserve(terms.family, streamBytes);
       const stream = new OpenStream(source, terms, times, () => {
         release();
@@ -107,6 +110,7 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
       return { first, stream };
     },
     end(problem, which) {
+      ended = problem;
       for (const stream of active) if (which === undefined || stream.isEndless) stream.end(problem);
     },
   };

@@ -184,8 +184,8 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
     async stop(timeoutMs) {
       const end = clock.monotonic() + timeoutMs;
       await relay.stop();
-      await Promise.all([sequencer.stop(), tail.stop()]);
-      await engine.stop(Math.max(0, end - clock.monotonic()));
+      const left = Math.max(0, end - clock.monotonic());
+      await Promise.all([sequencer.stop(), tail.stop(), engine.stop(left)]);
     },
   };
 }

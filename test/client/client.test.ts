@@ -195,6 +195,11 @@ describe('the methods', () => {
     expect((await gateway.integrations.get(id)).name).toBe('Till 2');
     expect((await gateway.integrations.getStatistics(id)).points).toHaveLength(60);
 
+    const preview = await gateway.integrations.previewFilter({
+      ...{ event_types: ['ORDER_PLACED'], filter: { 'data.total': { $gte: 1 } } },
+    });
+    expect(preview.data.every(({ event_type }) => event_type === 'ORDER_PLACED')).toBe(true);
+
     const delivery = await gateway.integrations.sendTestEvent(id);
     await receiver.received(1);
     expect((await gateway.deliveries.get(delivery.id)).event_type).toBe('TEST');

@@ -66,18 +66,18 @@ describe('the options', () => {
 
   const complete = { PROMPT_GATEWAY_URL: 'http://127.0.0.1:8080', PROMPT_GATEWAY_API_KEY: apiKey };
   it.each([
-    ['no command', [], complete, 'The commands are types, pull, diff, push, convert, datasets and evaluate.'],
+    ['no command', [], complete, 'The commands are types, pull, diff, push, convert, datasets, evaluate and listen.'],
     [
       'another command',
       ['type'],
       complete,
-      'The commands are types, pull, diff, push, convert, datasets and evaluate.',
+      'The commands are types, pull, diff, push, convert, datasets, evaluate and listen.',
     ],
     [
       'two commands',
       ['types', apiKey],
       complete,
-      'The commands are types, pull, diff, push, convert, datasets and evaluate.',
+      'The commands are types, pull, diff, push, convert, datasets, evaluate and listen.',
     ],
     ['an unknown option', ['types', `--key=${apiKey}`], complete, "Unknown option '--key'"],
     ['an option without its value', ['types', '--api-key'], complete, "'--api-key <value>' argument missing"],

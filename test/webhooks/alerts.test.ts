@@ -45,13 +45,18 @@ const toldTo = (receiver: Receiver): Told[] =>
     .filter(({ type }) => type !== 'ORDER_PLACED');
 
 /** Stores the condition of receivers, as after failures. */
-async function fail(ids: readonly string[], failure: Omit<FailedAttempts, 'at'>, failures = 9): Promise<void> {
+async function fail(
+  ids: readonly string[],
+  failure: Omit<FailedAttempts, 'at'>,
+  failures = 9,
+  settingsRevision = 1,
+): Promise<void> {
   const at = new Date();
   await createHealthStore(harness.database).save(
     ids.map((integrationId) => ({
       integrationId,
       health: {
-        ...{ settingsRevision: 1, failingSince: at, warnedAt: undefined, failuresInARow: failures, open: undefined },
+        ...{ settingsRevision, failingSince: at, warnedAt: undefined, failuresInARow: failures, open: undefined },
         lastFailure: { at, ...failure },
       },
       activity: { lastAttemptAt: at, lastSuccessAt: undefined },
@@ -122,7 +127,7 @@ describe('a receiver that fails', () => {
   });
 
   it('is announced again when it will be disabled, and when it is', async () => {
-    const { engine, operator } = await setUp();
+    const { engine, operator, clock } = await setUp();
     engine.start();
     const [id = ''] = await addFailing('http://127.0.0.1:9/', 1);
     await fail([id], { status: undefined, error: 'connection-refused' });
@@ -139,6 +144,26 @@ describe('a receiver that fails', () => {
     for (let each = 0; each < 2; each += 1) await engine.alerts.tell();
     await until(() => toldTo(operator).length > 2);
     expect(toldTo(operator).slice(2)).toMatchObject([{ type: 'INTEGRATION_DISABLED', data: { reason: 'failing' } }]);
+
+    // Somebody enables it, it still fails, and is disabled again.
+    await harness.edit(id, (integration) => ({
+      ...integration,
+      status: 'active',
+      disabled: undefined,
+      warning: undefined,
+    }));
+    await engine.alerts.tell();
+    clock.skew(3_600_000);
+    const { settingsRevision = 0 } = (await harness.integration(id)) ?? {};
+    await fail([id], { status: 500, error: undefined }, 9, settingsRevision);
+    await engine.alerts.tell();
+    await harness.directory.disable({ integrationId: id, settingsRevision, reason: 'gone', at: clock.now() });
+    await engine.alerts.tell();
+    await until(() => toldTo(operator).length > 4);
+    expect(toldTo(operator).slice(3)).toMatchObject([
+      { type: 'INTEGRATION_FAILING', data: { status: 500 } },
+      { type: 'INTEGRATION_DISABLED', data: { reason: 'gone' } },
+    ]);
   });
 
   it('is announced at most once an hour if it works now and then', async () => {

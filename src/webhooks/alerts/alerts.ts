@@ -18,7 +18,7 @@ import { alertCollection, type Alert, type AlertStore, type Announced } from './
 
 export interface AlertsDependencies {
   readonly alerts: AlertStore;
-  readonly health: Pick<HealthStore, 'find' | 'failing' | 'hasSucceededSince'>;
+  readonly health: Pick<HealthStore, 'find' | 'failing' | 'lastSuccess'>;
   readonly integrations: Pick<IntegrationDirectory, 'find'>;
   readonly waiting: Pick<WaitingStore, 'find'>;
   readonly relay: Pick<Relay, 'nudge'>;
@@ -38,6 +38,10 @@ const mostInHour = 20;
 /** The most receivers that fail that are looked at. */
 const mostFailing = 1_000;
 const hourMs = 3_600_000;
+/** So long it may be our network that fails, before receivers are announced all the same. In milliseconds. */
+const doubtMs = 30 * 60_000;
+/** On some servers the time for many ids grows with their square. */
+const idsAtOnce = 100;
 
 /** What can be the fault of this machine or its network as well. */
 const ambiguous: ReadonlySet<FailedAttempts['error']> = new Set(['unreachable', 'name-not-found', 'connect-timeout']);
@@ -95,19 +99,23 @@ export function createAlerts(dependencies: AlertsDependencies): Alerts {
     const { name, status, disabled, warning } = integration;
     const stored = state?.health;
     const lastSuccessAt = state?.activity.lastSuccessAt;
+    const isSound =
+      status === 'active' && stored?.failuresInARow === 0 && lastSuccessAt !== undefined && lastSuccessAt >= since;
+    // Somebody has enabled or changed it. If it still fails, that is told as something new.
+    const isStale = status === 'active' ? alert.isDisabled || (alert.isWarned && warning === undefined) : false;
+    if (isStale && !isSound) {
+      await alerts.remove(integrationId);
+      return;
+    }
     if (disabled !== undefined && !alert.isDisabled) {
       if ((await tellDisabled(integration, disabled.at)) === 'told') await alerts.put({ ...alert, isDisabled: true });
-    } else if (
-      status === 'active' &&
-      stored?.failuresInARow === 0 &&
-      lastSuccessAt !== undefined &&
-      lastSuccessAt >= since
-    ) {
+    } else if (isSound) {
       const receiver = { integrationId, name, since, waiting: await countOf(integrationId) };
-      await announce(`recovered_${integrationId}`, since, undefined, (occasion) =>
+      const announced = await announce(`recovered_${integrationId}`, since, undefined, (occasion) =>
         integrationRecovered(receiver, occasion),
       );
-      await alerts.remove(integrationId);
+      // What cannot be told in this hour is told in the next one, unless it fails again.
+      if (announced === 'told') await alerts.remove(integrationId);
     } else if (warning !== undefined && !alert.isWarned && stored?.lastFailure !== undefined) {
       const failing = { integration, health: stored, since, failure: stored.lastFailure };
       if ((await tellFailing(failing, 'warned')) === 'told') await alerts.put({ ...alert, isWarned: true });
@@ -120,11 +128,16 @@ export function createAlerts(dependencies: AlertsDependencies): Alerts {
   /**
    * Whether the fault may be ours: then only what shows that others can be reached counts as failure of the receiver.
    */
-  const isOurs = async ({ failure, since }: Failing, all: readonly Failing[]): Promise<boolean> => {
-    if (!ambiguous.has(failure.error)) return false;
+  const isOurs = async (
+    { failure, since }: Failing,
+    all: readonly Failing[],
+    lastSuccess: () => Promise<Date | undefined>,
+  ): Promise<boolean> => {
+    if (!ambiguous.has(failure.error) || clock.now().getTime() - since.getTime() > doubtMs) return false;
     if (failure.error === 'connect-timeout' && all.length === 1) return false;
     const hasAnswered = all.some(({ failure: other }) => !ambiguous.has(other.error) && other.at >= since);
-    return !hasAnswered && !(await health.hasSucceededSince(since));
+    const succeededAt = hasAnswered ? undefined : await lastSuccess();
+    return !hasAnswered && (succeededAt === undefined || succeededAt < since);
   };
 
   return {
@@ -133,7 +146,13 @@ export function createAlerts(dependencies: AlertsDependencies): Alerts {
       const failingIds = await health.failing(mostFailing);
       if (told.length === 0 && failingIds.length === 0) return;
       const ids = [...new Set([...told.map(({ integrationId }) => integrationId), ...failingIds])];
-      const [states, found] = await Promise.all([health.find(ids), integrations.find(ids)]);
+      const states = await health.find(ids);
+      const found: Integration[] = [];
+      for (let start = 0; start < ids.length; start += idsAtOnce) {
+        found.push(...(await integrations.find(ids.slice(start, start + idsAtOnce))));
+      }
+      let succeeded: Promise<Date | undefined> | undefined;
+      const lastSuccess = (): Promise<Date | undefined> => (succeeded ??= health.lastSuccess());
       const byId = new Map(found.map((integration) => [integration.id, integration]));
       for (const alert of told) {
         await goOn(alert, byId.get(alert.integrationId), states.get(alert.integrationId));
@@ -148,6 +167,7 @@ export function createAlerts(dependencies: AlertsDependencies): Alerts {
           ? { integration, health: stored, since, failure }
           : [];
       });
+      const sending = all.filter(({ integration: { status } }) => status === 'active');
       const fresh = all.filter(({ integration }) => !known.has(integration.id));
       for (const failing of fresh) {
         const { integration, since } = failing;
@@ -157,7 +177,7 @@ export function createAlerts(dependencies: AlertsDependencies): Alerts {
           if (clock.now().getTime() - disabled.at.getTime() > hourMs) continue;
           announced = await tellDisabled(integration, disabled.at);
         } else {
-          if (status !== 'active' || !isTold(failing) || (await isOurs(failing, all))) continue;
+          if (status !== 'active' || !isTold(failing) || (await isOurs(failing, sending, lastSuccess))) continue;
           announced = await tellFailing(failing, 'failing');
         }
         if (announced === 'told') {
@@ -165,7 +185,7 @@ export function createAlerts(dependencies: AlertsDependencies): Alerts {
           await alerts.put({ integrationId, since, isWarned, isDisabled: disabled !== undefined });
         } else if (announced === 'full') {
           await announce('summary', new Date(0), undefined, (occasion) =>
-            integrationsFailing({ integrationId, failing: all.length, announced: mostInHour }, occasion),
+            integrationsFailing({ integrationId, failing: sending.length, announced: mostInHour }, occasion),
           );
           return;
         }

@@ -75,6 +75,8 @@ interface EventDocument {
 const collectionName = 'events';
 /** The most recipients of an event. A document can have 16 MiB, and each of them takes up to 49 bytes. */
 export const maxRecipients = 300_000;
+/** On some servers the time for many ids grows with their square. */
+const placedAtOnce = 100;
 /** Events that one page looks at, at least. */
 const readAtOnce = 4_000;
 /** The most events that are looked at for the last ones of some types. The contract has the same number. */
@@ -142,9 +144,10 @@ export function createEventStore(database: PagedDatabase): EventStore {
       }));
     },
     async placed(ids) {
-      await writeIdempotently(() =>
-        collection.updateMany({ _id: { $in: [...ids] }, unplaced: true }, { $unset: { unplaced: '' } }),
-      );
+      for (let start = 0; start < ids.length; start += placedAtOnce) {
+        const filter = { _id: { $in: ids.slice(start, start + placedAtOnce) }, unplaced: true as const };
+        await writeIdempotently(() => collection.updateMany(filter, { $unset: { unplaced: '' } }));
+      }
     },
     async listAfter({ createdAt, id }, until, types, limit) {
       const source: Source<EventDocument> = {

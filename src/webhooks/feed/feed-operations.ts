@@ -8,7 +8,7 @@ import { JsonText } from '../../base/runtime/json-text.ts';
 import { readCursor, writeCursor, type FeedPosition } from './cursor.ts';
 import type { Feed, FeedFilter, PlacedEvent } from './feed.ts';
 
-type FeedPage = components['schemas']['EventFeedPage'];
+type FeedPage = components['schemas']['EventFeed'];
 
 /** The contract's operation on the feed of events. */
 export function feedOperations(feed: Feed): Pick<OperationHandlers, 'listEvents'> {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import { mayReachLocations, type Reach } from '../../base/limits/reach.ts';
 import type { EventStore, FeedEntry } from '../events/event-store.ts';
@@ -46,9 +47,12 @@ export interface Feed {
 
 /** The most blocks that a page looks at. */
 const blocksOfPage = 20;
-/** The most bytes of the events of a page, if it has more than one. */
+/** The most bytes of the events of a page, and of what a stream reads at once, if it is more than one event. */
 const bytesOfPage = 4 * 1024 * 1024;
-const eventsAtOnce = 100;
+const bytesAtOnce = 64 * 1024;
+const eventsAtOnce = 20;
+/** Milliseconds before a stream that searches reads on. */
+const searchPauseMs = 10;
 /** Milliseconds after which a stream without events says how far it is. */
 const positionMs = 10_000;
 
@@ -56,6 +60,13 @@ interface Found {
   readonly entry: FeedEntry;
   readonly block: Block;
   readonly position: FeedPosition;
+}
+
+/** How a page is read. */
+interface Reads {
+  readonly readBlocks: ReadBlocks;
+  readonly readBodies: ReadBodies;
+  readonly mostBytes: number;
 }
 
 type ReadBlocks = (from: number) => readonly Block[] | Promise<readonly Block[]>;
@@ -84,7 +95,7 @@ export function createFeed(database: PagedDatabase, events: Pick<EventStore, 'bo
     filter: FeedFilter,
     from: FeedPosition,
     limit: number,
-    { readBlocks, readBodies }: { readBlocks: ReadBlocks; readBodies: ReadBodies },
+    { readBlocks, readBodies, mostBytes }: Reads,
   ): Promise<FeedPage> => {
     const read = await readBlocks(from.block);
     const [own] = read;
@@ -112,18 +123,26 @@ export function createFeed(database: PagedDatabase, events: Pick<EventStore, 'bo
       }
     }
 
-    const bodies = found.length === 0 ? new Map<string, Uint8Array>() : await readBodies(found);
     const page: PlacedEvent[] = [];
     let bytes = 0;
     let last = from;
-    for (const { entry, position } of found) {
-      const body = bodies.get(entry.id);
-      if (body !== undefined) {
-        bytes += body.length;
-        if (bytes > bytesOfPage && page.length > 0) return { events: page, next: last, more: true };
-        page.push({ position, body });
+    for (let start = 0; start < found.length; start += eventsAtOnce) {
+      const some = found.slice(start, start + eventsAtOnce);
+      const bodies = await readBodies(some);
+      for (const { entry, position } of some) {
+        const body = bodies.get(entry.id);
+        // Of the newest block, which is kept, the events can be gone. Whoever begins at the oldest does not miss them.
+        if (body === undefined && from.index > 0) {
+          if (page.length > 0) return { events: page, next: last, more: true };
+          throw expired(position);
+        }
+        if (body !== undefined) {
+          bytes += body.length;
+          if (bytes > mostBytes && page.length > 0) return { events: page, next: last, more: true };
+          page.push({ position, body });
+        }
+        last = position;
       }
-      last = position;
     }
     return { events: page, next, more };
   };
@@ -138,7 +157,8 @@ export function createFeed(database: PagedDatabase, events: Pick<EventStore, 'bo
         if (newest === undefined || last === undefined) return oldest();
         return { block: newest.number, index: newest.entries.length, id: last.id };
       },
-      page: (filter, from, limit) => readPage(filter, from, limit, { readBlocks: stored, readBodies: bodiesOf }),
+      page: (filter, from, limit) =>
+        readPage(filter, from, limit, { readBlocks: stored, readBodies: bodiesOf, mostBytes: bytesOfPage }),
       async *follow(filter, from, signal) {
         let at = from;
         let told = -Infinity;
@@ -150,8 +170,8 @@ export function createFeed(database: PagedDatabase, events: Pick<EventStore, 'bo
             at,
             eventsAtOnce,
             kept === undefined
-              ? { readBlocks: stored, readBodies: bodiesOf }
-              : { readBlocks: () => kept, readBodies: sharedBodies },
+              ? { readBlocks: stored, readBodies: bodiesOf, mostBytes: bytesAtOnce }
+              : { readBlocks: () => kept, readBodies: sharedBodies, mostBytes: bytesAtOnce },
           );
           for (const event of page.events) yield event;
           at = page.next;
@@ -161,6 +181,7 @@ export function createFeed(database: PagedDatabase, events: Pick<EventStore, 'bo
             yield at;
             told = performance.now();
           }
+          if (page.more && page.events.length === 0) await sleep(searchPauseMs);
           if (!page.more) await tail.changed(at.index === 0 ? at.block - 1 : at.block, signal);
         }
       },

@@ -34,6 +34,8 @@ const pauseMs = 250;
 /** So much earlier than their events blocks are removed, so that a reader never finds a block without its events. */
 const marginMs = 3_600_000;
 const removedAtOnce = 100;
+/** The pause between two polls lasts so many times as long as one. */
+const pollFactor = 10;
 
 /**
  * Any number of processes can do this at the same time, and each can die at any point. Each event is in one block:
@@ -45,6 +47,7 @@ const removedAtOnce = 100;
  */
 export function createSequencer(dependencies: SequencerDependencies): Sequencer {
   const { events, blocks, timing, clock, log, onBlock } = dependencies;
+  let stopped = false;
   let known: Block | undefined;
   /** The block whose events have no marks any more. */
   let settled: Block | undefined;
@@ -56,7 +59,7 @@ export function createSequencer(dependencies: SequencerDependencies): Sequencer 
   };
 
   const place = async (): Promise<void> => {
-    for (;;) {
+    while (!stopped) {
       known = await blocks.newest(known);
       if (known !== undefined) await settle(known);
       const entries = await events.unplaced(eventsOfBlock);
@@ -81,14 +84,17 @@ export function createSequencer(dependencies: SequencerDependencies): Sequencer 
 
   /** Finds events whose process died. Those that wait since the previous poll are not about to be placed. */
   let waited = false;
+  let pollMs = timing.poll;
   const poll = async (): Promise<void> => {
+    const began = clock.monotonic();
     const waits = (await events.unplaced(1)).length > 0;
     if (waits && waited) void placing.add(undefined);
     waited = waits;
+    // A slow server, or one that builds the index, has time for others.
+    pollMs = Math.max(timing.poll, pollFactor * (clock.monotonic() - began));
   };
 
   let polling: Repetition | undefined;
-  let stopped = false;
   return {
     nudge() {
       if (!stopped) void placing.add(undefined);
@@ -96,7 +102,7 @@ export function createSequencer(dependencies: SequencerDependencies): Sequencer 
     start() {
       polling = repeat(
         poll,
-        () => timing.poll,
+        () => pollMs,
         (error) => {
           log.warn({ error }, 'events for the feed could not be read; retrying');
         },

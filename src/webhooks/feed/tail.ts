@@ -10,7 +10,7 @@ export interface Tail {
   read(from: number): readonly Block[] | undefined;
   /** The bytes of the events of a block of the tail. */
   bodies(block: Block): Promise<ReadonlyMap<string, Uint8Array>>;
-  /** Waits until the newest block has another number than this, or the feed has changed otherwise. */
+  /** Waits until the newest block has a larger number than this, or there is another feed. */
   changed(number: number, signal: AbortSignal): Promise<void>;
   /** The feed may have grown. */
   nudge(): void;
@@ -36,6 +36,7 @@ export function createTail({ events, blocks, log }: TailDependencies): Tail {
   let bodies = new Map<Block, Promise<ReadonlyMap<string, Uint8Array>>>();
   const waiting = new Map<() => void, number>();
   let polling: Repetition | undefined;
+  let isStopped = false;
 
   const wake = (isAwaited: (number: number) => boolean): void => {
     for (const [resolve, number] of [...waiting]) if (isAwaited(number)) resolve();
@@ -61,7 +62,11 @@ export function createTail({ events, blocks, log }: TailDependencies): Tail {
       wake((number) => isOther || number !== (block?.number ?? 0));
       return;
     }
-    if (found.length === 1) return;
+    if (found.length === 1) {
+      // Only after a restore does a reader know a later one.
+      wake((number) => number > last.number);
+      return;
+    }
     keep([...newest, ...found.slice(1)]);
     const number = newest.at(-1)?.number ?? 0;
     wake((awaited) => awaited !== number);
@@ -96,14 +101,14 @@ export function createTail({ events, blocks, log }: TailDependencies): Tail {
     async changed(number, signal) {
       signal.throwIfAborted();
       const last = newest.at(-1);
-      if (last !== undefined && last.number !== number) return;
+      if (last !== undefined && last.number > number) return;
       const { promise, resolve } = Promise.withResolvers<undefined>();
       const end = (): void => {
         resolve(undefined);
       };
       waiting.set(end, number);
       signal.addEventListener('abort', end, { once: true });
-      if (polling === undefined) {
+      if (polling === undefined && !isStopped) {
         polling = repeat(
           () => looking.add(undefined),
           () => pollMs,
@@ -120,6 +125,7 @@ export function createTail({ events, blocks, log }: TailDependencies): Tail {
       if (waiting.size > 0) void looking.add(undefined);
     },
     async stop() {
+      isStopped = true;
       rest();
       await looking.idle();
     },

@@ -31,8 +31,8 @@ export interface HealthStore {
   endPause(integrationId: string, at: Date): Promise<void>;
   /** Ids of integrations whose last attempt failed, those with the most failures in a row first. */
   failing(limit: number): Promise<string[]>;
-  /** Whether an attempt at any receiver has succeeded since a time. */
-  hasSucceededSince(time: Date): Promise<boolean>;
+  /** When an attempt at any receiver succeeded last. It reads all. */
+  lastSuccess(): Promise<Date | undefined>;
   /** Integrations with a stored condition, in the order of their ids, from after the given one. */
   ids(after: string, limit: number): Promise<string[]>;
   remove(integrationIds: readonly string[]): Promise<void>;
@@ -114,9 +114,10 @@ export function createHealthStore(database: Database): HealthStore {
       const found = await read(() => lanes.find(failing, options).toArray());
       return found.map(({ _id }) => _id);
     },
-    async hasSucceededSince(time) {
-      const since = { last_success_at: { $gte: toSecond(time) } };
-      return (await read(() => lanes.findOne(since, { projection: { _id: 1 } }))) !== null;
+    async lastSuccess() {
+      const options = { projection: { last_success_at: 1 }, sort: { last_success_at: -1 }, limit: 1 } as const;
+      const [newest] = await read(() => lanes.find({ last_success_at: { $exists: true } }, options).toArray());
+      return newest?.last_success_at;
     },
     async ids(after, limit) {
       const found = await read(() =>

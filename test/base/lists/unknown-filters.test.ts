@@ -36,6 +36,9 @@ const unknown: Readonly<Record<string, readonly string[]>> = {
   rollout_id: [unknownId],
   arm: ['canary'],
   type: ['ORDER_LOST'],
+  updated_since: ['2999-01-01T00:00:00Z'],
+  fiscal_day: ['1999-01-01'],
+  spot_id: [unknownId],
 };
 /** Parameters of queries that name nothing. */
 const others = new Set([

@@ -1873,7 +1873,7 @@ export interface EventsResource {
    *
    * @throws {ProblemError} `cursor-expired` (410), `cursor-unknown` (410)
    */
-  list(query?: Query<'listEvents'>, options?: CallOptions<'listEvents'>): Call<Schemas['EventFeedPage']>;
+  list(query?: Query<'listEvents'>, options?: CallOptions<'listEvents'>): Call<Schemas['EventFeed']>;
 }
 
 /**

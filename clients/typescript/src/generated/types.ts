@@ -18835,7 +18835,7 @@ export interface components<Other = string & {}> {
             points: components<Other>["schemas"]["AttemptCounts"][];
         };
         /**
-         * EventFeedPage
+         * EventFeed
          * @description Events in the order of the feed.
          * @example {
          *       "data": [
@@ -18855,7 +18855,7 @@ export interface components<Other = string & {}> {
          *       "more": false
          *     }
          */
-        EventFeedPage: {
+        EventFeed: {
             /** @description The events of this page, as integrations receive them. */
             data: components<Other>["schemas"]["FeedEvent"][];
             /**
@@ -34022,7 +34022,7 @@ export interface operations<Other = string & {}> {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components<Other>["schemas"]["EventFeedPage"];
+                    "application/json": components<Other>["schemas"]["EventFeed"];
                     /**
                      * @example id: NDcuMS5mNGQ4MWIzNi1hMDVjLTRlNzItOWIxOC03YzNlMmQ2ZjBhOTU
                      *
