@@ -16,10 +16,10 @@ export type ShownStatus = Schemas['DeliveryStatus'];
 export type StatusFilter = ShownStatus | 'waiting';
 
 /** A pending delivery of an integration that is not active is held. Another one that has failed is retrying. */
-function shownStatus({ status, failures }: Delivery, integration: Pick<Integration, 'status'>): ShownStatus {
+function shownStatus({ status, lastOutcome }: Delivery, integration: Pick<Integration, 'status'>): ShownStatus {
   if (status !== 'pending') return status;
   if (integration.status !== 'active') return 'held';
-  return failures > 0 ? 'retrying' : 'pending';
+  return lastOutcome === undefined ? 'pending' : 'retrying';
 }
 
 /** What is stored of deliveries that are shown with this status. Those that are held are of inactive integrations. */

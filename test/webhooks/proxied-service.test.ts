@@ -88,11 +88,9 @@ describe('events', () => {
     expect(proxy.requests).toEqual([]);
   });
 
-  it.each([
-    [407, 'proxy-credentials'],
-    [403, 'proxy-refused'],
-  ])('that the proxy refuses with %d say so, wait, and do not disable the integration', async (status, error) => {
-    refusal = status;
+  it('that fail because of the proxy say so, wait, and do not disable the integration', async () => {
+    const error = 'proxy-credentials';
+    refusal = 407;
     const integration = await createIntegration(invoking.service, { url: receiver.url });
     const { id } = await sendTest(invoking.service, integration);
     const attempts = `/api/v1/deliveries/${id}/attempts`;
@@ -107,15 +105,19 @@ describe('events', () => {
     refusal = undefined;
     await eventually(invoking.service, `/api/v1/deliveries/${id}`, (delivery) => delivery.status === 'delivered');
     await call('GET', attempts);
+    await eventually(invoking.service, integration.path, (sound) => sound.consecutive_failures === 0);
   });
 
-  it('that the proxy cannot bring to the receiver are failures of the receiver', async () => {
-    refusal = 503;
+  it.each([
+    [503, 'unreachable'],
+    [403, 'proxy-refused'],
+  ])('that the proxy answers with %d are failures of the receiver', async (answer, error) => {
+    refusal = answer;
     const integration = await createIntegration(invoking.service, { url: receiver.url });
     const { id } = await sendTest(invoking.service, integration);
     await eventually(invoking.service, integration.path, ({ status }) => status === 'disabled');
     const { body } = await call('GET', `/api/v1/deliveries/${id}/attempts`);
-    expect(body.data[0]).toMatchObject({ error: 'unreachable' });
+    expect(body.data[0]).toMatchObject({ error });
   });
 });
 

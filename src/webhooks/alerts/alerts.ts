@@ -12,6 +12,7 @@ import type { IntegrationDirectory } from '../integrations/directory.ts';
 import type { Integration } from '../integrations/integration.ts';
 import type { HealthStore, LaneState } from '../lanes/health-store.ts';
 import type { FailedAttempts, LaneHealth } from '../lanes/health.ts';
+import { isOurs as isFaultOfProxy } from '../sending/send-error.ts';
 import type { WebhookTiming } from '../timing.ts';
 import type { WaitingStore } from '../waiting/waiting-store.ts';
 import { alertCollection, type Alert, type AlertStore, type Announced } from './alert-store.ts';
@@ -133,9 +134,12 @@ export function createAlerts(dependencies: AlertsDependencies): Alerts {
     all: readonly Failing[],
     lastSuccess: () => Promise<Date | undefined>,
   ): Promise<boolean> => {
+    if (isFaultOfProxy(failure.error)) return true;
     if (!ambiguous.has(failure.error) || clock.now().getTime() - since.getTime() > doubtMs) return false;
     if (failure.error === 'connect-timeout' && all.length === 1) return false;
-    const hasAnswered = all.some(({ failure: other }) => !ambiguous.has(other.error) && other.at >= since);
+    const hasAnswered = all.some(
+      ({ failure: other }) => !ambiguous.has(other.error) && !isFaultOfProxy(other.error) && other.at >= since,
+    );
     const succeededAt = hasAnswered ? undefined : await lastSuccess();
     return !hasAnswered && (succeededAt === undefined || succeededAt < since);
   };

@@ -22,6 +22,8 @@ export interface FailureSettlement {
   /** The stamp that the delivery must still have. Otherwise the failure is ignored. */
   readonly stamp: number;
   readonly failuresBefore: number;
+  /** False if it was not the receiver's. */
+  readonly isCounted?: boolean;
   readonly outcome: Outcome;
   /** Undefined after the last attempt. */
   readonly nextAttemptAt: Date | undefined;
@@ -276,13 +278,13 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
     },
     async settleFailed(failures, at, expiresAt) {
       // Those that are settled by the same change need one command.
-      const groups = Map.groupBy(failures, ({ stamp, failuresBefore, nextAttemptAt, outcome }) =>
-        [stamp, failuresBefore, nextAttemptAt?.getTime(), outcome].join(' '),
+      const groups = Map.groupBy(failures, ({ stamp, failuresBefore, isCounted, nextAttemptAt, outcome }) =>
+        [stamp, failuresBefore, isCounted, nextAttemptAt?.getTime(), outcome].join(' '),
       );
       const operations = [...groups.values()].flatMap((alike): AnyBulkWriteOperation<DeliveryDocument> | [] => {
         const [first] = alike;
         if (first === undefined) return [];
-        const { stamp, failuresBefore, nextAttemptAt, outcome } = first;
+        const { stamp, failuresBefore, isCounted = true, nextAttemptAt, outcome } = first;
         return {
           updateMany: {
             filter: {
@@ -293,7 +295,7 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
               failures: failuresBefore,
             },
             update: {
-              $inc: { failures: 1 },
+              ...(isCounted && { $inc: { failures: 1 } }),
               ...(nextAttemptAt === undefined
                 ? {
                     $set: { status: 'failed', last_outcome: outcome, finished_at: at, expires_at: expiresAt },

@@ -188,8 +188,10 @@ export function createEventStore(database: PagedDatabase): EventStore {
         if (locations !== undefined && !locations.includes(head.location_id ?? '')) continue;
         if (ids.push(head._id) === limit) break;
       }
-      for await (const [, document] of database.pages.fetch(collection, ids, { largeFrom })) {
-        if (document !== undefined) yield fromDocument(document);
+      // The recipients of an event can have 16 MiB.
+      const projection = { recipients: 0 };
+      for await (const [, document] of database.pages.fetch(collection, ids, { projection, largeFrom })) {
+        if (document !== undefined) yield fromDocument({ ...document, recipients: [] });
       }
     },
   };

@@ -170,12 +170,12 @@ async function settleFailed(
   const retryAfter = status === 429 || status === 503 ? readRetryAfter(responseHeaders['retry-after'], now) : undefined;
   verdicts.failure(lane, settings, { at: now, status, error }, retryAfter);
   const { id: deliveryId, failures: failuresBefore } = delivery;
-  // An attempt that failed because of us is never the last one.
-  const counted = isOurs(error) ? Math.min(failuresBefore, timing.schedule.length - 2) : failuresBefore;
-  const wait = nextAttemptIn({ failuresBefore: counted, retryAfter }, timing, random.fraction());
+  // One that failed because of us does not count, so it is soon repeated: the lane pauses anyway.
+  const isCounted = !isOurs(error);
+  const wait = nextAttemptIn({ failuresBefore: isCounted ? failuresBefore : 0, retryAfter }, timing, random.fraction());
   if (wait === undefined) observer.finished('failed', delivery);
   const nextAttemptAt = wait === undefined ? undefined : dueAfter(now, wait);
-  const failure = { deliveryId, stamp, failuresBefore, nextAttemptAt, outcome: outcomeOf(attempt) };
+  const failure = { deliveryId, stamp, failuresBefore, isCounted, nextAttemptAt, outcome: outcomeOf(attempt) };
   await settlements.add({ attempt, failure });
   return nextAttemptAt;
 }

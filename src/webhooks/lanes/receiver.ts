@@ -65,8 +65,8 @@ export class Receiver {
   succeeded(settingsRevision: number, at: Date): LaneHealth | undefined {
     this.#state = { ...this.#state, activity: { lastAttemptAt: at, lastSuccessAt: at } };
     const before = this.healthUnder(settingsRevision);
-    const hasFailed = before?.failingSince !== undefined || before?.open !== undefined;
-    if (before !== undefined && hasFailed) this.#change(afterSuccess(before));
+    if (before !== undefined && (before.failuresInARow > 0 || before.open !== undefined))
+      this.#change(afterSuccess(before));
     return before;
   }
 

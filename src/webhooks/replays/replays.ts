@@ -124,7 +124,9 @@ export function createReplayWorker(dependencies: WorkerDependencies): ReplayWork
       integrations.find([integrationId]),
     ]);
     // Nothing is sent to one that was deleted.
-    const received = integration === undefined ? found : receivedBy(integration, found);
+    // As the relay, it tells an integration nothing about itself.
+    const others = found.filter(({ targetId }) => targetId !== integrationId);
+    const received = integration === undefined ? others : receivedBy(integration, others);
     const owed = source.only === undefined ? received : await withoutMadeUpFor(received, replay);
     return {
       page: owed.map((event) => deliveryOf(event, integrationId, replayId)),

@@ -64,9 +64,12 @@ const byCode: Readonly<Record<string, SendError | NotSent>> = {
   HTTPParserError: 'not-http',
 };
 
-/** Whether an attempt failed before it left this service's own network. It does not count against the receiver. */
+/**
+ * Whether an attempt failed because the proxy cannot be used, so it does not count against the receiver. What the proxy
+ * refuses can be about the receiver.
+ */
 export function isOurs(error: SendError | undefined): boolean {
-  return error?.startsWith('proxy-') === true;
+  return error === 'proxy-unreachable' || error === 'proxy-credentials';
 }
 
 /** Names an error of undici, a socket, TLS or this service. Its message is not stored, because it can quote the URL. */

@@ -5783,9 +5783,10 @@ export interface components<Other = string & {}> {
          *     - `not-http`: the answer is not HTTP.
          *     - `head-too-large`: more than 16 KiB of headers, more than 128 KiB of status line and headers in all, or more than 16
          *       informational answers.
-         *     - `proxy-unreachable`, `proxy-credentials`, `proxy-refused`: the proxy of this service cannot be reached, does not accept
-         *       its credentials, or does not connect to this address. It is not the fault of the receiver, which is not disabled for
-         *       it. What the proxy cannot reach is `unreachable` or `connect-timeout`.
+         *     - `proxy-unreachable`, `proxy-credentials`: the proxy of this service cannot be reached, or does not accept its
+         *       credentials. It is not the fault of the receiver, which is not disabled for it.
+         *     - `proxy-refused`: the proxy does not connect to this address. What it cannot reach is `unreachable` or
+         *       `connect-timeout`.
          *     - `aborted`: the service stopped before the answer was complete.
          *     - `other`: another connection error.
          * @example timeout
