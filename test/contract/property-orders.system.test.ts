@@ -190,9 +190,9 @@ describe('after generated requests', () => {
       const payload = JSON.parse(body.toString()) as Json;
       expect({ payload, valid: validate(payload), errors: validate.errors }).toMatchObject({ valid: true });
       expect(payload['type']).toBe(type);
-      if (payload['test'] !== true) types.add(type);
+      if (payload['test'] !== true && !/^(BUDGET|INTEGRATION)/.test(type)) types.add(type);
     }
-    // No budget is set, and no receiver fails.
+    // No budget is set, and receivers fail only now and then.
     for (const type of [...validators.keys()]) if (/^(BUDGET|INTEGRATION)/.test(type)) validators.delete(type);
     expect([...types].sort()).toEqual([...validators.keys()].sort());
   });

@@ -37,6 +37,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
     ...['_id', 'budget', 'budget_id', 'since', 'resets_at', 'limit', 'revision', 'taken', 'spent', 'by', 'holders'],
     ...['announced', 'refused', 'outbox', 'expires_at'],
   ],
+  alerts: ['_id', 'since', 'warned', 'disabled', 'count', 'told', 'outbox', 'expires_at'],
   model_prices: [...audited, 'provider', 'model', 'rates', 'set_at', 'author'],
   datasets: [...audited, ...datasetFields.storedNames],
   dataset_versions: [...versionFields.storedNames, 'pending'],
