@@ -80,10 +80,21 @@ async function makePrompts(): Promise<void> {
   }
 }
 
+/** The answer to an import does not have the prompts: they are as they are read then. */
+async function recordImported({ text }: WireAnswer): Promise<void> {
+  const { results } = JSON.parse(text) as { results: readonly { readonly id?: string }[] };
+  for (const { id } of results) {
+    if (id === undefined) continue;
+    const read = await run.read(`/api/v1/prompts/${id}`);
+    written.set(withoutMoves(read.headers['etag'] ?? ''), savedIn(JSON.parse(read.text) as Json));
+  }
+}
+
 /** Records the answers to writes, and compares them with the requests. */
 async function examine(call: Call, answer: WireAnswer): Promise<string[]> {
   // The other requests need existing prompts.
   if (call.request.method === 'DELETE' && answer.status === 200) await makePrompts();
+  if (call.request.operationId === 'importPrompts' && answer.status === 200) await recordImported(answer);
   const write = writeOf(['createPrompt', 'updatePrompt', 'restorePromptVersion'], call, answer);
   if (write === undefined) return [];
   written.set(withoutMoves(write.etag), savedIn(write.answer));
