@@ -23,7 +23,7 @@ export function feedOperations(feed: Feed): Pick<OperationHandlers, 'listEvents'
       };
       const from = startOf(input) ?? (await feed.start(query.after === 'now' ? 'now' : 'oldest'));
       if (context.wantsEventStream) {
-        const { stream } = await context.streamEvents(streamOf(feed, filter, from));
+        const { stream } = await context.streamEvents(streamOf(feed, filter, from, context.principal.family));
         return { status: 200, stream };
       }
       const { events, next, more } = await feed.page(filter, from, query.limit ?? 20);
@@ -49,9 +49,14 @@ function startOf({ query, headers }: OperationInput<'listEvents'>): FeedPosition
   throw invalidParameters([last === undefined ? { detail, parameter: 'after' } : { detail, header: 'Last-Event-ID' }]);
 }
 
-function streamOf(feed: Feed, filter: FeedFilter, from: FeedPosition): EventSource<PlacedEvent | FeedPosition> {
+function streamOf(
+  feed: Feed,
+  filter: FeedFilter,
+  from: FeedPosition,
+  family: string,
+): EventSource<PlacedEvent | FeedPosition> {
   return {
-    open: (signal) => feed.follow(filter, from, signal),
+    open: (signal) => feed.follow(filter, from, family, signal),
     isEndless: true,
     isLast: () => false,
     encoder: () => ({

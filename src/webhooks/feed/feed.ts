@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from '../../base/errors/problem-error.ts';
+import { createFairQueue } from '../../base/limits/fair-queue.ts';
 import { mayReachLocations, type Reach } from '../../base/limits/reach.ts';
 import type { EventStore, FeedEntry } from '../events/event-store.ts';
 import type { WebhookLog } from '../observer.ts';
@@ -40,9 +41,15 @@ export interface Feed {
   /**
    * All that follows a position, as it comes; the position alone after some time without events. It ends only with the
    * signal.
+   * @param family of the caller's keys: those that catch up take turns, because each reads as fast as it can
    * @throws {ProblemError} cursor-expired, cursor-unknown
    */
-  follow(filter: FeedFilter, from: FeedPosition, signal: AbortSignal): AsyncIterable<PlacedEvent | FeedPosition>;
+  follow(
+    filter: FeedFilter,
+    from: FeedPosition,
+    family: string,
+    signal: AbortSignal,
+  ): AsyncIterable<PlacedEvent | FeedPosition>;
 }
 
 /** The most blocks that a page looks at. */
@@ -81,6 +88,7 @@ export interface FeedParts {
 export function createFeed(database: PagedDatabase, events: Pick<EventStore, 'bodies'>, log: WebhookLog): FeedParts {
   const blocks = createBlockStore(database);
   const tail = createTail({ events, blocks, log });
+  const catchingUp = createFairQueue({ places: database.pages.listsAtOnce });
   const stored: ReadBlocks = (from) => blocks.read(from, blocksOfPage);
   const bodiesOf: ReadBodies = (found) => events.bodies(found.map(({ entry }) => entry.id));
   /** Of blocks that the tail has, all bodies are read once for all streams. */
@@ -147,6 +155,22 @@ export function createFeed(database: PagedDatabase, events: Pick<EventStore, 'bo
     return { events: page, next, more };
   };
 
+  const readInTurn = async (
+    filter: FeedFilter,
+    from: FeedPosition,
+    family: string,
+    signal: AbortSignal,
+  ): Promise<FeedPage> => {
+    const leave = await catchingUp.enter({ key: family, signal });
+    try {
+      return await readPage(filter, from, eventsAtOnce, {
+        ...{ readBlocks: stored, readBodies: bodiesOf, mostBytes: bytesAtOnce },
+      });
+    } finally {
+      leave();
+    }
+  };
+
   return {
     blocks,
     tail,
@@ -159,20 +183,18 @@ export function createFeed(database: PagedDatabase, events: Pick<EventStore, 'bo
       },
       page: (filter, from, limit) =>
         readPage(filter, from, limit, { readBlocks: stored, readBodies: bodiesOf, mostBytes: bytesOfPage }),
-      async *follow(filter, from, signal) {
+      async *follow(filter, from, family, signal) {
         let at = from;
         let told = -Infinity;
         for (;;) {
           signal.throwIfAborted();
           const kept = tail.read(at.block);
-          const page = await readPage(
-            filter,
-            at,
-            eventsAtOnce,
+          const page =
             kept === undefined
-              ? { readBlocks: stored, readBodies: bodiesOf, mostBytes: bytesAtOnce }
-              : { readBlocks: () => kept, readBodies: sharedBodies, mostBytes: bytesAtOnce },
-          );
+              ? await readInTurn(filter, at, family, signal)
+              : await readPage(filter, at, eventsAtOnce, {
+                  ...{ readBlocks: () => kept, readBodies: sharedBodies, mostBytes: bytesAtOnce },
+                });
           for (const event of page.events) yield event;
           at = page.next;
           if (page.events.length > 0) {
