@@ -1,3 +1,4 @@
+import { eventTypes } from '../../../generated/events.ts';
 import type { components } from '../../../generated/types.ts';
 import type { ProblemDetails } from '../../http/problem-response.ts';
 import type { EventSource } from '../../http/event-streams.ts';
@@ -16,7 +17,7 @@ export function feedOperations(feed: Feed): Pick<OperationHandlers, 'listEvents'
     async listEvents(input) {
       const { query, context } = input;
       const filter: FeedFilter = {
-        types: query.type === undefined ? undefined : new Set(query.type.split(',')),
+        types: typesOf(query.type),
         locationId: query.location_id,
         targetId: query.target_id,
         reach: context.principal.reach,
@@ -35,6 +36,15 @@ export function feedOperations(feed: Feed): Pick<OperationHandlers, 'listEvents'
       };
     },
   };
+}
+
+/** @throws {ProblemError} invalid-request for a name that no event has, because it would silently keep all away */
+function typesOf(names: string | undefined): FeedFilter['types'] {
+  if (names === undefined) return undefined;
+  const types = names.split(',');
+  const unknown = types.find((name) => !eventTypes.some((type) => type === name));
+  if (unknown === undefined) return new Set(types);
+  throw invalidParameters([{ detail: `must not have ${unknown}, which is no type of event`, parameter: 'type' }]);
 }
 
 /** @returns undefined if it is not a cursor that says where to begin */

@@ -35,7 +35,7 @@ const unknown: Readonly<Record<string, readonly string[]>> = {
   evaluation_id: [unknownId],
   rollout_id: [unknownId],
   arm: ['canary'],
-  type: ['ORDER_LOST'],
+  type: ['TEST'],
   updated_since: ['2999-01-01T00:00:00Z'],
   fiscal_day: ['1999-01-01'],
   spot_id: [unknownId],

@@ -77,7 +77,7 @@ describe('200', () => {
       [first, first, second].toSorted(),
     );
     expect(await found({ target_id: second })).toEqual([second]);
-    expect(await found({ type: 'NO_SUCH_TYPE' })).toEqual([]);
+    expect(await found({ type: 'FISCAL_DAY_END' })).toEqual([]);
     const { data } = await read({ limit: '1' });
     expect(data).toHaveLength(1);
   });
@@ -155,6 +155,11 @@ describe('200', () => {
 });
 
 describe('400', () => {
+  it('refuses what is no type of event', async () => {
+    const answer = await setup.service.call('GET', `${path}?type=ORDER_PLACED,ORDER_PLACD`, { differs: 'type' });
+    expect(answer.body).toMatchObject({ status: 400, errors: [{ parameter: 'type' }] });
+  });
+
   it('refuses what is no cursor', async () => {
     const cursor = (text: string): string => Buffer.from(text).toString('base64url');
     for (const after of [

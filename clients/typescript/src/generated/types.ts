@@ -33971,7 +33971,7 @@ export interface operations<Other = string & {}> {
         parameters: {
             query?: {
                 /**
-                 * @description Only events of these types, separated by commas.
+                 * @description Only events of these types, separated by commas. A name that is no type of event is refused (400).
                  * @example ORDER_PLACED,ORDER_CANCELED
                  */
                 type?: string;
