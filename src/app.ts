@@ -567,11 +567,7 @@ export function createApp(dependencies: AppDependencies): App {
     limitPaths(handlers, limitRules),
     {
       authenticate: (caller) => sessions.authenticate(caller),
-      watch(principal, onEnd, isEndless) {
-        const { kind, sessionId } = principal;
-        if (kind === 'key') return isEndless ? authentication.watch(principal, onEnd) : undefined;
-        return sessionId === undefined ? undefined : people.watch(sessionId, onEnd);
-      },
+      watch: (principal, onEnd, isEndless) => sessions.watch(principal, onEnd, isEndless),
       rateLimiter: createRateLimiter(config.http.rateLimit),
       idempotency,
       memory,

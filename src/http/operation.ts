@@ -16,9 +16,10 @@ export interface AuthenticatedPrincipal extends Principal {
   readonly scopes: ReadonlySet<Scope>;
   /** The session of a browser, of a person or that stands for a key. */
   readonly sessionId?: string;
-  /** Roles of a person, and when its session ends. */
-  readonly roles?: readonly components['schemas']['Role'][];
+  /** When the session ends unless it is renewed. That of a person never is. */
   readonly sessionEndsAt?: Date;
+  /** Of a person. */
+  readonly roles?: readonly components['schemas']['Role'][];
   /** `Set-Cookie` of the answer, if the session is renewed. */
   readonly renewedCookie?: string;
 }

@@ -9,7 +9,7 @@ export function currentApiKey(
   version: string,
 ): components['schemas']['CurrentApiKey'] {
   const limits = toLimits(reach, tags);
-  const end = sessionEndsAt ?? expiresAt;
+  const end = kind === 'person' ? sessionEndsAt : expiresAt;
   return {
     type: kind,
     id,

@@ -5,7 +5,7 @@ import type { Scope } from '../../../generated/operations.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import { administratorId, firstKeyId, hashSecret } from './api-keys.ts';
 import type { RefusedKeys } from './refused-keys.ts';
-import { createLookUps, lookUpMs, watchLookUps } from '../look-ups.ts';
+import { createLookUps, lookUpMs } from '../look-ups.ts';
 import type { StoredApiKey } from './api-key.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
 import type { Principal } from '../../base/limits/principal.ts';
@@ -56,11 +56,11 @@ export interface Authentication {
   /** @throws {ProblemError} unauthenticated if no key has this id, or it was revoked; not if it has expired */
   findKey(id: string): Promise<CurrentKey>;
   /**
-   * Calls back once when a key is revoked, has expired or has other limits, at most 5 seconds later. For answers that do
-   * not end by themselves.
-   * @param principal of the key @returns stops this
+   * Looks a key up again, for an answer that does not end by itself.
+   * @param principal of the key, when the answer began
+   * @throws {ProblemError} unauthenticated if it was revoked, has expired or has other limits
    */
-  watch(principal: AuthenticatedKey, onEnd: (problem: ProblemError) => void): () => void;
+  recheck(principal: AuthenticatedKey): Promise<CurrentKey>;
   /** How often keys were removed from the cache. What was found before then has to be found again. */
   removals(): number;
   /** Removes keys, and the keys that they led to, from the cache. */
@@ -232,14 +232,13 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     authenticate: (caller) => counted(caller, () => tokenOf(caller.headers)),
     authenticateKey: (key, caller) => counted(caller, () => key),
     findKey,
-    watch(principal, onEnd) {
-      const limits = limitsOf(principal);
-      return watchLookUps(clock, onEnd, async () => {
-        const { principal: current, expiresAt, until } = await findKey(principal.id);
-        if (expiresAt <= clock.now().getTime()) throw unauthenticated('The API key has expired.');
-        if (limitsOf(current) !== limits) throw unauthenticated('The limits of the API key have changed.');
-        return { until };
-      });
+    async recheck(principal) {
+      const key = await findKey(principal.id);
+      if (key.expiresAt <= clock.now().getTime()) throw unauthenticated('The API key has expired.');
+      if (limitsOf(key.principal) !== limitsOf(principal)) {
+        throw unauthenticated('The limits of the API key have changed.');
+      }
+      return key;
     },
     removals: () => forgotten,
     forget(ids) {

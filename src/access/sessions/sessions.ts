@@ -8,6 +8,7 @@ import type { AuthenticatedKey, Authentication, CurrentKey } from '../api-keys/a
 import { hashSecret } from '../api-keys/api-keys.ts';
 import type { RefusedKeys } from '../api-keys/refused-keys.ts';
 import { unauthenticated } from '../api-keys/unauthenticated.ts';
+import { createLookUps, watchLookUps } from '../look-ups.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import type { Random } from '../../base/runtime/random.ts';
@@ -32,9 +33,10 @@ export interface SessionRequest extends PageRequest {
 /** The caller of a request with a session: its person or its key, with what concerns the session. */
 export interface SessionCaller extends AuthenticatedKey {
   readonly sessionId?: string;
+  /** When it ends unless it is renewed. */
+  readonly sessionEndsAt?: Date;
   /** Of a person. */
   readonly roles?: readonly Role[];
-  readonly sessionEndsAt?: Date;
   /** `Set-Cookie` of the answer, if the session is renewed. */
   readonly renewedCookie?: string;
 }
@@ -80,6 +82,12 @@ export interface Sessions {
   create(credentials: Credentials, author: SessionAuthor): Promise<NewSession>;
   /** Ends a session, also for copies of its cookie. @returns the ID token of a person's session, if it is kept */
   end(session: SessionName, author: Author): Promise<string | undefined>;
+  /**
+   * Calls back once, at most 5 seconds after the session of a caller has ended, or its key must not read on: the answer
+   * of a request with a session ends with it, and an endless one with its key.
+   * @returns stops this; undefined if nothing ends the answer
+   */
+  watch(caller: SessionCaller, onEnd: (problem: ProblemError) => void, isEndless: boolean): (() => void) | undefined;
   /** What the cookie of a request names, whether it has ended or not; undefined without a cookie that can be read. */
   opened(request: SessionRequest): SessionName | undefined;
   /** `Set-Cookie` for a person's session; the one that removes the cookie without a session. */
@@ -90,10 +98,13 @@ export interface Sessions {
 
 export interface SessionsOptions {
   readonly store: SessionStore;
-  readonly authentication: Pick<Authentication, 'authenticate' | 'authenticateKey' | 'findKey' | 'removals'>;
+  readonly authentication: Pick<
+    Authentication,
+    'authenticate' | 'authenticateKey' | 'findKey' | 'recheck' | 'removals'
+  >;
   /** Undefined if refused keys are not limited. */
   readonly refusedKeys: RefusedKeys | undefined;
-  readonly people: Pick<People, 'identify' | 'endSession'>;
+  readonly people: Pick<People, 'identify' | 'endSession' | 'watch'>;
   /** Where browsers see the service; undefined: as they say. */
   readonly publicUrl: URL | undefined;
   readonly secrets: SecretBox;
@@ -125,6 +136,8 @@ export function createSessions(options: SessionsOptions): Sessions {
   const { store, authentication, refusedKeys, people, publicUrl, secrets, clock, random } = options;
   /** By the hash of the cookie, so that neither memory nor timing reveals the cookie. */
   const verified = new LRUCache<string, Verified>({ max: 10_000 });
+  /** Whether sessions of keys have ended, by their ids. */
+  const endings = createLookUps((id) => store.isEnded(id), clock);
   /** Number of sessions that this process has ended. */
   let ends = 0;
 
@@ -132,11 +145,14 @@ export function createSessions(options: SessionsOptions): Sessions {
     const removals = authentication.removals();
     const endsBefore = ends;
     const key = await authentication.findKey(session.keyId);
-    const isEnded = await store.isEnded(session.id);
+    const ending = endings.get(session.id);
+    const isEnded = await ending.found;
     // A revocation or the end of a session may have happened since the reads.
     if (ends !== endsBefore || authentication.removals() !== removals) return await verify(session);
     if (isEnded || session.keyProof !== proofOf(key)) throw ended();
-    return { session, key, removals, caller: { ...key.principal, sessionId: session.id } };
+    const until = Math.min(key.until, ending.until);
+    const caller = { ...key.principal, sessionId: session.id, sessionEndsAt: new Date(session.endsAt) };
+    return { session, key: { ...key, until }, removals, caller };
   };
 
   /** Which of several sessions the user wants is not known: another host may have added its own. */
@@ -167,7 +183,8 @@ export function createSessions(options: SessionsOptions): Sessions {
     const { beganAt = session.startedAt } = session;
     const endsAt = endOf(key, now, beganAt);
     if (endsAt - session.endsAt < renewalMs) return caller;
-    return { ...caller, renewedCookie: cookieOf({ ...session, beganAt, startedAt: now, endsAt }, request) };
+    const renewedCookie = cookieOf({ ...session, beganAt, startedAt: now, endsAt }, request);
+    return { ...caller, sessionEndsAt: new Date(endsAt), renewedCookie };
   };
 
   const cookieOf = (session: KeySession, request: PageRequest): string => {
@@ -220,8 +237,22 @@ export function createSessions(options: SessionsOptions): Sessions {
       const entry = auditEntry(author, auditedSession, { at, before: { id } });
       await store.end(id, new Date(at.getTime() + termMs + marginMs), entry);
       ends += 1;
+      endings.forget(id);
       for (const [digest, { session }] of verified.entries()) if (session.id === id) verified.delete(digest);
       return undefined;
+    },
+    watch(caller, onEnd, isEndless) {
+      const { kind, id, sessionId, sessionEndsAt } = caller;
+      if (kind === 'person') return sessionId === undefined ? undefined : people.watch(sessionId, onEnd);
+      if (sessionId === undefined && !isEndless) return undefined;
+      return watchLookUps(clock, onEnd, async () => {
+        const key = await (isEndless ? authentication.recheck(caller) : authentication.findKey(id));
+        if (sessionId === undefined) return key;
+        const ending = endings.get(sessionId);
+        const isOver = sessionEndsAt !== undefined && sessionEndsAt <= clock.now();
+        if (isOver || (await ending.found) === true) throw ended();
+        return { until: Math.min(key.until, ending.until) };
+      });
     },
     opened(sent) {
       const cookies = readCookies(atPublicUrl(sent, publicUrl));

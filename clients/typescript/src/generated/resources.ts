@@ -1865,8 +1865,8 @@ export interface EventsResource {
    *
    * With `Accept: text/event-stream` the same events are sent as they come, with their cursor as `id`. If a connection
    * ends, go on with the last `id` as the header `Last-Event-ID`, as `EventSource` in browsers does, or as `after`.
-   * A comment or an `id` without data is sent at least every 10 seconds. If a key is revoked or expires its streams end within 5
-   * seconds. `limit` has no effect on a stream.
+   * A comment or an `id` without data is sent at least every 10 seconds. If a key is revoked or
+   * expires, or a session ends, its streams end within 5 seconds. `limit` has no effect on a stream.
    *
    * At rest an event is in the feed within a second, and within a few seconds after a process has died. A key that is
    * limited to some locations gets only the events of these.
@@ -2117,9 +2117,9 @@ export interface SessionsResource {
    * Sign out.
    *
    * Ends the session of the request, and removes its cookie from the browser. All processes refuse the cookie within 5
-   * seconds, and every copy of it. For a person, the answer can say where to sign out at the identity provider
-   * (`continue_at`). A request with an API key ends no session; its answer only removes the cookie. A process with
-   * `READ_ONLY` can end none.
+   * seconds, and every copy of it, and end the streams that it has opened. For a person, the answer can say where to
+   * sign out at the identity provider (`continue_at`). A request with an API key ends no session; its answer only
+   * removes the cookie. A process with `READ_ONLY` can end none.
    */
   delete(options?: CallOptions<'deleteSession'>): Call<Schemas['SessionEnd']>;
 }
