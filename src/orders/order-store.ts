@@ -142,9 +142,10 @@ export function createOrderStore(database: PagedDatabase): OrderStore {
   const orders: Collection<OrderDocument> = database.db.collection(collectionName);
   const insertOrder = gatherInserts(orders);
   const projection = Object.fromEntries(summaryFields.storedNames.map((name) => [name, 1]));
-  const listsOf = (isLong: boolean) =>
-    database.pages.listsOf<OrderDocument, OrderSummary>(summaryFields.fromDocument, { projection, isLong });
-  const [list, search] = [listsOf(false), listsOf(true)];
+  const list = database.pages.listsOf<OrderDocument, OrderSummary>(summaryFields.fromDocument, {
+    projection,
+    isLong: true,
+  });
 
   return {
     async insert(order, events) {
@@ -159,11 +160,7 @@ export function createOrderStore(database: PagedDatabase): OrderStore {
       const document = await read(() => orders.findOne({ _id: id }, { projection: { outbox: 0 } }));
       return document === null ? undefined : { ...orderFields.fromDocument(document), revision: document.revision };
     },
-    list(filter) {
-      // What changed since some time, or is of a spot or a day, can be many orders of which few match.
-      const isSearch = [filter.updatedSince, filter.spotId, filter.fiscalDay].some((one) => one !== undefined);
-      return (isSearch ? search : list)(listSource(orders, filter));
-    },
+    list: (filter) => list(listSource(orders, filter)),
     async end(order, status, at, events) {
       const { id, revision } = order;
       const ended = { status, updatedAt: at, ...(status === 'completed' ? { completedAt: at } : { canceledAt: at }) };

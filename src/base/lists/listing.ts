@@ -1,3 +1,5 @@
+import { ProblemError } from '../errors/problem-error.ts';
+
 /** The position of an entry in a list. Lists are ordered by `at`, and by `id` if that is equal. */
 export interface Position {
   /** An integer: milliseconds since 1970 in lists by time. */
@@ -24,6 +26,22 @@ export interface Listing<Item> {
 
 /** The most entries of a list that are counted, and that an `offset` skips. The contract has the same number. */
 export const countedMost = 10_000;
+
+/**
+ * The problem of an offset that skips more entries than a list searches for. A page that began where the search ended
+ * would be a wrong one, and a whole search could read millions of documents.
+ */
+export function offsetBeyondSearch(): ProblemError {
+  return new ProblemError('invalid-request', {
+    detail: 'The list has too many entries that do not match the filters to skip so many that do.',
+    errors: [
+      {
+        detail: 'skips more entries than one page searches for; follow pagination.next from an earlier page',
+        parameter: 'offset',
+      },
+    ],
+  });
+}
 
 /** How many entries a list has: their number, or one that it has at least. */
 export type Total = number | { readonly atLeast: number };

@@ -48,7 +48,8 @@ export interface FetchOptions {
 export interface ListOptions extends FetchOptions {
   /**
    * Whether the collection can have millions of documents. Then a page whose conditions no index has may end before its
-   * limit, and its total may count only a part of the list, so that neither walks through all of it.
+   * limit, or be refused if its offset skips too many, and its total may count only a part of the list, so that none
+   * walks through all of it.
    */
   readonly isLong?: boolean;
 }

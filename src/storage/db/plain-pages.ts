@@ -1,6 +1,13 @@
 /** Lists and walks that read an index in its order, as MongoDB does. */
 import { MongoServerError, type Collection, type Document, type Filter, type FindOptions, type Sort } from 'mongodb';
-import { countedMost, totalOf, type PageStart, type Position, type Total } from '../../base/lists/listing.ts';
+import {
+  countedMost,
+  offsetBeyondSearch,
+  totalOf,
+  type PageStart,
+  type Position,
+  type Total,
+} from '../../base/lists/listing.ts';
 import type { Database } from './client.ts';
 import { createFetch } from './fetch.ts';
 import { dueGroups, type DueGroupDocument } from './due-groups.ts';
@@ -174,7 +181,8 @@ async function findPage<T extends Stored>(
 
 /**
  * A page of a list with conditions that no index has. If it takes too long to find, it is a search of this number of
- * documents, and where that ended. A page that begins at an offset is not cut, because what it skips has to be found.
+ * documents, and where that ended.
+ * @throws {ProblemError} invalid-request if the search finds no more than what an offset skips
  */
 async function searchPage<T extends Stored>(
   source: Source<T>,
@@ -187,12 +195,16 @@ async function searchPage<T extends Stored>(
     findPage(source, start, most, projection, { maxTimeMS: searchMs }).catch(unlessTooLong),
   );
   if (quick !== undefined) return { found: quick, cutAt: undefined };
-  const end = 'offset' in start && start.offset > 0 ? undefined : await placeAfter(source, start, searched);
+  const end = await placeAfter(source, start, searched);
   const found = await page(source, start, most, projection, end);
+  if (end !== undefined && found.length === 0 && 'offset' in start && start.offset > 0) throw offsetBeyondSearch();
   return { found, cutAt: found.length === most ? undefined : end };
 }
 
-/** The position of the document of this number from a start on, without further conditions; undefined if there are fewer. */
+/**
+ * The position of the document of this number from a start on, without further conditions; undefined if there are
+ * fewer. An offset counts only what matches the conditions, so then the start is that of the list.
+ */
 async function placeAfter<T extends Stored>(
   source: Source<T>,
   start: PageStart,

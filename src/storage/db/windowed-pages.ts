@@ -19,7 +19,14 @@
  *   first.
  */
 import type { Collection, Document, Filter } from 'mongodb';
-import { countedMost, totalOf, type PageStart, type Position, type Total } from '../../base/lists/listing.ts';
+import {
+  countedMost,
+  offsetBeyondSearch,
+  totalOf,
+  type PageStart,
+  type Position,
+  type Total,
+} from '../../base/lists/listing.ts';
 import type { Database } from './client.ts';
 import { dueGroups, type DueGroupDocument } from './due-groups.ts';
 import { createFetch } from './fetch.ts';
@@ -216,8 +223,9 @@ function within(field: string, { since, until }: Span = {}): Document {
 
 /**
  * Positions of a list in its order, at most `most`.
- * @param searched the documents that are searched for those that match further conditions
+ * @param searched the documents that are searched for those that match further conditions, besides as many as are skipped
  * @returns the positions, and where the search ended if it did not go through the list
+ * @throws {ProblemError} invalid-request if the search finds less than what an offset skips
  */
 async function listPositions<T extends Stored>(
   windows: Windows,
@@ -231,15 +239,16 @@ async function listPositions<T extends Stored>(
   const skipped = 'offset' in start ? start.offset : 0;
   const byId = source.ties === 'descending' ? -1 : 1;
   const compare = (a: Position, b: Position): number => b.at - a.at || (a.id === b.id ? 0 : a.id < b.id ? -byId : byId);
-  let left = source.rest === undefined ? Infinity : searched;
+  // Otherwise a large offset would be refused even if nearly everything matches.
+  let left = source.rest === undefined ? Infinity : searched + skipped;
   for await (const found of latest(windows, after === undefined ? source : upTo(source, new Date(after.at)))) {
     const matched = await matchedIn(source, found);
     const behind = after === undefined ? matched : matched.filter((position) => compare(position, after) > 0);
     for (const position of behind.toSorted(compare)) listed.push(position);
     left -= found.positions.length;
     if (listed.length >= skipped + most) break;
-    // Entries that an offset skips have to be found first.
-    if (left <= 0 && listed.length >= skipped && found.since !== undefined && found.since !== source.span?.since) {
+    if (left <= 0 && found.since !== undefined && found.since !== source.span?.since) {
+      if (listed.length < skipped) throw offsetBeyondSearch();
       return { listed: listed.slice(skipped), cutAt: { at: found.since.getTime() - 1, id: '' } };
     }
   }

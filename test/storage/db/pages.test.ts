@@ -198,9 +198,15 @@ describe.each(servers)('on a server that %s', (_name, open) => {
     // Windows have some hundred entries. In the order of an index, 250 are searched for each page.
     if (open === withWindowedPages) expect(cuts).toBeGreaterThan(0);
     else expect(cuts).toBe(Math.floor(size / 250));
-    // What an offset skips is found first.
-    const skipping = await readPage(list(source), { offset: 2 }, 10, (item) => item);
-    expect(ids(skipping.data)).toEqual(found.slice(2));
+    // What an offset skips must be found by that search, too.
+    const refused = { type: 'invalid-request', errors: [{ detail: expect.any(String), parameter: 'offset' }] };
+    await expect(readPage(list(source), { offset: 2 }, 10, (item) => item)).rejects.toMatchObject(refused);
+    const late = { ...source, rest: { number: { $gt: size - 40 } } };
+    const skipping = await readPage(list(late), { offset: 30 }, 20, (item) => item);
+    expect([ids(skipping.data), skipping.isCut]).toEqual([ids(newestFirst.slice(30, 40)), true]);
+    const { next: after } = skipping;
+    if (after === undefined) throw new Error('The page has no next one.');
+    expect((await readPage(list(late), { after }, 20, (item) => item)).data).toEqual([]);
     // Pages that are full are not cut.
     const many = { ...source, rest: { number: { $gt: 3 } } };
     const full = await readPage(list(many), { offset: 0 }, 20, (item) => item);

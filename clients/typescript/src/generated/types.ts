@@ -25990,7 +25990,9 @@ export interface components<Other = string & {}> {
          */
         After: string;
         /**
-         * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+         * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+         *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+         *     (`invalid-request`).
          * @example 0
          */
         Offset: number;
@@ -26425,7 +26427,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -26878,7 +26882,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -27058,7 +27064,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -27326,7 +27334,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -27787,7 +27797,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -28521,7 +28533,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -28690,7 +28704,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -29038,7 +29054,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -29275,7 +29293,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -29713,7 +29733,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -29937,7 +29959,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -30276,7 +30300,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -30332,7 +30358,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -30447,7 +30475,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -30713,7 +30743,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -31849,7 +31881,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -32090,7 +32124,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -32300,7 +32336,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -32553,7 +32591,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -32786,7 +32826,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -33141,7 +33183,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -33811,7 +33855,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -34115,7 +34161,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -34211,7 +34259,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -34395,7 +34445,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -34664,7 +34716,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
@@ -35020,7 +35074,9 @@ export interface operations<Other = string & {}> {
                  */
                 after?: components<Other>["parameters"]["After"];
                 /**
-                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`.
+                 * @description Number of entries to skip, at most 10,000. To read further, send `next` of a page as `after`. A page searches only a part
+                 *     of a long list for entries that match the filters; if that has fewer than these, the request is refused
+                 *     (`invalid-request`).
                  * @example 0
                  */
                 offset?: components<Other>["parameters"]["Offset"];
