@@ -1058,7 +1058,7 @@ export interface components {
          */
         IntegrationsFailingData: {
             /**
-             * @description Integrations whose receivers fail now, at least.
+             * @description Integrations whose receivers fail now, or that were disabled in the last day, at least.
              * @example 284
              */
             failing: number;

@@ -23,7 +23,9 @@ export interface Alert {
 export type Announced = 'told' | 'repeated' | 'full';
 
 export interface AlertStore {
-  all(): Promise<Alert[]>;
+  find(integrationIds: readonly string[]): Promise<Alert[]>;
+  /** In the order of their integrations' ids, from after the given one. */
+  list(after: Alert | undefined, limit: number): Promise<Alert[]>;
   put(alert: Alert): Promise<void>;
   remove(integrationId: string): Promise<void>;
   /**
@@ -58,6 +60,8 @@ interface HourDocument extends WithOutbox {
 
 export const alertCollection: OutboxCollection = 'alerts';
 const keptMs = 24 * 3_600_000;
+/** On some servers the time for many ids grows with their square. */
+const idsAtOnce = 100;
 
 export const alertIndexes: CollectionIndexes = { collection: alertCollection, indexes: [outboxIndex, expiryIndex] };
 
@@ -65,14 +69,18 @@ export function createAlertStore({ db }: PagedDatabase): AlertStore {
   const alerts: Collection<AlertDocument> = db.collection(alertCollection);
   const hours: Collection<HourDocument> = db.collection(alertCollection);
   return {
-    async all() {
-      const found = await read(() => alerts.find({ since: { $exists: true } }).toArray());
-      return found.map(({ _id, since, warned, disabled }) => ({
-        integrationId: _id,
-        since,
-        isWarned: warned === true,
-        isDisabled: disabled === true,
-      }));
+    async find(integrationIds) {
+      const found: AlertDocument[] = [];
+      for (let start = 0; start < integrationIds.length; start += idsAtOnce) {
+        const ids = integrationIds.slice(start, start + idsAtOnce);
+        found.push(...(await read(() => alerts.find({ _id: { $in: ids } }).toArray())));
+      }
+      return found.map(fromDocument);
+    },
+    async list(after, limit) {
+      const filter = { _id: { $gt: after?.integrationId ?? '' }, since: { $exists: true } };
+      const found = await read(() => alerts.find(filter, { sort: { _id: 1 }, limit }).toArray());
+      return found.map(fromDocument);
     },
     async put({ integrationId, since, isWarned, isDisabled }) {
       const document = {
@@ -108,4 +116,8 @@ export function createAlertStore({ db }: PagedDatabase): AlertStore {
       return told.getTime() === since.getTime() ? 'told' : 'repeated';
     },
   };
+}
+
+function fromDocument({ _id, since, warned, disabled }: AlertDocument): Alert {
+  return { integrationId: _id, since, isWarned: warned === true, isDisabled: disabled === true };
 }

@@ -10,16 +10,17 @@ import type { OutboxEntry } from '../events/event.ts';
 import type { Relay } from '../events/outbox.ts';
 import type { IntegrationDirectory } from '../integrations/directory.ts';
 import type { Integration } from '../integrations/integration.ts';
-import type { HealthStore, LaneState } from '../lanes/health-store.ts';
+import type { FailingLane, HealthStore, LaneState } from '../lanes/health-store.ts';
 import type { FailedAttempts, LaneHealth } from '../lanes/health.ts';
 import { isOurs as isFaultOfProxy } from '../sending/send-error.ts';
 import type { WebhookTiming } from '../timing.ts';
 import type { WaitingStore } from '../waiting/waiting-store.ts';
 import { alertCollection, type Alert, type AlertStore, type Announced } from './alert-store.ts';
+import { createRounds, type PlaceInRound } from './rounds.ts';
 
 export interface AlertsDependencies {
   readonly alerts: AlertStore;
-  readonly health: Pick<HealthStore, 'find' | 'failing' | 'lastSuccess'>;
+  readonly health: Pick<HealthStore, 'find' | 'failingSince' | 'lastSuccess'>;
   readonly integrations: Pick<IntegrationDirectory, 'find'>;
   readonly waiting: Pick<WaitingStore, 'find'>;
   readonly relay: Pick<Relay, 'nudge'>;
@@ -30,15 +31,20 @@ export interface AlertsDependencies {
 
 /** Announces receivers that fail, that work again, and integrations that were disabled. */
 export interface Alerts {
-  /** Any number of processes can do this. Call it every few seconds. */
+  /**
+   * Looks at some of the receivers that fail and of those about which something was told, and at the next ones with the
+   * next call. Any number of processes can do this. Call it every few seconds.
+   */
   tell(): Promise<void>;
 }
 
 /** Integrations that are announced one by one in an hour. */
 const mostInHour = 20;
-/** The most receivers that fail that are looked at. */
-const mostFailing = 1_000;
+/** How many receivers a call looks at, of those that fail, and of those about which something was told. */
+const pageSize = 300;
 const hourMs = 3_600_000;
+/** So long an integration that was disabled is announced, if nothing was told about it before. In milliseconds. */
+const disabledMs = 24 * hourMs;
 /** So long it may be our network that fails, before receivers are announced all the same. In milliseconds. */
 const doubtMs = 30 * 60_000;
 /** On some servers the time for many ids grows with their square. */
@@ -54,37 +60,80 @@ interface Failing {
   readonly failure: FailedAttempts;
 }
 
+/** Why and when an integration was disabled. */
+type Disabled = NonNullable<Integration['disabled']>;
+
+interface Occasion {
+  readonly eventId: string;
+  readonly at: Date;
+  readonly traceparent: undefined;
+}
+
+/** A round through all receivers that fail. */
+interface Round {
+  /** Active integrations that fail. */
+  failing: number;
+  /** Integrations that were disabled, which nobody knows yet. */
+  disabled: number;
+  /** One that is not announced in this hour, because as many were as may be. */
+  untold: string | undefined;
+}
+
+const newRound = (): Round => ({ failing: 0, disabled: 0, untold: undefined });
+
 /** It compares the stored condition of receivers with what was told, so nothing is missed when a process dies. */
 export function createAlerts(dependencies: AlertsDependencies): Alerts {
   const { alerts, health, integrations, waiting, relay, timing, clock, random } = dependencies;
+  const nextTold = createRounds(alerts.list, pageSize);
+  const nextFailing = createRounds(health.failingSince, pageSize);
+  /** The hour that has as many as it may have. */
+  let fullHour: string | undefined;
+  /** Active integrations that failed in the last whole round. */
+  let failingCount: number | undefined;
+  /** When a receiver has answered last although it failed, as far as seen here. */
+  let answeredAt = new Date(0);
+  /** What the present round has come to. */
+  let round: Round = newRound();
 
+  const currentHour = (): string => new Date(Math.floor(clock.now().getTime() / hourMs) * hourMs).toISOString();
   const announce = async (
     kind: string,
     since: Date,
     most: number | undefined,
-    create: (occasion: { eventId: string; at: Date; traceparent: undefined }) => OutboxEntry,
+    create: (occasion: Occasion) => OutboxEntry,
   ): Promise<Announced> => {
-    const at = clock.now();
-    const hour = new Date(Math.floor(at.getTime() / hourMs) * hourMs).toISOString();
-    const event = create({ eventId: random.uuid(), at, traceparent: undefined });
+    const hour = currentHour();
+    const event = create({ eventId: random.uuid(), at: clock.now(), traceparent: undefined });
     const announced = await alerts.announce(hour, kind, event, { since, most });
     if (announced === 'told') relay.nudge(alertCollection, `hour/${hour}`);
+    if (announced === 'full') fullHour = hour;
     return announced;
   };
   const countOf = async (id: string): Promise<number> => (await waiting.find(id, clock.now()))?.count ?? 0;
 
+  /** Announces one of those of which an hour has only so many. */
+  const announceOne = async (
+    kind: string,
+    integrationId: string,
+    since: Date,
+    create: (waiting: number, occasion: Occasion) => OutboxEntry,
+  ): Promise<Announced> => {
+    if (fullHour === currentHour()) return 'full';
+    const count = await countOf(integrationId);
+    return await announce(`${kind}_${integrationId}`, since, mostInHour, (occasion) => create(count, occasion));
+  };
   const tellFailing = async ({ integration, health: { failuresInARow }, since, failure }: Failing, kind: string) => {
     const { id, name, warning } = integration;
-    const receiver = { integrationId: id, name, since, waiting: await countOf(id), disablesAt: warning?.disablesAt };
     const { status, error } = failure;
-    return await announce(`${kind}_${id}`, since, mostInHour, (occasion) =>
-      integrationFailing({ ...receiver, failures: failuresInARow, status, error }, occasion),
+    const condition = { since, failures: failuresInARow, status, error, disablesAt: warning?.disablesAt };
+    return await announceOne(kind, id, since, (count, occasion) =>
+      integrationFailing({ integrationId: id, name, waiting: count, ...condition }, occasion),
     );
   };
-  const tellDisabled = async ({ id, name, disabled }: Integration, at: Date): Promise<Announced> => {
-    const receiver = { integrationId: id, name, reason: disabled?.reason ?? 'failing', waiting: await countOf(id) };
-    return await announce(`disabled_${id}`, at, mostInHour, (occasion) => integrationDisabled(receiver, occasion));
-  };
+  const tellDisabled = async ({ id, name }: Integration, { reason, at }: Disabled): Promise<Announced> =>
+    await announceOne('disabled', id, at, (count, occasion) =>
+      integrationDisabled({ integrationId: id, name, waiting: count, reason }, occasion),
+    );
 
   /** What changed for a receiver about which something was told. */
   const goOn = async (
@@ -109,7 +158,7 @@ export function createAlerts(dependencies: AlertsDependencies): Alerts {
       return;
     }
     if (disabled !== undefined && !alert.isDisabled) {
-      if ((await tellDisabled(integration, disabled.at)) === 'told') await alerts.put({ ...alert, isDisabled: true });
+      if ((await tellDisabled(integration, disabled)) === 'told') await alerts.put({ ...alert, isDisabled: true });
     } else if (isSound) {
       const receiver = { integrationId, name, since, waiting: await countOf(integrationId) };
       const announced = await announce(`recovered_${integrationId}`, since, undefined, (occasion) =>
@@ -131,69 +180,88 @@ export function createAlerts(dependencies: AlertsDependencies): Alerts {
    */
   const isOurs = async (
     { failure, since }: Failing,
-    all: readonly Failing[],
     lastSuccess: () => Promise<Date | undefined>,
   ): Promise<boolean> => {
     if (isFaultOfProxy(failure.error)) return true;
     if (!ambiguous.has(failure.error) || clock.now().getTime() - since.getTime() > doubtMs) return false;
-    if (failure.error === 'connect-timeout' && all.length === 1) return false;
-    const hasAnswered = all.some(
-      ({ failure: other }) => !ambiguous.has(other.error) && !isFaultOfProxy(other.error) && other.at >= since,
+    if (failure.error === 'connect-timeout' && failingCount === 1) return false;
+    if (answeredAt >= since) return false;
+    const succeededAt = await lastSuccess();
+    return succeededAt === undefined || succeededAt < since;
+  };
+
+  const findIntegrations = async (ids: readonly string[]): Promise<Map<string, Integration>> => {
+    const found: Integration[] = [];
+    for (let start = 0; start < ids.length; start += idsAtOnce) {
+      found.push(...(await integrations.find(ids.slice(start, start + idsAtOnce))));
+    }
+    return new Map(found.map((integration) => [integration.id, integration]));
+  };
+
+  const goOnWith = async (told: readonly Alert[]): Promise<void> => {
+    const ids = told.map(({ integrationId }) => integrationId);
+    const [states, found] = [await health.find(ids), await findIntegrations(ids)];
+    for (const alert of told) {
+      await goOn(alert, found.get(alert.integrationId), states.get(alert.integrationId));
+    }
+  };
+
+  /** @returns undefined if there is nothing to tell */
+  const tellFresh = async (
+    failing: Failing,
+    lastSuccess: () => Promise<Date | undefined>,
+  ): Promise<Announced | undefined> => {
+    const { integration } = failing;
+    const { disabled, status } = integration;
+    if (disabled !== undefined) {
+      if (clock.now().getTime() - disabled.at.getTime() > disabledMs) return undefined;
+      round.disabled += 1;
+      return await tellDisabled(integration, disabled);
+    }
+    if (status !== 'active' || !isTold(failing) || (await isOurs(failing, lastSuccess))) return undefined;
+    return await tellFailing(failing, 'failing');
+  };
+
+  const begin = async (lanes: readonly FailingLane[], { isFirst, isLast }: PlaceInRound): Promise<void> => {
+    if (isFirst) round = newRound();
+    const ids = lanes.map(({ integrationId }) => integrationId);
+    const known = new Set((await alerts.find(ids)).map(({ integrationId }) => integrationId));
+    const found = await findIntegrations(ids);
+    const all = lanes.flatMap(({ integrationId, since, health: stored }): Failing | [] => {
+      const integration = found.get(integrationId);
+      const { settingsRevision, lastFailure: failure } = stored;
+      const isCurrent = integration?.settingsRevision === settingsRevision;
+      return isCurrent && failure !== undefined ? { integration, health: stored, since, failure } : [];
+    });
+    const sending = all.filter(({ integration: { status } }) => status === 'active');
+    round.failing += sending.length;
+    if (isLast) failingCount = round.failing;
+    for (const { failure } of sending) {
+      const isAnswer = !ambiguous.has(failure.error) && !isFaultOfProxy(failure.error);
+      if (isAnswer && failure.at > answeredAt) answeredAt = failure.at;
+    }
+
+    let succeeded: Promise<Date | undefined> | undefined;
+    const lastSuccess = (): Promise<Date | undefined> => (succeeded ??= health.lastSuccess());
+    for (const failing of all.filter(({ integration }) => !known.has(integration.id))) {
+      const { since, integration } = failing;
+      const { id: integrationId, warning, disabled } = integration;
+      const announced = await tellFresh(failing, lastSuccess);
+      if (announced === 'full') round.untold = integrationId;
+      if (announced !== 'told') continue;
+      await alerts.put({ integrationId, since, isWarned: warning !== undefined, isDisabled: disabled !== undefined });
+    }
+    const { failing, disabled, untold: integrationId } = round;
+    if (!isLast || integrationId === undefined || fullHour !== currentHour()) return;
+    await announce('summary', new Date(0), undefined, (occasion) =>
+      integrationsFailing({ integrationId, failing: failing + disabled, announced: mostInHour }, occasion),
     );
-    const succeededAt = hasAnswered ? undefined : await lastSuccess();
-    return !hasAnswered && (succeededAt === undefined || succeededAt < since);
   };
 
   return {
     async tell() {
-      const told = await alerts.all();
-      const failingIds = await health.failing(mostFailing);
-      if (told.length === 0 && failingIds.length === 0) return;
-      const ids = [...new Set([...told.map(({ integrationId }) => integrationId), ...failingIds])];
-      const states = await health.find(ids);
-      const found: Integration[] = [];
-      for (let start = 0; start < ids.length; start += idsAtOnce) {
-        found.push(...(await integrations.find(ids.slice(start, start + idsAtOnce))));
-      }
-      let succeeded: Promise<Date | undefined> | undefined;
-      const lastSuccess = (): Promise<Date | undefined> => (succeeded ??= health.lastSuccess());
-      const byId = new Map(found.map((integration) => [integration.id, integration]));
-      for (const alert of told) {
-        await goOn(alert, byId.get(alert.integrationId), states.get(alert.integrationId));
-      }
-
-      const known = new Set(told.map(({ integrationId }) => integrationId));
-      const all = found.flatMap((integration): Failing | [] => {
-        const stored = states.get(integration.id)?.health;
-        const { failingSince: since, lastFailure: failure } = stored ?? {};
-        if (stored === undefined || since === undefined || failure === undefined) return [];
-        return stored.settingsRevision === integration.settingsRevision
-          ? { integration, health: stored, since, failure }
-          : [];
-      });
-      const sending = all.filter(({ integration: { status } }) => status === 'active');
-      const fresh = all.filter(({ integration }) => !known.has(integration.id));
-      for (const failing of fresh) {
-        const { integration, since } = failing;
-        const { id: integrationId, status, disabled } = integration;
-        let announced: Announced;
-        if (disabled !== undefined) {
-          if (clock.now().getTime() - disabled.at.getTime() > hourMs) continue;
-          announced = await tellDisabled(integration, disabled.at);
-        } else {
-          if (status !== 'active' || !isTold(failing) || (await isOurs(failing, sending, lastSuccess))) continue;
-          announced = await tellFailing(failing, 'failing');
-        }
-        if (announced === 'told') {
-          const isWarned = integration.warning !== undefined;
-          await alerts.put({ integrationId, since, isWarned, isDisabled: disabled !== undefined });
-        } else if (announced === 'full') {
-          await announce('summary', new Date(0), undefined, (occasion) =>
-            integrationsFailing({ integrationId, failing: sending.length, announced: mostInHour }, occasion),
-          );
-          return;
-        }
-      }
+      await nextTold(goOnWith);
+      await nextFailing(begin);
     },
   };
 }

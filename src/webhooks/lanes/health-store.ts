@@ -19,6 +19,13 @@ export interface LaneState {
   readonly activity: LaneActivity;
 }
 
+/** A receiver that fails. */
+export interface FailingLane {
+  readonly integrationId: string;
+  readonly since: Date;
+  readonly health: LaneHealth;
+}
+
 /** Stores the condition of receivers. Only the process that holds an integration's partition writes it. */
 export interface HealthStore {
   find(integrationIds: readonly string[]): Promise<Map<string, LaneState>>;
@@ -31,6 +38,11 @@ export interface HealthStore {
   endPause(integrationId: string, at: Date): Promise<void>;
   /** Ids of integrations whose last attempt failed, those with the most failures in a row first. */
   failing(limit: number): Promise<string[]>;
+  /**
+   * Those that have failed since some time, the latest first, from after the given one. A receiver for which only our
+   * proxy fails is not among them.
+   */
+  failingSince(after: FailingLane | undefined, limit: number): Promise<FailingLane[]>;
   /** When an attempt at any receiver succeeded last. It reads all. */
   lastSuccess(): Promise<Date | undefined>;
   /** Integrations with a stored condition, in the order of their ids, from after the given one. */
@@ -60,6 +72,7 @@ interface HealthDocument {
 
 const collectionName = 'lanes';
 const failing = { 'health.failures_in_a_row': { $gt: 0 } };
+const sinceSomeTime = { $gt: new Date(0) };
 
 export const laneIndexes: CollectionIndexes = {
   collection: collectionName,
@@ -68,6 +81,11 @@ export const laneIndexes: CollectionIndexes = {
       key: { 'health.failures_in_a_row': -1 },
       name: 'health.failures_in_a_row_-1',
       partialFilterExpression: failing,
+    },
+    {
+      key: { 'health.failing_since': -1, _id: 1 },
+      name: 'health.failing_since_-1__id_1',
+      partialFilterExpression: { 'health.failing_since': sinceSomeTime },
     },
   ],
 };
@@ -113,6 +131,21 @@ export function createHealthStore(database: Database): HealthStore {
       const options = { projection: { _id: 1 }, sort: { 'health.failures_in_a_row': -1 }, limit } as const;
       const found = await read(() => lanes.find(failing, options).toArray());
       return found.map(({ _id }) => _id);
+    },
+    async failingSince(after, limit) {
+      const filter = {
+        'health.failing_since': { ...sinceSomeTime, ...(after !== undefined && { $lte: after.since }) },
+        // Of those that began in the same second.
+        ...(after !== undefined && {
+          $nor: [{ 'health.failing_since': after.since, _id: { $lte: after.integrationId } }],
+        }),
+      };
+      const options = { sort: { 'health.failing_since': -1, _id: 1 }, limit } as const;
+      const found = await read(() => lanes.find(filter, options).toArray());
+      return found.flatMap(({ _id: integrationId, health: stored }): FailingLane | [] => {
+        if (stored?.failing_since === undefined) return [];
+        return { integrationId, since: stored.failing_since, health: fromHealthDocument(stored) };
+      });
     },
     async lastSuccess() {
       const options = { projection: { last_success_at: 1 }, sort: { last_success_at: -1 }, limit: 1 } as const;

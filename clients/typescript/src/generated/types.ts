@@ -12575,7 +12575,7 @@ export interface components<Other = string & {}> {
          */
         IntegrationsFailingData: {
             /**
-             * @description Integrations whose receivers fail now, at least.
+             * @description Integrations whose receivers fail now, or that were disabled in the last day, at least.
              * @example 284
              */
             failing: number;
