@@ -128,6 +128,12 @@ describe('an integration', () => {
     await filter.fill('{"data.total": ');
     await press(page, 'Try on the last events');
     await page.getByText('This is not JSON.').waitFor();
+    await filter.fill('{"data.total": {"$gte": 20000, "$lte": 10000}}');
+    await press(page, 'Try on the last events');
+    const contradiction = 'data.total has a $gte that $lte excludes';
+    await page.locator('.mantine-InputWrapper-error', { hasText: contradiction }).waitFor();
+    expect(await filter.getAttribute('aria-invalid')).toBe('true');
+    await inspect(page, 'integration-filter-refused');
     await filter.fill('{"data.total": {"$gte": "10000"}, "data.price": 3}');
     await press(page, 'Save');
     await page.getByText('data.price is not in the payload of ORDER_PLACED').first().waitFor();

@@ -153,6 +153,32 @@ describe('a filter', () => {
     ]);
   });
 
+  it('is refused if no payload can match its operators, and only then', () => {
+    const isRefused = (operators: EventFilter[string]): boolean => {
+      try {
+        requireApplicable({ filter: { 'data.total': operators }, eventTypes: ['ORDER_PLACED'] });
+        return false;
+      } catch (error) {
+        if (!(error instanceof ProblemError)) throw error;
+        return true;
+      }
+    };
+    const number = fc.integer({ min: 0, max: 4 });
+    const bounds = { $eq: number, $in: fc.array(number, { minLength: 1, maxLength: 3 }), $gte: number, $lte: number };
+    const { seed, numRuns } = runSettings(5_000);
+    fc.assert(
+      fc.property(fc.record({ ...bounds, $exists: fc.boolean() }, { requiredKeys: [] }), (operators) => {
+        // The bounds are among these numbers, so one of them matches if any does.
+        const payloads = [{ data: {} }, ...[0, 1, 2, 3, 4].map((total) => ({ data: { total } }))];
+        const isMatch = payloads.some((payload) => expectedMatch({ 'data.total': operators }, payload));
+        expect(isRefused(operators)).toBe(!isMatch);
+      }),
+      { seed, numRuns },
+    );
+    expect(isRefused({ $gte: 3, $lte: 3 })).toBe(false);
+    expect(isRefused({ $gte: 4, $lte: 3 })).toBe(true);
+  });
+
   it('can name every member of every example', () => {
     const visit = (path: string, value: unknown, type: keyof typeof eventCatalog): void => {
       if (path !== '') requireApplicable({ filter: { [path]: { $exists: true } }, eventTypes: [type] });

@@ -82,49 +82,94 @@ export function requireApplicable({ filter, eventTypes }: Filtered, sent: 'filte
       errors: [{ detail: 'has more than 4,000 characters as JSON', pointer: '#/filter' }],
     });
   }
-  const errors = eventTypes.flatMap((type, index) =>
-    Object.entries(filter).flatMap(([path, condition]) => {
-      const mistake = mistakeIn(type, path, condition);
-      const pointer = sent === 'filter' ? `#/filter/${path}` : `#/event_types/${index}`;
-      return mistake === undefined ? [] : [{ detail: `${path} ${mistake}`, pointer }];
+  const entries = Object.entries(filter).map(([path, condition]) => ({
+    path,
+    operators: isObject(condition) ? condition : { $eq: condition },
+    pointerTo: (name: string) => `#/filter/${path}${isObject(condition) && name !== '' ? `/${name}` : ''}`,
+  }));
+  // A stored filter can contradict itself whatever the types are: earlier releases accepted that.
+  const contradictions = entries.flatMap(({ path, operators, pointerTo }) => {
+    const mistake = sent === 'filter' ? contradictionIn(operators) : undefined;
+    return mistake === undefined ? [] : [{ detail: `${path} ${mistake.detail}`, pointer: pointerTo(mistake.name) }];
+  });
+  const misfits = eventTypes.flatMap((type, index) =>
+    entries.flatMap(({ path, operators, pointerTo }) => {
+      const mistake = mistakeIn(type, path, operators);
+      if (mistake === undefined) return [];
+      const pointer = sent === 'filter' ? pointerTo(mistake.name) : `#/event_types/${index}`;
+      return [{ detail: `${path} ${mistake.detail}`, pointer }];
     }),
   );
-  refuseFindings({ type: 'filter-not-applicable', detail: 'The filter does not fit all types of events.', errors });
+  const type = 'filter-not-applicable';
+  refuseFindings(
+    { type, detail: 'The filter contradicts itself, so it matches no event.', errors: contradictions },
+    { type, detail: 'The filter does not fit all types of events.', errors: misfits },
+  );
 }
 
-function mistakeIn(type: EventType, path: string, condition: EventFilter[string]): string | undefined {
+/** Why a condition matches nothing, and the operator where it shows; empty for the path. */
+interface Mistake {
+  readonly name: string;
+  readonly detail: string;
+}
+
+/** A contradiction between operators, whatever the payload is. */
+function contradictionIn({ $exists, ...rest }: Operators): Mistake | undefined {
+  if ($exists === false && Object.keys(rest).length > 0) {
+    return { name: '$exists', detail: 'has $exists: false and operators that match only what exists' };
+  }
+  const { $eq, $in, $gte, $lte } = rest;
+  const fits = conditionOf(rest);
+  if ($eq !== undefined)
+    return fits([$eq]) ? undefined : { name: '$eq', detail: 'has an $eq that another operator excludes' };
+  if ($in !== undefined)
+    return fits($in) ? undefined : { name: '$in', detail: 'has only values in $in that another operator excludes' };
+  if ($gte === undefined || $lte === undefined || fits([$gte])) return undefined;
+  return { name: '$gte', detail: 'has a $gte that $lte excludes' };
+}
+
+/** Why a condition matches no event of a type. */
+function mistakeIn(type: EventType, path: string, { $exists: _, ...rest }: Operators): Mistake | undefined {
   // A process of a later release may have stored a type that this one does not know.
   if (!Object.hasOwn(eventCatalog, type)) return undefined;
-  const kinds = kindsAt(eventCatalog[type].schema, path.split('.'));
-  if (kinds.size === 0) return `is not in the payload of ${type}`;
-  const { $exists: _, $in = [], ...rest } = isObject(condition) ? condition : { $eq: condition };
-  const operands: unknown[] = [...$in, ...Object.values(rest)];
-  const wrong = operands.find((operand) => !kinds.has(typeof operand));
-  const kind = [...kinds].map((one) => (one === 'object' ? 'an object' : `a ${one}`)).join(' or ');
-  return wrong === undefined
-    ? undefined
-    : `is ${kind} in the payload of ${type}, and cannot be compared with a ${typeof wrong}`;
+  const described = valuesOf(eventCatalog[type].schema, path.split('.'));
+  if (described.length === 0) return { name: '', detail: `is not in the payload of ${type}` };
+  const kinds = new Set(described.map(({ kind }) => kind));
+  for (const [name, operand] of Object.entries(rest)) {
+    const wrong = [operand].flat().find((one) => !kinds.has(typeof one));
+    if (wrong !== undefined) {
+      const kind = [...kinds].map((one) => (one === 'object' ? 'an object' : `a ${one}`)).join(' or ');
+      return { name, detail: `is ${kind} in the payload of ${type}, and cannot be compared with a ${typeof wrong}` };
+    }
+    const fits = conditionOf({ [name]: operand });
+    if (described.every(({ constant }) => constant !== undefined && !fits([constant]))) {
+      const constants = described.map(({ constant }) => JSON.stringify(constant)).join(' or ');
+      return { name, detail: `is always ${constants} in the payload of ${type}` };
+    }
+  }
+  return undefined;
 }
 
-/** The kinds of values that a schema has at a path, in the words of `typeof`; none if it has no such path. */
-function kindsAt(schema: unknown, names: readonly string[]): ReadonlySet<string> {
-  const { type, properties, items, anyOf, oneOf, allOf } = membersOf(schema);
-  const found = new Set<string>();
-  const add = (kinds: ReadonlySet<string>): void => {
-    for (const kind of kinds) found.add(kind);
-  };
-  for (const parts of [anyOf, oneOf, allOf]) {
-    if (Array.isArray(parts)) for (const part of parts) add(kindsAt(part, names));
-  }
-  if (items !== undefined) add(kindsAt(items, names));
+/** A kind of value, in the words of `typeof`, and the only one of it if the schema says so. */
+interface Described {
+  readonly kind: string;
+  readonly constant: unknown;
+}
+
+/** The values that a schema has at a path; none if it has no such path. */
+function valuesOf(schema: unknown, names: readonly string[]): Described[] {
+  const { type, properties, items, anyOf, oneOf, allOf, const: constant } = membersOf(schema);
+  const found = [anyOf, oneOf, allOf, items]
+    .flat()
+    .flatMap((part) => (part === undefined ? [] : valuesOf(part, names)));
   const [name, ...further] = names;
   if (name !== undefined) {
     const members = membersOf(properties);
-    if (Object.hasOwn(members, name)) add(kindsAt(members[name], further));
-    return found;
+    return Object.hasOwn(members, name) ? [...found, ...valuesOf(members[name], further)] : found;
   }
   for (const one of [type].flat()) {
-    if (typeof one === 'string' && one !== 'array' && one !== 'null') found.add(one === 'integer' ? 'number' : one);
+    if (typeof one !== 'string' || one === 'array' || one === 'null') continue;
+    found.push({ kind: one === 'integer' ? 'number' : one, constant });
   }
   return found;
 }

@@ -55,7 +55,11 @@ describe('201', () => {
   });
 
   it('has a filter; an empty one means all events', async () => {
-    const filter = { 'data.total': { $gte: 10_000 }, 'data.currency': 'EUR', type: { $in: ['ORDER_PLACED'] } };
+    const filter = {
+      'data.total': { $gte: 10_000 },
+      'data.currency': 'EUR',
+      type: { $in: ['ORDER_PLACED', 'FISCAL_DAY_END'] },
+    };
     const { body } = await post({ filter, unsigned: true });
     expect(body.filter).toEqual(filter);
     expect((await setup.service.call('GET', `${path}/${body.id}`)).body).toEqual(body);
@@ -314,7 +318,7 @@ describe('422', () => {
     expect([status, body.type]).toEqual([422, problem('filter-not-applicable')]);
     const total = (type: string) => ({
       detail: `data.total is a number in the payload of ${type}, and cannot be compared with a string`,
-      pointer: '#/filter/data.total',
+      pointer: '#/filter/data.total/$gte',
     });
     const missing = (name: string, type: string) => ({
       detail: `${name} is not in the payload of ${type}`,
@@ -326,6 +330,28 @@ describe('422', () => {
       missing('data.spotName', 'FISCAL_DAY_END'),
       total('FISCAL_DAY_END'),
       missing('data.constructor', 'FISCAL_DAY_END'),
+    ]);
+  });
+
+  it('names each operator of a filter that can match no event', async () => {
+    const refused = async (filter: object): Promise<unknown> => {
+      const { status, body } = await post({ event_types: ['ORDER_PLACED', 'ORDER_COMPLETED'], filter });
+      expect([status, body.type]).toEqual([422, problem('filter-not-applicable')]);
+      return body.errors;
+    };
+    expect(
+      await refused({ 'data.total': { $gte: 2, $lte: 1 }, createdAt: { $exists: false, $gte: '2026' }, type: 'TEST' }),
+    ).toEqual([
+      { detail: 'data.total has a $gte that $lte excludes', pointer: '#/filter/data.total/$gte' },
+      {
+        detail: 'createdAt has $exists: false and operators that match only what exists',
+        pointer: '#/filter/createdAt/$exists',
+      },
+      { detail: 'type is always "ORDER_PLACED" in the payload of ORDER_PLACED', pointer: '#/filter/type' },
+      { detail: 'type is always "ORDER_COMPLETED" in the payload of ORDER_COMPLETED', pointer: '#/filter/type' },
+    ]);
+    expect(await refused({ type: { $in: ['ORDER_PLACED', 'TEST'] } })).toEqual([
+      { detail: 'type is always "ORDER_COMPLETED" in the payload of ORDER_COMPLETED', pointer: '#/filter/type/$in' },
     ]);
   });
 

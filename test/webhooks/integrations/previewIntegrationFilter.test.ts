@@ -82,4 +82,15 @@ describe('422', () => {
       { detail: 'data.total is not in the payload of PRODUCT_UPDATED', pointer: '#/filter/data.total' },
     ]);
   });
+
+  it('names the operator that contradicts another', async () => {
+    const { status, body } = await preview({ filter: { 'data.total': { $in: [1, 2], $gte: 3 } } });
+    expect([status, body.type]).toEqual([422, problem('filter-not-applicable')]);
+    expect(body.errors).toEqual([
+      {
+        detail: 'data.total has only values in $in that another operator excludes',
+        pointer: '#/filter/data.total/$in',
+      },
+    ]);
+  });
 });

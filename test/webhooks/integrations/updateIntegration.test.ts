@@ -161,6 +161,23 @@ describe('412', () => {
 });
 
 describe('422', () => {
+  it('names the operator of a filter that can match no event; a stored one stays', async () => {
+    const { path, body } = await createIntegration(setup.service, { filter: { 'data.total': { $gte: 5 } } });
+    const filter = { 'data.total': { $gte: 5, $lte: 4 } };
+    const refused = await put(path, { filter });
+    expect([refused.status, refused.body.type]).toEqual([422, problem('filter-not-applicable')]);
+    expect(refused.body.errors).toEqual([
+      { detail: 'data.total has a $gte that $lte excludes', pointer: '#/filter/data.total/$gte' },
+    ]);
+    // An earlier release has accepted it.
+    const integrations = setup.database.db.collection<{ _id: string }>('integrations');
+    await integrations.updateOne({ _id: body.id as string }, { $set: { filter: JSON.stringify(filter) } });
+    for (const change of [{ name: 'Second' }, { filter }, { event_types: ['ORDER_PLACED'] }]) {
+      const { status, body } = await put(path, change);
+      expect([status, body.filter]).toEqual([200, filter]);
+    }
+  });
+
   it('names the type that the present filter does not fit, and the path of a new one', async () => {
     const filter = { 'data.total': { $gte: 10_000 } };
     const { path, body } = await createIntegration(setup.service, { event_types: ['ORDER_PLACED'], filter });
@@ -168,7 +185,7 @@ describe('422', () => {
     const types = ['ORDER_PLACED', 'PRODUCT_UPDATED'];
     for (const [change, pointer] of [
       [{ event_types: types }, '#/event_types/1'],
-      [{ event_types: types, filter: { ...filter, type: 'ORDER_PLACED' } }, '#/filter/data.total'],
+      [{ event_types: types, filter: { ...filter, type: { $exists: true } } }, '#/filter/data.total'],
     ] as const) {
       const refused = await put(path, change);
       expect([refused.status, refused.body.type]).toEqual([422, problem('filter-not-applicable')]);

@@ -8413,8 +8413,8 @@ export interface components<Other = string & {}> {
          *
          *     A number is compared with numbers and a text with texts. What is absent or `null` matches only `"$exists": false`. Of an
          *     array, one element must match all operators of its entry. Each path must be in the published schema of every subscribed
-         *     type, with values that can be compared with yours (`filter-not-applicable`). As JSON it has at most 4,000 characters.
-         *     Empty: all events.
+         *     type, with values that can be compared with yours, and operators must not contradict each other, such as a `$gte` above
+         *     `$lte` (`filter-not-applicable`). As JSON it has at most 4,000 characters. Empty: all events.
          * @example {
          *       "data.total": {
          *         "$gte": 10000

@@ -5,6 +5,7 @@ import { useMutation } from '@tanstack/react-query';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
+import { showMistakes } from '../../shared/form-problem.ts';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { StatusBadge } from '../../shared/status-badge.tsx';
 import { useFormat, useOwnTexts } from '../../shared/texts.tsx';
@@ -13,7 +14,7 @@ import { useEventTypes } from '../../shared/use-event-types.ts';
 import { eventFilter } from '../../texts/event-filter.ts';
 import { TargetLink } from '../deliveries/target-link.tsx';
 import { commonPaths, readFilter } from './filter-text.ts';
-import type { IntegrationFields } from './integration-fields.ts';
+import { fieldAt, type IntegrationFields } from './integration-fields.ts';
 
 /** What was tried, and which events it lets through. */
 interface Tried {
@@ -36,6 +37,9 @@ export function FilterInput({ form }: { form: UseFormReturnType<IntegrationField
         filter,
       });
       return { text, events: data };
+    },
+    onError: (error) => {
+      showMistakes(form, error, (place) => fieldAt(place, form.values.headers));
     },
   });
   const tryIt = (): void => {
