@@ -9,6 +9,9 @@ import categoryUpdatedSchema from './event-schemas/CATEGORY_UPDATED.json' with {
 import fiscalDayEndSchema from './event-schemas/FISCAL_DAY_END.json' with { type: 'json' };
 import budgetThresholdReachedSchema from './event-schemas/BUDGET_THRESHOLD_REACHED.json' with { type: 'json' };
 import budgetRefusingSchema from './event-schemas/BUDGET_REFUSING.json' with { type: 'json' };
+import promptVersionCreatedSchema from './event-schemas/PROMPT_VERSION_CREATED.json' with { type: 'json' };
+import promptLabelMovedSchema from './event-schemas/PROMPT_LABEL_MOVED.json' with { type: 'json' };
+import promptDeletedSchema from './event-schemas/PROMPT_DELETED.json' with { type: 'json' };
 import integrationFailingSchema from './event-schemas/INTEGRATION_FAILING.json' with { type: 'json' };
 import integrationRecoveredSchema from './event-schemas/INTEGRATION_RECOVERED.json' with { type: 'json' };
 import integrationDisabledSchema from './event-schemas/INTEGRATION_DISABLED.json' with { type: 'json' };
@@ -550,6 +553,160 @@ export interface components {
             test?: components["schemas"]["EventTest"];
         };
         /**
+         * Slug
+         * @description Readable name for paths: groups of lower-case letters and digits, joined by single hyphens. Unique among prompts. It cannot have the form of a UUID.
+         * @example summarise-support-ticket
+         */
+        Slug: string;
+        /**
+         * VersionNumber
+         * @description Number of a version. Versions are numbered 1, 2, 3 …
+         * @example 2
+         */
+        VersionNumber: number;
+        /**
+         * EventAuthor
+         * @description Who it was, under the name at that time.
+         */
+        EventAuthor: {
+            /**
+             * @description - `key`: an API key.
+             *     - `person`: a person who is signed in.
+             *     - `system`: the service itself, which ends canaries.
+             *
+             *     Later releases may add values.
+             * @example key
+             */
+            type: string;
+            /**
+             * @description Id of the person or the API key; `service` for the service itself.
+             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+             */
+            id: string;
+            /**
+             * @description Display name.
+             * @example Release pipeline
+             */
+            name: string;
+        };
+        /**
+         * PromptVersionCreated
+         * @description A prompt has a new version.
+         * @example {
+         *       "type": "PROMPT_VERSION_CREATED",
+         *       "targetUuid": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "targetId": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "createdAt": "2026-11-24T08:12:45.310Z",
+         *       "data": {
+         *         "slug": "summarise-support-ticket",
+         *         "version": 8,
+         *         "author": {
+         *           "type": "key",
+         *           "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *           "name": "Release pipeline"
+         *         }
+         *       },
+         *       "id": "e3b5a0c7-48d1-4f96-92ce-7d06b1a5f438"
+         *     }
+         */
+        PromptVersionCreated: {
+            /**
+             * @description Always `PROMPT_VERSION_CREATED`.
+             * @example PROMPT_VERSION_CREATED
+             * @constant
+             */
+            type: "PROMPT_VERSION_CREATED";
+            targetUuid: components["schemas"]["PromptId"];
+            targetId: components["schemas"]["PromptId"];
+            createdAt: components["schemas"]["EventTime"];
+            data: components["schemas"]["PromptVersionCreatedData"];
+            id: components["schemas"]["EventId"];
+            test?: components["schemas"]["EventTest"];
+        };
+        /**
+         * LabelName
+         * @description Name of a label: a lower-case letter, then lower-case letters, digits and hyphens. It cannot be `latest`.
+         * @example production
+         */
+        LabelName: string;
+        /**
+         * LabelSequence
+         * @description Number of the move. The moves of a label are numbered 1, 2, 3 …; a deletion has a number too, and a later label of the same name continues.
+         * @example 2
+         */
+        LabelSequence: number;
+        /**
+         * PromptLabelMoved
+         * @description A label of a prompt has moved.
+         * @example {
+         *       "type": "PROMPT_LABEL_MOVED",
+         *       "targetUuid": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "targetId": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "createdAt": "2026-11-24T08:20:03.118Z",
+         *       "data": {
+         *         "slug": "summarise-support-ticket",
+         *         "label": "production",
+         *         "sequence": 4,
+         *         "from": 7,
+         *         "to": 8,
+         *         "cause": "moved",
+         *         "author": {
+         *           "type": "key",
+         *           "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *           "name": "Release pipeline"
+         *         }
+         *       },
+         *       "id": "b08f6d31-27ca-4e59-a4d3-1e9c75f0b862"
+         *     }
+         */
+        PromptLabelMoved: {
+            /**
+             * @description Always `PROMPT_LABEL_MOVED`.
+             * @example PROMPT_LABEL_MOVED
+             * @constant
+             */
+            type: "PROMPT_LABEL_MOVED";
+            targetUuid: components["schemas"]["PromptId"];
+            targetId: components["schemas"]["PromptId"];
+            createdAt: components["schemas"]["EventTime"];
+            data: components["schemas"]["PromptLabelMovedData"];
+            id: components["schemas"]["EventId"];
+            test?: components["schemas"]["EventTest"];
+        };
+        /**
+         * PromptDeleted
+         * @description A prompt has been deleted.
+         * @example {
+         *       "type": "PROMPT_DELETED",
+         *       "targetUuid": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "targetId": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "createdAt": "2026-11-26T14:30:11.087Z",
+         *       "data": {
+         *         "slug": "summarise-support-ticket",
+         *         "author": {
+         *           "type": "person",
+         *           "id": "4c0d7e25-91ab-4f38-8e6c-d2b5a7f31c90",
+         *           "name": "Robin Example"
+         *         }
+         *       },
+         *       "id": "c5e08b7a-93d2-4f61-8a4c-6b1d2f90e753"
+         *     }
+         */
+        PromptDeleted: {
+            /**
+             * @description Always `PROMPT_DELETED`.
+             * @example PROMPT_DELETED
+             * @constant
+             */
+            type: "PROMPT_DELETED";
+            targetUuid: components["schemas"]["PromptId"];
+            targetId: components["schemas"]["PromptId"];
+            createdAt: components["schemas"]["EventTime"];
+            data: components["schemas"]["PromptDeletedData"];
+            id: components["schemas"]["EventId"];
+            test?: components["schemas"]["EventTest"];
+        };
+        /**
          * IntegrationId
          * @description Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.
          * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
@@ -958,6 +1115,91 @@ export interface components {
             resetsAt?: string;
         };
         /**
+         * PromptVersionCreatedData
+         * @description The version, and who made it.
+         * @example {
+         *       "slug": "summarise-support-ticket",
+         *       "version": 8,
+         *       "author": {
+         *         "type": "key",
+         *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *         "name": "Release pipeline"
+         *       }
+         *     }
+         */
+        PromptVersionCreatedData: {
+            slug: components["schemas"]["Slug"];
+            version: components["schemas"]["VersionNumber"];
+            author: components["schemas"]["EventAuthor"];
+        };
+        /**
+         * PromptLabelMovedData
+         * @description The move, and who made it.
+         * @example {
+         *       "slug": "summarise-support-ticket",
+         *       "label": "production",
+         *       "sequence": 4,
+         *       "from": 7,
+         *       "to": 8,
+         *       "cause": "moved",
+         *       "author": {
+         *         "type": "key",
+         *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *         "name": "Release pipeline"
+         *       }
+         *     }
+         */
+        PromptLabelMovedData: {
+            slug: components["schemas"]["Slug"];
+            label: components["schemas"]["LabelName"];
+            sequence: components["schemas"]["LabelSequence"];
+            /**
+             * @description The version that the label named before. Absent for a new label.
+             * @example 7
+             */
+            from?: number;
+            /**
+             * @description The version that the label names now. Absent if it was deleted.
+             * @example 8
+             */
+            to?: number;
+            /**
+             * @description - `moved`: somebody created or moved the label. A canary of it has ended.
+             *     - `deleted`: somebody deleted it.
+             *     - `rollout-started`, `rollout-changed`: a canary has started, or has another share or end.
+             *     - `rollout-failures`: the service has ended a canary, because its version fails more often.
+             *     - `rollout-time`: its hours were over.
+             *     - `rollout-promoted-at-end`: its hours were over, and the label names its version now, as was asked for.
+             *     - `rollout-promoted`, `rollout-stopped`: a request has ended it, and the label names its version now, or not.
+             *
+             *     Later releases may add causes.
+             * @example moved
+             */
+            cause: string;
+            /**
+             * @description The version of the canary that starts, changes or ends. Absent for other causes.
+             * @example 9
+             */
+            rolloutVersion?: number;
+            author: components["schemas"]["EventAuthor"];
+        };
+        /**
+         * PromptDeletedData
+         * @description The slug that the prompt had, and who deleted it.
+         * @example {
+         *       "slug": "summarise-support-ticket",
+         *       "author": {
+         *         "type": "person",
+         *         "id": "4c0d7e25-91ab-4f38-8e6c-d2b5a7f31c90",
+         *         "name": "Robin Example"
+         *       }
+         *     }
+         */
+        PromptDeletedData: {
+            slug: components["schemas"]["Slug"];
+            author: components["schemas"]["EventAuthor"];
+        };
+        /**
          * IntegrationFailingData
          * @description The integration, and how its receiver fails.
          * @example {
@@ -1096,6 +1338,9 @@ export interface EventPayloads {
   readonly FISCAL_DAY_END: components['schemas']['FiscalDayEnd'];
   readonly BUDGET_THRESHOLD_REACHED: components['schemas']['BudgetThresholdReached'];
   readonly BUDGET_REFUSING: components['schemas']['BudgetRefusing'];
+  readonly PROMPT_VERSION_CREATED: components['schemas']['PromptVersionCreated'];
+  readonly PROMPT_LABEL_MOVED: components['schemas']['PromptLabelMoved'];
+  readonly PROMPT_DELETED: components['schemas']['PromptDeleted'];
   readonly INTEGRATION_FAILING: components['schemas']['IntegrationFailing'];
   readonly INTEGRATION_RECOVERED: components['schemas']['IntegrationRecovered'];
   readonly INTEGRATION_DISABLED: components['schemas']['IntegrationDisabled'];
@@ -1158,6 +1403,24 @@ export const eventCatalog = {
     schema: budgetRefusingSchema,
     example: {"type":"BUDGET_REFUSING","targetUuid":"5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65","targetId":"5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65","createdAt":"2026-11-19T10:04:27.902Z","data":{"budget":"checkout","scope":{"tag":"team=checkout"},"limit":{"amount":"50","currency":"USD"},"since":"2026-10-31T23:00:00.000Z","resetsAt":"2026-11-30T23:00:00.000Z"},"id":"7d2c9e40-5b18-4f63-a7d9-1e0f6c83b254"},
   },
+  PROMPT_VERSION_CREATED: {
+    description: "A prompt has a new version.",
+    subscribable: true,
+    schema: promptVersionCreatedSchema,
+    example: {"type":"PROMPT_VERSION_CREATED","targetUuid":"6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90","targetId":"6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90","createdAt":"2026-11-24T08:12:45.310Z","data":{"slug":"summarise-support-ticket","version":8,"author":{"type":"key","id":"1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34","name":"Release pipeline"}},"id":"e3b5a0c7-48d1-4f96-92ce-7d06b1a5f438"},
+  },
+  PROMPT_LABEL_MOVED: {
+    description: "A label of a prompt has moved.",
+    subscribable: true,
+    schema: promptLabelMovedSchema,
+    example: {"type":"PROMPT_LABEL_MOVED","targetUuid":"6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90","targetId":"6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90","createdAt":"2026-11-24T08:20:03.118Z","data":{"slug":"summarise-support-ticket","label":"production","sequence":4,"from":7,"to":8,"cause":"moved","author":{"type":"key","id":"1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34","name":"Release pipeline"}},"id":"b08f6d31-27ca-4e59-a4d3-1e9c75f0b862"},
+  },
+  PROMPT_DELETED: {
+    description: "A prompt has been deleted.",
+    subscribable: true,
+    schema: promptDeletedSchema,
+    example: {"type":"PROMPT_DELETED","targetUuid":"6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90","targetId":"6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90","createdAt":"2026-11-26T14:30:11.087Z","data":{"slug":"summarise-support-ticket","author":{"type":"person","id":"4c0d7e25-91ab-4f38-8e6c-d2b5a7f31c90","name":"Robin Example"}},"id":"c5e08b7a-93d2-4f61-8a4c-6b1d2f90e753"},
+  },
   INTEGRATION_FAILING: {
     description: "A receiver fails.",
     subscribable: true,
@@ -1197,4 +1460,4 @@ export const eventCatalog = {
   };
 };
 
-export const eventTypes = ["ORDER_PLACED", "ORDER_COMPLETED", "ORDER_CANCELED", "PRODUCT_UPDATED", "CATEGORY_UPDATED", "FISCAL_DAY_END", "BUDGET_THRESHOLD_REACHED", "BUDGET_REFUSING", "INTEGRATION_FAILING", "INTEGRATION_RECOVERED", "INTEGRATION_DISABLED", "INTEGRATIONS_FAILING", "TEST"] as const satisfies readonly EventType[];
+export const eventTypes = ["ORDER_PLACED", "ORDER_COMPLETED", "ORDER_CANCELED", "PRODUCT_UPDATED", "CATEGORY_UPDATED", "FISCAL_DAY_END", "BUDGET_THRESHOLD_REACHED", "BUDGET_REFUSING", "PROMPT_VERSION_CREATED", "PROMPT_LABEL_MOVED", "PROMPT_DELETED", "INTEGRATION_FAILING", "INTEGRATION_RECOVERED", "INTEGRATION_DISABLED", "INTEGRATIONS_FAILING", "TEST"] as const satisfies readonly EventType[];

@@ -255,6 +255,19 @@ export function createApp(dependencies: AppDependencies): App {
           ...{ settings: oidcSettings, feature: peopleFeature, issuer, publicUrl: config.publicUrl },
           ...{ sessions, refusedKeys, secrets, isReadOnly, log },
         });
+  const webhooks = (dependencies.createWebhooks ?? createWebhooks)({
+    ...basis,
+    mayConnect,
+    lookUp,
+    proxy: config.webhooks.proxy,
+    version,
+    log,
+    integrations: createDirectory(basis, secrets),
+    serialise: serialiseEvent,
+    observer: statistics.observing(telemetry?.observing(metrics.webhooks) ?? metrics.webhooks),
+  });
+  // Without webhooks, events stay in their outboxes.
+  const relay = sendsWebhooks ? webhooks.relay : { ...webhooks.relay, nudge: () => undefined };
   const deleteTestRuns = createTestRunDeletion(basis, blobs);
   const evaluationKeeping = createEvaluationKeeping(basis, blobs);
   const promptFeature = createPromptFeature(basis, {
@@ -264,6 +277,7 @@ export function createApp(dependencies: AppDependencies): App {
       await deleteTestRuns(promptId);
       await evaluationKeeping.deleteAllOf(promptId);
     },
+    relay,
     // Made below: nothing is counted before.
     invocations: {
       rolloutFailures: (id, since) => invocationFeature.rolloutFailures(id, since),
@@ -362,17 +376,6 @@ export function createApp(dependencies: AppDependencies): App {
 
   const locationFeature = createLocationFeature(basis);
   const { locations } = locationFeature;
-  const webhooks = (dependencies.createWebhooks ?? createWebhooks)({
-    ...basis,
-    mayConnect,
-    lookUp,
-    proxy: config.webhooks.proxy,
-    version,
-    log,
-    integrations: createDirectory(basis, secrets),
-    serialise: serialiseEvent,
-    observer: statistics.observing(telemetry?.observing(metrics.webhooks) ?? metrics.webhooks),
-  });
   const integrationFeature = createIntegrationFeature(basis, {
     locations,
     secrets,
@@ -383,8 +386,6 @@ export function createApp(dependencies: AppDependencies): App {
     engine: webhooks.engine,
   });
   const { integrations, storedSecrets } = integrationFeature;
-  // Without webhooks, events stay in their outboxes.
-  const relay = sendsWebhooks ? webhooks.relay : { ...webhooks.relay, nudge: () => undefined };
   const catalog = createCatalog(basis, locations, relay);
   const { categories, products } = catalog;
   const { installation } = dependencies;
@@ -502,6 +503,12 @@ export function createApp(dependencies: AppDependencies): App {
       { on: /^GET \/api\/v1\/datasets/, cannot: 'read data sets' },
       { on: / \/api\/v1\/datasets/, cannot: 'change data sets' },
       { on: / \/api\/v1\/audit-log$/, cannot: 'read who changed others' },
+      // Those of some locations get no events of prompts and budgets.
+      {
+        on: / \/api\/v1\/(integrations|deliveries|replays)/,
+        cannot: 'read or change integrations',
+        unless: 'locations',
+      },
       { on: / \/api\/v1\/evaluations\/\{id\}/, names: 'id', find: evaluationFeature.evaluations.get },
       // The planner decides for these, together with what else a key may reach.
       { on: /\{slugOrId\}\/(invoke|render|test)$/, isKept: true },

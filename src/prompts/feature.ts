@@ -11,6 +11,7 @@ import { createPast } from './labels/past.ts';
 import { labelOperations } from './labels/label-operations.ts';
 import { createLabelMoveStore, labelIndexes } from './labels/label-store.ts';
 import { createLabels } from './labels/labels.ts';
+import type { Relay } from '../webhooks/events/outbox.ts';
 import { promptOperations } from './prompt-operations.ts';
 import { createPromptStore, promptIndexes } from './prompt-store.ts';
 import { createPrompts } from './prompts.ts';
@@ -24,6 +25,7 @@ export interface PromptFeatureOptions {
   readonly isKnownProvider: (id: string) => boolean;
   /** Called with the id of a prompt that is deleted. It deletes what belongs to the prompt. */
   readonly onDelete: (promptId: string) => Promise<void>;
+  readonly relay: Relay;
   /** For the gates of labels. */
   readonly verdicts: Verdicts;
   /** The invocation log, for rollouts. */
@@ -39,10 +41,10 @@ const lookEveryMs = 2_000;
 /** Prompts, their labels, and how they come over. */
 export function createPromptFeature(
   basis: Basis,
-  { isKnownProvider, onDelete, verdicts, invocations, retentionMs, log }: PromptFeatureOptions,
+  { isKnownProvider, onDelete, relay, verdicts, invocations, retentionMs, log }: PromptFeatureOptions,
 ) {
   const { database } = basis;
-  const shared = { ...basis, store: createPromptStore(database), editQueue: createEditQueue() };
+  const shared = { ...basis, relay, store: createPromptStore(database), editQueue: createEditQueue() };
   const moves = createLabelMoveStore(database);
   const prompts = createPrompts({
     ...shared,

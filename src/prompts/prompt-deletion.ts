@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Relay } from '../webhooks/events/outbox.ts';
 import type { Archive } from './archive-store.ts';
 import type { PromptStore } from './prompt-store.ts';
 
@@ -8,17 +9,23 @@ export type Cascade = (promptId: string) => Promise<void>;
 /** Milliseconds between two reads of the archive. */
 const pauseMs = 20;
 
+export interface DeletionDependencies {
+  readonly store: PromptStore;
+  readonly cascades: readonly Cascade[];
+  readonly relay: Pick<Relay, 'relayNow'>;
+}
+
 /**
  * Deletes a marked prompt: first everything that belongs to it, then the prompt, so that the rest can be found after an
- * interruption. Safe to repeat.
+ * interruption. Its events are relayed before, because they wait in it. Safe to repeat.
  */
 export async function finishDeletion(
-  store: PromptStore,
-  cascades: readonly Cascade[],
+  { store, cascades, relay }: DeletionDependencies,
   promptId: string,
 ): Promise<void> {
   for (const cascade of cascades) await cascade(promptId);
   await store.archived.removeAll(promptId);
+  await relay.relayNow('prompts', promptId);
   await store.remove(promptId);
 }
 
@@ -26,10 +33,10 @@ export async function finishDeletion(
  * Finishes interrupted deletions. A failing deletion does not stop the others.
  * @throws the first failure, after an attempt for each
  */
-export async function finishDeletions(store: PromptStore, cascades: readonly Cascade[]): Promise<void> {
+export async function finishDeletions(dependencies: DeletionDependencies): Promise<void> {
   const failures: unknown[] = [];
-  for (const promptId of await store.findDeleting()) {
-    await finishDeletion(store, cascades, promptId).catch((error: unknown) => failures.push(error));
+  for (const promptId of await dependencies.store.findDeleting()) {
+    await finishDeletion(dependencies, promptId).catch((error: unknown) => failures.push(error));
   }
   if (failures.length > 0) throw failures[0];
 }

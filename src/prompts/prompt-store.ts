@@ -18,6 +18,8 @@ import type { Listing } from '../base/lists/listing.ts';
 import { gatherReads } from '../base/runtime/gathered-reads.ts';
 import { defined } from '../base/runtime/objects.ts';
 import { oncePerObject } from '../base/runtime/once-per-object.ts';
+import type { OutboxEntry } from '../webhooks/events/event.ts';
+import { outboxIndex, pushEvents, toOutboxDocuments, type WithOutbox } from '../webhooks/events/outbox.ts';
 import { createArchive, numberedEntries, type Archive } from './archive-store.ts';
 import { isOfInterest } from './evaluations/rollouts/rollout.ts';
 import { contentFields, currentVersion, promptFields } from './prompt.ts';
@@ -27,7 +29,7 @@ import { isPromptAlias, isPromptId } from './slug.ts';
 /** Prompts and their archived versions in the database. Every method can throw `database-unavailable`. */
 export interface PromptStore {
   /** Stores a new prompt. False if its id, its slug or one of its aliases already exists. */
-  insert(prompt: Prompt, entry: AuditEntry): Promise<boolean>;
+  insert(prompt: Prompt, events: readonly OutboxEntry[], entry: AuditEntry): Promise<boolean>;
   /** The prompt with this id, slug or alias, also while it is being deleted. */
   find(slugOrId: string): Promise<Prompt | undefined>;
   /**
@@ -52,12 +54,23 @@ export interface PromptStore {
    * @returns the prompt as stored; `lost` if another writer was first or the prompt no longer exists; `taken` if another
    *   prompt has the slug or an alias
    */
-  replace(prompt: Prompt, entry: AuditEntry, writeId: string): Promise<Prompt | 'lost' | 'taken'>;
+  replace(
+    prompt: Prompt,
+    events: readonly OutboxEntry[],
+    entry: AuditEntry,
+    writeId: string,
+  ): Promise<Prompt | 'lost' | 'taken'>;
   /**
    * Writes the labels, or the gates, of a prompt if the stored one still has this revision. Nothing else changes. False if
    * another writer was first or the prompt no longer exists.
    */
-  replaceLabels(prompt: Prompt, change: LabelChange, entry: AuditEntry, writeId: string): Promise<boolean>;
+  replaceLabels(
+    prompt: Prompt,
+    change: LabelChange,
+    events: readonly OutboxEntry[],
+    entry: AuditEntry,
+    writeId: string,
+  ): Promise<boolean>;
   /** Which of these versions of data sets gates name. */
   gatedVersions(datasetVersionIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Whether a gate names a data set. */
@@ -68,10 +81,10 @@ export interface PromptStore {
    * Marks a prompt that still has this revision as being deleted. False if it no longer exists or another writer was
    * first.
    */
-  markDeleting(prompt: Prompt, entry: AuditEntry): Promise<boolean>;
+  markDeleting(prompt: Prompt, event: OutboxEntry, entry: AuditEntry): Promise<boolean>;
   /** Ids of some prompts whose deletion has begun. */
   findDeleting(): Promise<string[]>;
-  /** Removes a marked prompt. */
+  /** Removes a marked prompt, unless events of it wait. */
   remove(id: string): Promise<void>;
 
   /** Archives the prompt's current version. Call it before the prompt is overwritten. */
@@ -92,7 +105,8 @@ export type LabelChange = Partial<Pick<Prompt, 'labels' | 'deletedLabel' | 'gate
 /** Names an archived version. */
 export type VersionName = Pick<PromptVersion, 'promptId' | 'version'>;
 
-interface PromptDocument extends StampedDocument, Document<typeof promptFields.table> {}
+/** There is no outbox before an event is announced. */
+interface PromptDocument extends StampedDocument, Document<typeof promptFields.table>, Partial<WithOutbox> {}
 
 /** A version, under the id `<prompt id>:<version>`. */
 interface VersionDocument extends Document<typeof contentFields.table> {
@@ -119,6 +133,7 @@ export const promptIndexes: readonly CollectionIndexes[] = [
       { key: { deleting: 1, updated_at: -1, _id: 1 }, name: 'deleting_1_updated_at_-1__id_1' },
       { key: { has_rollout: 1 }, name: 'has_rollout_1', partialFilterExpression: { has_rollout: true } },
       auditIndex,
+      outboxIndex,
     ],
   },
   {
@@ -150,8 +165,9 @@ export function createPromptStore(database: PagedDatabase): PromptStore {
   const all = { collection: prompts, where: { deleting: false }, time: 'updated_at' } as const;
 
   return {
-    async insert(prompt, entry) {
-      const document = { ...promptFields.toDocument(prompt), ...firstAudit(entry) };
+    async insert(prompt, events, entry) {
+      const outbox = toOutboxDocuments(events);
+      const document = { ...promptFields.toDocument(prompt), outbox, ...firstAudit(entry) };
       return (await insertOnce(prompts, document)).outcome === 'done';
     },
     find,
@@ -172,13 +188,13 @@ export function createPromptStore(database: PagedDatabase): PromptStore {
       }
     },
     existing: (ids) => pages.existing(prompts, ids),
-    async replace(prompt, entry, writeId) {
-      const change = { ...promptFields.toUpdate(prompt), $push: pushAudit(entry) };
+    async replace(prompt, events, entry, writeId) {
+      const change = { ...promptFields.toUpdate(prompt), $push: { ...pushEvents(events), ...pushAudit(entry) } };
       const result = await compareAndSet(prompts, { id: prompt.id, revision: prompt.revision, change }, { writeId });
       if (result.outcome === 'duplicate') return 'taken';
       return result.outcome === 'done' ? { ...prompt, revision: result.revision } : 'lost';
     },
-    async replaceLabels({ id, revision, labelWrites }, { labels, gates, ...rest }, entry, writeId) {
+    async replaceLabels({ id, revision, labelWrites }, { labels, gates, ...rest }, events, entry, writeId) {
       const values = {
         ...rest,
         ...(labels && {
@@ -188,7 +204,7 @@ export function createPromptStore(database: PagedDatabase): PromptStore {
         ...(gates && { gates: gates.length === 0 ? undefined : gates }),
         labelWrites: labelWrites + 1,
       };
-      const change = { ...promptFields.toUpdate(values), $push: pushAudit(entry) };
+      const change = { ...promptFields.toUpdate(values), $push: { ...pushEvents(events), ...pushAudit(entry) } };
       return (await compareAndSet(prompts, { id, revision, change }, { writeId })).outcome === 'done';
     },
     async gatedVersions(ids) {
@@ -200,8 +216,8 @@ export function createPromptStore(database: PagedDatabase): PromptStore {
       const filter: Filter<PromptDocument> = { 'gates.dataset_id': datasetId };
       return (await read(() => prompts.findOne(filter, { projection: { _id: 1 } }))) !== null;
     },
-    async markDeleting({ id, revision }, entry) {
-      const change = { $set: { deleting: true }, $push: pushAudit(entry) };
+    async markDeleting({ id, revision }, event, entry) {
+      const change = { $set: { deleting: true }, $push: { ...pushEvents([event]), ...pushAudit(entry) } };
       const result = await compareAndSet(prompts, { id, revision, change });
       return result.outcome === 'done';
     },
@@ -216,7 +232,7 @@ export function createPromptStore(database: PagedDatabase): PromptStore {
     },
     async remove(id) {
       await handOver(database.db, promptsName, id);
-      await writeIdempotently(() => prompts.deleteOne({ _id: id, deleting: true }));
+      await writeIdempotently(() => prompts.deleteOne({ _id: id, deleting: true, 'outbox.0': { $exists: false } }));
     },
 
     async archive(prompt) {
@@ -280,7 +296,8 @@ function fromVersionDocument(document: VersionDocument): PromptVersion {
 }
 
 function fromPromptDocument(document: PromptDocument): Prompt {
-  return { ...promptFields.fromDocument(document), revision: document.revision, writes: document.writes };
+  const { revision, writes, outbox = [] } = document;
+  return { ...promptFields.fromDocument(document), revision, writes, waiting: outbox.length };
 }
 
 function toPromptName({ _id, slug, created_at }: Pick<PromptDocument, '_id' | 'slug' | 'created_at'>): PromptName {

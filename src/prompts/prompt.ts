@@ -174,6 +174,8 @@ export interface Prompt extends Thing<typeof promptFields.table> {
   readonly revision: number;
   /** Ids of the last writes, newest last. */
   readonly writes: readonly string[];
+  /** Number of events that wait to be sent. */
+  readonly waiting: number;
 }
 
 /** A prompt in a list of names. */

@@ -4,6 +4,9 @@ import { auditEntry, type AuditedKind, type Author } from '../access/audit/autho
 import { requireMatch, type Precondition } from '../base/editing/edits.ts';
 import { ProblemError } from '../base/errors/problem-error.ts';
 import { createEditQueue, type EditQueue } from '../base/editing/edit-queue.ts';
+import { promptDeleted, promptVersionCreated } from '../webhooks/events/announcements.ts';
+import type { OutboxEntry } from '../webhooks/events/event.ts';
+import { makeRoom, outboxCapacity, type Relay } from '../webhooks/events/outbox.ts';
 import { mayReachPrompt, type Reach } from '../base/limits/reach.ts';
 import type { Listing } from '../base/lists/listing.ts';
 import { requireUsable } from './content-rules.ts';
@@ -135,6 +138,7 @@ export interface Prompts {
 export interface PromptsOptions {
   readonly store: PromptStore;
   readonly cascades: readonly Cascade[];
+  readonly relay: Relay;
   /** Whether there is a provider with this id, configured or not. */
   readonly isKnownProvider: (id: string) => boolean;
   readonly clock: Clock;
@@ -162,6 +166,7 @@ const numberedAttempts = 8;
 export function createPrompts({
   store,
   cascades,
+  relay,
   isKnownProvider,
   clock,
   random,
@@ -201,6 +206,12 @@ export function createPrompts({
   const contend = <Result>(slugOrId: string, attempt: () => Promise<Result | undefined>): Promise<Result> =>
     editQueue.contend(slugOrId, attempt);
 
+  /** Announces the version that a prompt now has. @param eventId chosen before the write */
+  const announceVersion = (prompt: Prompt, eventId: string, { traceparent }: Author): OutboxEntry => {
+    const { id: promptId, slug, version, versionAuthor: author, versionCreatedAt: at } = prompt;
+    return promptVersionCreated({ promptId, slug, version, author }, { eventId, at, traceparent });
+  };
+
   /**
    * Reads the prompt, changes it, and starts again if another writer changed it in the meantime. The current version is
    * archived before it is overwritten, and readers look at the prompt before the archive. So a crash between the two
@@ -215,6 +226,7 @@ export function createPrompts({
   ): Promise<Prompt> => {
     let id = slugOrId;
     let archived = false;
+    const eventId = random.uuid();
     const attempt = async (): Promise<Prompt | undefined> => {
       const prompt = await store.find(id);
       if (prompt === undefined || prompt.deleting) {
@@ -228,17 +240,22 @@ export function createPrompts({
       check?.(prompt);
       const next = applyChange(prompt, change, clock.now(), { author: authorOf(author.principal), note });
       if (next === prompt) return prompt;
+      const events: OutboxEntry[] = [];
       if (next.version !== prompt.version) {
+        await makeRoomFor(prompt, relay, store);
         await store.archive(prompt);
         archived = true;
+        events.push(announceVersion(next, eventId, author));
       }
       const entry = auditEntry(author, audited, { at: next.updatedAt, before: prompt, after: next });
-      const stored = await store.replace(next, entry, writeId);
+      const stored = await store.replace(next, events, entry, writeId);
       if (stored === 'taken') {
         await requireFreeAliases(next);
         throw slugTaken(next.slug);
       }
-      return stored === 'lost' ? undefined : stored;
+      if (stored === 'lost') return undefined;
+      if (events.length > 0) relay.nudge('prompts', id, events);
+      return stored;
     };
     return contend(slugOrId, attempt);
   };
@@ -265,7 +282,11 @@ export function createPrompts({
    */
   const insertOrFind = async (prompt: Prompt, author: Author): Promise<Prompt | undefined> => {
     const entry = auditEntry(author, audited, { at: prompt.createdAt, after: prompt });
-    if (await store.insert(prompt, entry)) return prompt;
+    const events = [announceVersion(prompt, random.uuid(), author)];
+    if (await store.insert(prompt, events, entry)) {
+      relay.nudge('prompts', prompt.id, events);
+      return prompt;
+    }
     const found = await store.find(prompt.id);
     if (found === undefined) await requireFreeAliases(prompt);
     return found;
@@ -337,6 +358,7 @@ export function createPrompts({
         updatedAt: createdAt,
         revision: 1,
         writes: [],
+        waiting: 0,
         deleting: false,
       };
       const stored = await insertOrFind(prompt, author);
@@ -359,10 +381,14 @@ export function createPrompts({
         id = prompt.id; // From now on the slug can move to another prompt.
         if (prompt.deleting) return prompt.id; // Its mark was set when its If-Match was checked.
         requireMatch(prompt, precondition);
-        const entry = auditEntry(author, audited, { at: clock.now(), before: prompt });
-        return (await store.markDeleting(prompt, entry)) ? prompt.id : undefined;
+        const at = clock.now();
+        const { traceparent, principal } = author;
+        const deleted = { promptId: prompt.id, slug: prompt.slug, author: authorOf(principal) };
+        const event = promptDeleted(deleted, { eventId: random.uuid(), at, traceparent });
+        const entry = auditEntry(author, audited, { at, before: prompt });
+        return (await store.markDeleting(prompt, event, entry)) ? prompt.id : undefined;
       });
-      await finishDeletion(store, cascades, id);
+      await finishDeletion({ store, cascades, relay }, id);
     },
 
     async listVersions(slugOrId) {
@@ -389,9 +415,22 @@ export function createPrompts({
       const { id, slug, invocationContent } = prompt;
       return { id, slug, version: version.version, content: version.content, invocationContent, rollout };
     },
-    sweep: () => finishDeletions(store, cascades),
+    sweep: () => finishDeletions({ store, cascades, relay }),
     sweepVersions: () => removeOrphans(store.archived, store),
   };
+}
+
+/**
+ * Makes room for the event of a change.
+ * @throws {ProblemError} overloaded
+ */
+export async function makeRoomFor(
+  { id, waiting }: Pick<Prompt, 'id' | 'waiting'>,
+  relay: Relay,
+  store: Pick<PromptStore, 'find'>,
+): Promise<void> {
+  if (waiting < outboxCapacity) return;
+  await makeRoom(relay, 'prompts', id, async () => (await store.find(id))?.waiting ?? 0);
 }
 
 /** An id that no prompt has. */

@@ -33,7 +33,7 @@ async function progress(updates: number): Promise<void> {
 }
 
 async function expectSound(): Promise<void> {
-  const sound = { lost: 0, missing: 0, duplicated: 0, phantom: 0, unexpected: 0 };
+  const sound = { lost: 0, missing: 0, duplicated: 0, phantom: 0, unannounced: 0, overannounced: 0, unexpected: 0 };
   expect(await burst.verify(service.url)).toMatchObject(sound);
 }
 

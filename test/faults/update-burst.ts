@@ -13,6 +13,12 @@ interface Move {
   readonly version: number;
 }
 
+/** An event of a prompt, as the feed has it. */
+interface PromptEvent {
+  readonly type: string;
+  readonly data: { readonly version?: number; readonly sequence?: number };
+}
+
 /** The knowledge of the writers about one prompt. */
 interface Ledger {
   readonly promptId: string;
@@ -25,7 +31,8 @@ interface Ledger {
 }
 
 /**
- * The result of a comparison with everything that is stored. Only `acknowledged` and `unanswered` may be above zero.
+ * The result of a comparison with everything that is stored and announced. Only `acknowledged`, `unanswered` and
+ * `deletions` may be above zero.
  */
 export interface BurstCounts {
   /** Updates that were answered with 200. */
@@ -43,6 +50,12 @@ export interface BurstCounts {
   duplicated: number;
   /** Versions with a text that was never sent. */
   phantom: number;
+  /** Versions, moves and deletions that the feed does not have. */
+  unannounced: number;
+  /** Those that it has more than once, and events of what did not happen. */
+  overannounced: number;
+  /** Prompts that were deleted, or were about to be. */
+  deletions: number;
   /** Answers other than 200 and 503. */
   unexpected: number;
 }
@@ -79,10 +92,13 @@ interface Stored {
   readonly latest: number;
   readonly versions: readonly StoredVersion[];
   readonly moves: readonly Move[];
+  readonly events: readonly PromptEvent[];
 }
 
 /** A request counts as unanswered after this time, in milliseconds. */
 const patience = 20_000;
+/** The feed has everything after this time, in milliseconds. */
+const feedPatience = 20_000;
 
 /** Creates the prompts and starts to update them. */
 export async function startUpdateBurst({ url, prompts, writers }: BurstOptions): Promise<UpdateBurst> {
@@ -135,6 +151,26 @@ export async function startUpdateBurst({ url, prompts, writers }: BurstOptions):
       return false; // The service was killed and gives no answer.
     }
   };
+  /** Prompts that a client has created and tried to delete. */
+  const deleted: string[] = [];
+  const createAndDelete = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        const limit = AbortSignal.timeout(patience);
+        const body = { name: `Short-lived ${deleted.length}`, messages: saying('text') };
+        const created = await send({ url: address }, 'POST', '/api/v1/prompts', body, {}, limit);
+        const { id } = (await created.json()) as { id?: string };
+        if (id !== undefined) {
+          deleted.push(id);
+          const answer = await send({ url: address }, 'DELETE', `/api/v1/prompts/${id}`, undefined, {}, limit);
+          if (![200, 503].includes(answer.status)) unexpected.push(`${answer.status} ${await answer.text()}`);
+        }
+      } catch {
+        // The service was killed and gives no answer.
+      }
+      await sleep(100);
+    }
+  };
   const release = async (ledger: Ledger, signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) if (!(await move(ledger))) await sleep(20);
   };
@@ -148,10 +184,11 @@ export async function startUpdateBurst({ url, prompts, writers }: BurstOptions):
       release(ledger, controller.signal),
       ...Array.from({ length: writers }, () => write(ledger, controller.signal)),
     ]);
+    workers.push(createAndDelete(controller.signal));
   };
   resume(url);
 
-  const readAll = async (from: string, promptId: string): Promise<Stored> => {
+  const readAll = async (from: string, promptId: string, end: number): Promise<Stored> => {
     const get = async (path: string): Promise<unknown> => {
       const answer = await send({ url: from }, 'GET', path);
       if (answer.status !== 200) throw new Error(`${path} cannot be read: ${await answer.text()}`);
@@ -169,7 +206,40 @@ export async function startUpdateBurst({ url, prompts, writers }: BurstOptions):
       }
     };
     const versions = await readList<StoredVersion>('versions');
-    return { latest, versions, moves: await readList<Move>('labels/production/history') };
+    const moves = await readList<Move>('labels/production/history');
+    return { latest, versions, moves, events: await readEvents(from, promptId, latest + moves.length, end) };
+  };
+
+  /** The events of a prompt, when the feed has as many as there must be. @param end when it is read for the last time */
+  const readEvents = async (from: string, promptId: string, wanted: number, end: number): Promise<PromptEvent[]> => {
+    for (;;) {
+      const events: PromptEvent[] = [];
+      for (let after = '', more = true; more;) {
+        const path = `/api/v1/events?target_id=${promptId}&limit=100${after}`;
+        const answer = await send({ url: from }, 'GET', path);
+        if (answer.status !== 200) throw new Error(`the feed cannot be read: ${await answer.text()}`);
+        const page = (await answer.json()) as { data: PromptEvent[]; next: string; more: boolean };
+        events.push(...page.data);
+        after = `&after=${page.next}`;
+        ({ more } = page);
+      }
+      if (events.length >= wanted || performance.now() > end) return events;
+      await sleep(200);
+    }
+  };
+
+  /** Compares deletions with the feed. */
+  const compareDeletion = async (from: string, promptId: string, end: number): Promise<Partial<BurstCounts>> => {
+    const { status } = await send({ url: from }, 'GET', `/api/v1/prompts/${promptId}`);
+    const isGone = status === 404 ? 1 : 0;
+    const events = await readEvents(from, promptId, 1 + isGone, end);
+    const [versions, deletions] = ['PROMPT_VERSION_CREATED', 'PROMPT_DELETED'].map(
+      (type) => events.filter((event) => event.type === type).length,
+    ) as [number, number];
+    return {
+      unannounced: Math.max(0, 1 - versions) + Math.max(0, isGone - deletions),
+      overannounced: Math.max(0, versions - 1) + Math.max(0, deletions - isGone),
+    };
   };
 
   return {
@@ -183,21 +253,31 @@ export async function startUpdateBurst({ url, prompts, writers }: BurstOptions):
     },
     async verify(from) {
       for (const answer of unexpected) console.log(`unexpected: ${answer}`);
-      const counts = { acknowledged: 0, unanswered: 0, lost: 0, missing: 0, duplicated: 0, phantom: 0, unexpected: 0 };
+      const counts = {
+        ...{ acknowledged: 0, unanswered: 0, lost: 0, missing: 0, duplicated: 0, phantom: 0 },
+        ...{ unannounced: 0, overannounced: 0, unexpected: 0, deletions: deleted.length },
+      };
       counts.unexpected = unexpected.length;
-      for (const ledger of ledgers) add(counts, compare(ledger, await readAll(from, ledger.promptId)));
+      const end = performance.now() + feedPatience;
+      for (const ledger of ledgers) add(counts, compare(ledger, await readAll(from, ledger.promptId, end)));
+      for (const promptId of deleted) add(counts, await compareDeletion(from, promptId, end));
       return counts;
     },
   };
 }
 
-function compare(ledger: Ledger, { latest, versions, moves }: Stored): BurstCounts {
+function compare(ledger: Ledger, { latest, versions, moves, events }: Stored): Partial<BurstCounts> {
   const textOf = ({ messages }: StoredVersion): string => messages.map(({ content }) => content).join('\n');
   const byNumber = new Map(versions.map((version) => [version.version, textOf(version)]));
   const texts = new Set(versions.map(textOf));
   const answered = new Set(ledger.acknowledged.map(({ text }) => text));
   const numbers = Array.from({ length: latest }, (_, index) => index + 1);
   const moved = new Map(moves.map(({ sequence, version }) => [sequence, version]));
+  const happened = [
+    ...versions.map(({ version }) => `PROMPT_VERSION_CREATED ${version}`),
+    ...moves.map(({ sequence }) => `PROMPT_LABEL_MOVED ${sequence}`),
+  ];
+  const announced = new Set(events.map(({ type, data }) => `${type} ${data.version ?? data.sequence}`));
   const lostMoves = ledger.moves.filter(({ sequence, version }) => moved.get(sequence) !== version);
   return {
     acknowledged: ledger.acknowledged.length,
@@ -206,15 +286,17 @@ function compare(ledger: Ledger, { latest, versions, moves }: Stored): BurstCoun
     missing: numbers.filter((number) => !byNumber.has(number)).length + Math.max(0, ...moved.keys()) - moved.size,
     duplicated: versions.length - byNumber.size + (versions.length - texts.size) + (moves.length - moved.size),
     phantom: [...byNumber].filter(([number, text]) => number > latest || !ledger.sent.has(text)).length,
-    unexpected: 0,
+    unannounced: happened.filter((one) => !announced.has(one)).length,
+    overannounced: events.length - announced.size + [...announced].filter((one) => !happened.includes(one)).length,
   };
 }
 
-function add(sum: BurstCounts, counts: BurstCounts): void {
-  for (const name of Object.keys(sum) as (keyof BurstCounts)[]) sum[name] += counts[name];
+function add(sum: BurstCounts, counts: Partial<BurstCounts>): void {
+  for (const [name, count] of Object.entries(counts)) sum[name as keyof BurstCounts] += count;
 }
 
 /** Whether a comparison found no forbidden result. */
-export function isSound({ lost, missing, duplicated, phantom, unexpected }: BurstCounts): boolean {
-  return lost + missing + duplicated + phantom + unexpected === 0;
+export function isSound({ lost, missing, duplicated, phantom, ...others }: BurstCounts): boolean {
+  const { unannounced, overannounced, unexpected } = others;
+  return lost + missing + duplicated + phantom + unannounced + overannounced + unexpected === 0;
 }

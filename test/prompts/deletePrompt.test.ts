@@ -5,6 +5,7 @@ import type { Answer } from '../support/service.ts';
 import { create, createVersions, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
 import { problem, setUp } from '../support/per-operation.ts';
 import { system } from '../../src/base/runtime/system.ts';
+import { droppingRelay } from '../support/dropping-relay.ts';
 
 const setup = setUp();
 const remove = (key: string, headers: Record<string, string> = {}): Promise<Answer> =>
@@ -14,7 +15,14 @@ const versions = () => setup.database.db.collection<RawDocument>('prompt_version
 
 /** Runs the maintenance of the service now. */
 function sweeper(cascades: ((promptId: string) => Promise<void>)[] = []): Prompts {
-  return createPrompts({ ...system, store: createPromptStore(setup.database), cascades, isKnownProvider: () => true });
+  const store = createPromptStore(setup.database);
+  return createPrompts({
+    ...system,
+    store,
+    cascades,
+    relay: droppingRelay(setup.database),
+    isKnownProvider: () => true,
+  });
 }
 
 describe('200', () => {

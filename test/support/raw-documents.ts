@@ -25,7 +25,7 @@ const auditEntry = [
 const fields: Readonly<Record<string, readonly string[]>> = {
   /** Empty except during the check of the database. */
   database_check: ['_id', 'at'],
-  prompts: [...audited, ...promptFields.storedNames],
+  prompts: [...audited, ...promptFields.storedNames, 'outbox'],
   prompt_versions: ['_id', 'prompt_id', 'version', ...contentFields.storedNames, 'created_at', 'author', 'note'],
   label_moves: ['_id', 'prompt_id', 'label', 'sequence', 'version', 'moved_at', 'author'],
   budgets: [

@@ -2,13 +2,15 @@ import { auditEntry, type AuditedKind, type Author } from '../../access/audit/au
 import { createEditQueue, type EditQueue } from '../../base/editing/edit-queue.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import type { Random } from '../../base/runtime/random.ts';
+import { promptLabelMoved, type MovedLabel } from '../../webhooks/events/announcements.ts';
+import type { Relay } from '../../webhooks/events/outbox.ts';
 import { isRunning } from '../evaluations/rollouts/rollout.ts';
 import type { LabelChange, PromptStore } from '../prompt-store.ts';
 import type { Prompt } from '../prompt.ts';
-import { promptNotFound } from '../prompts.ts';
+import { makeRoomFor, promptNotFound } from '../prompts.ts';
 import { gateFields, type Gate } from './gate.ts';
 import type { LabelMoveStore } from './label-store.ts';
-import { labelList, type Label, type LabelMove } from './label.ts';
+import { findLabel, labelList, type Label, type LabelMove } from './label.ts';
 
 /** What an edit of labels or gates does. */
 export interface Edit<Result> {
@@ -32,6 +34,7 @@ export type EditLabels = <Result>(
 export interface LabelEditsOptions {
   readonly store: PromptStore;
   readonly moves: LabelMoveStore;
+  readonly relay: Relay;
   readonly clock: Pick<Clock, 'now'>;
   readonly random: Pick<Random, 'uuid'>;
   /** Shared with others that write to prompts. */
@@ -55,11 +58,12 @@ const audited: AuditedKind<Audited> = {
  * Labels and gates of a prompt are in its document, so one compare-and-set changes them, and whoever reads the prompt
  * afterwards sees them there. Each move from 1 to the last exists exactly once in the history, also after crashes and
  * races: what a write removes from the prompt is archived before, under an id that follows from label and number. The
- * last deletion stays in the prompt until the next write.
+ * last deletion stays in the prompt until the next write. The same write announces the move.
  */
 export function createLabelEdits({
   store,
   moves,
+  relay,
   clock,
   random,
   editQueue = createEditQueue(),
@@ -70,7 +74,7 @@ export function createLabelEdits({
     author: Author,
     change: (prompt: Prompt) => Promise<Edit<Result>> | Edit<Result>,
   ): Promise<Result> => {
-    const writeId = random.uuid();
+    const [writeId, eventId] = [random.uuid(), random.uuid()];
     let id = slugOrId;
     let archived = false;
     const attempt = async (): Promise<{ readonly result: Result } | undefined> => {
@@ -83,6 +87,13 @@ export function createLabelEdits({
       id = prompt.id; // From now on the slug can move to another prompt.
       const { change: changed, replaced, result } = await change(prompt);
       if (changed === undefined) return { result };
+      const move = moveOf(prompt, changed);
+      const { traceparent } = author;
+      const events =
+        move === undefined
+          ? []
+          : [promptLabelMoved(toMovedLabel(prompt, move, replaced), { eventId, at: move.movedAt, traceparent })];
+      if (events.length > 0) await makeRoomFor(prompt, relay, store);
       // The last deletion stays where it is until the next move.
       const left = changed.labels === undefined ? [] : [replaced, prompt.deletedLabel];
       for (const move of left) {
@@ -91,11 +102,34 @@ export function createLabelEdits({
         archived = true;
       }
       const entry = auditEntry(author, audited, { at: clock.now(), ...beforeAndAfter(prompt, changed) });
-      const isStored = await store.replaceLabels(prompt, changed, entry, writeId);
-      return isStored ? { result } : undefined;
+      if (!(await store.replaceLabels(prompt, changed, events, entry, writeId))) return undefined;
+      if (events.length > 0) relay.nudge('prompts', prompt.id, events);
+      return { result };
     };
     return editQueue.contend(slugOrId, attempt).then(({ result }) => result);
   };
+}
+
+/** The move that a change makes. @returns undefined if it changes no label */
+function moveOf(
+  { labels: before }: Pick<Prompt, 'labels'>,
+  { labels, deletedLabel }: LabelChange,
+): LabelMove | undefined {
+  return deletedLabel ?? labels?.find(({ name, sequence }) => findLabel(before, name)?.sequence !== sequence);
+}
+
+function toMovedLabel({ id, slug }: Prompt, move: LabelMove, replaced: LabelMove | undefined): MovedLabel {
+  const { name: label, sequence, version: to, rollout, author } = move;
+  const cause = causeOf(move, replaced);
+  const rolloutVersion = cause.startsWith('rollout') ? rollout?.version : undefined;
+  return { promptId: id, slug, label, sequence, from: replaced?.version, to, cause, rolloutVersion, author };
+}
+
+function causeOf({ version, rollout }: LabelMove, replaced: LabelMove | undefined): string {
+  if (version === undefined) return 'deleted';
+  if (rollout === undefined || rollout.ended?.reason === 'label-moved') return 'moved';
+  if (rollout.ended !== undefined) return `rollout-${rollout.ended.reason}`;
+  return isRunning(replaced?.rollout) ? 'rollout-changed' : 'rollout-started';
 }
 
 /** A prompt before and after a change of it, for the audit log: of the gates only those that change. */

@@ -1,8 +1,9 @@
 import type { OutboxEntry } from './event.ts';
+import type { AuthorRef } from '../../base/limits/principal.ts';
 import { defined } from '../../base/runtime/objects.ts';
 
 /** When something happened, and the id that its event will have. */
-interface AnyOccasion {
+export interface AnyOccasion {
   /** UUID, chosen before the write so that a repeated write announces the same event. */
   readonly eventId: string;
   readonly at: Date;
@@ -144,6 +145,50 @@ export function budgetThresholdReached(reached: ReachedThreshold, occasion: AnyO
 /** `BUDGET_REFUSING`: a budget has refused a call, for the first time in its period. It belongs to no location. */
 export function budgetRefusing(budget: AnnouncedBudget, occasion: AnyOccasion): OutboxEntry {
   return announce('BUDGET_REFUSING', occasion, { targetId: budget.budgetId, data: periodOf(budget) });
+}
+
+/** A prompt under its slug at that time, and who changed it. */
+export interface ChangedPrompt {
+  readonly promptId: string;
+  readonly slug: string;
+  readonly author: AuthorRef;
+}
+
+/** `PROMPT_VERSION_CREATED`: a prompt has a new version, or is new. It belongs to no location. */
+export function promptVersionCreated(
+  { promptId, slug, version, author }: ChangedPrompt & { readonly version: number },
+  occasion: AnyOccasion,
+): OutboxEntry {
+  return announce('PROMPT_VERSION_CREATED', occasion, { targetId: promptId, data: { slug, version, author } });
+}
+
+/** A move of a label, as the history of the label has it. */
+export interface MovedLabel extends ChangedPrompt {
+  readonly label: string;
+  readonly sequence: number;
+  /** The version that it named before; undefined for a new label. */
+  readonly from: number | undefined;
+  /** Undefined for a deletion. */
+  readonly to: number | undefined;
+  readonly cause: string;
+  /** Of the rollout that the move starts, changes or ends. */
+  readonly rolloutVersion: number | undefined;
+}
+
+/** `PROMPT_LABEL_MOVED`: a label of a prompt has moved. It belongs to no location. */
+export function promptLabelMoved(
+  { promptId, slug, label, sequence, from, to, cause, rolloutVersion, author }: MovedLabel,
+  occasion: AnyOccasion,
+): OutboxEntry {
+  return announce('PROMPT_LABEL_MOVED', occasion, {
+    targetId: promptId,
+    data: defined({ slug, label, sequence, from, to, cause, rolloutVersion, author }),
+  });
+}
+
+/** `PROMPT_DELETED`: a prompt has been deleted. It belongs to no location. */
+export function promptDeleted({ promptId, slug, author }: ChangedPrompt, occasion: AnyOccasion): OutboxEntry {
+  return announce('PROMPT_DELETED', occasion, { targetId: promptId, data: { slug, author } });
 }
 
 export interface FailingReceiver {

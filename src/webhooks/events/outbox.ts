@@ -13,6 +13,7 @@ export const outboxCollections = [
   'categories',
   'fiscal_days',
   'budget_periods',
+  'prompts',
   'alerts',
 ] as const;
 export type OutboxCollection = (typeof outboxCollections)[number];

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import { createFairQueue } from '../../base/limits/fair-queue.ts';
-import { mayReachLocations, type Reach } from '../../base/limits/reach.ts';
+import { mayReachLocations, mayReachPrompt, type Reach } from '../../base/limits/reach.ts';
 import type { EventStore, FeedEntry } from '../events/event-store.ts';
 import type { WebhookLog } from '../observer.ts';
 import { createBlockStore, type Block, type BlockStore } from './block-store.ts';
@@ -216,8 +216,15 @@ function matches({ types, locationId, targetId, reach }: FeedFilter, entry: Feed
     types?.has(entry.type) !== false &&
     (locationId === undefined || entry.locationId === locationId) &&
     (targetId === undefined || entry.targetId === targetId) &&
-    mayReachLocations(reach, entry.locationId === undefined ? undefined : [entry.locationId])
+    mayReachLocations(reach, entry.locationId === undefined ? undefined : [entry.locationId]) &&
+    mayReachPromptOf(reach, entry)
   );
+}
+
+/** Keys that are limited to some prompts read nothing of others, and no budgets. */
+function mayReachPromptOf(reach: Reach | undefined, { type, targetId }: FeedEntry): boolean {
+  if (type.startsWith('PROMPT_')) return mayReachPrompt(reach, targetId);
+  return reach?.prompts === undefined || !type.startsWith('BUDGET_');
 }
 
 function expired(first: FeedPosition): ProblemError {

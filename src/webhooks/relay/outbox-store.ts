@@ -21,7 +21,8 @@ export interface OutboxStore {
   waiting(collection: OutboxCollection, limit: number, except: readonly string[]): Promise<string[]>;
 }
 
-interface OutboxHolder extends WithOutbox {
+/** A document that an earlier release created has no outbox. */
+interface OutboxHolder extends Partial<WithOutbox> {
   _id: string;
 }
 
@@ -37,7 +38,7 @@ export function createOutboxStore(database: Database): OutboxStore {
           .find(filter, { projection: { outbox: 1 } })
           .toArray(),
       );
-      return found.map(({ _id, outbox }) => ({ id: _id, entries: fromOutboxDocuments(outbox) }));
+      return found.map(({ _id, outbox = [] }) => ({ id: _id, entries: fromOutboxDocuments(outbox) }));
     },
     async pull(collection, documentIds, eventIds) {
       const change = { $pull: { outbox: { id: { $in: [...eventIds] } } } } as unknown as UpdateFilter<OutboxHolder>;

@@ -175,6 +175,10 @@ describe('a key that is limited to some prompts', () => {
     const whole = [
       ...['listBudgets', 'getBudget', 'setBudget', 'deleteBudget', 'setPrice', 'deletePrice', 'listAuditLog'],
       ...Object.keys(operationTable).filter((id) => id.includes('Dataset')),
+      // Receivers get events of all prompts.
+      ...Object.entries(operationTable).flatMap(([id, { path }]) =>
+        /\/(integrations|deliveries|replays)/.test(path) ? [id] : [],
+      ),
     ];
     for (const id of whole as OperationId[]) {
       const { method, path, ...options } = calls[id];

@@ -6,6 +6,7 @@ import { createPast } from '../../../src/prompts/labels/past.ts';
 import { createPromptStore } from '../../../src/prompts/prompt-store.ts';
 import { createPrompts } from '../../../src/prompts/prompts.ts';
 import { system } from '../../../src/base/runtime/system.ts';
+import { droppingRelay } from '../../support/dropping-relay.ts';
 import { problem, setUp } from '../../support/per-operation.ts';
 import type { Answer } from '../../support/service.ts';
 import { create, createVersions, promptsPath, saying, type RawDocument } from '../prompts-harness.ts';
@@ -20,10 +21,16 @@ const moves = () => setup.database.db.collection<RawDocument>('label_moves');
 /** The rules of labels as another process has them. */
 function labels(): Labels {
   const store = createPromptStore(setup.database);
-  const prompts = createPrompts({ ...system, store, cascades: [], isKnownProvider: () => true });
+  const prompts = createPrompts({
+    ...system,
+    store,
+    cascades: [],
+    relay: droppingRelay(setup.database),
+    isKnownProvider: () => true,
+  });
   const none = () => Promise.reject(new Error('there is no gate'));
   const moveStore = createLabelMoveStore(setup.database);
-  const edit = createLabelEdits({ ...system, store, moves: moveStore });
+  const edit = createLabelEdits({ ...system, store, moves: moveStore, relay: droppingRelay(setup.database) });
   const rollouts = { end: () => Promise.reject(new Error('there are none')) };
   const verdicts = { decide: none, keep: none };
   return createLabels({

@@ -18,6 +18,7 @@ import { createTestRunStore } from '../../../src/prompts/test-runs/test-run-stor
 import { createTestRuns, type TestRuns, type TestRunsDependencies } from '../../../src/prompts/test-runs/test-runs.ts';
 import type { Harness } from './test-runs-harness.ts';
 import { system } from '../../../src/base/runtime/system.ts';
+import { droppingRelay } from '../../support/dropping-relay.ts';
 
 /** The rules on the database and files of a service, as another process has them, with a clock of the test. */
 export function observe(
@@ -32,6 +33,7 @@ export function observe(
     ...system,
     store: createPromptStore(database),
     cascades: [],
+    relay: droppingRelay(database),
     isKnownProvider: () => true,
   });
   const log = createLogger('silent');

@@ -23,6 +23,12 @@ export interface EventPayloads {
   readonly BUDGET_THRESHOLD_REACHED: Schemas['BudgetThresholdReached'];
   /** A budget has refused a call. */
   readonly BUDGET_REFUSING: Schemas['BudgetRefusing'];
+  /** A prompt has a new version. */
+  readonly PROMPT_VERSION_CREATED: Schemas['PromptVersionCreated'];
+  /** A label of a prompt has moved. */
+  readonly PROMPT_LABEL_MOVED: Schemas['PromptLabelMoved'];
+  /** A prompt has been deleted. */
+  readonly PROMPT_DELETED: Schemas['PromptDeleted'];
   /** A receiver fails. */
   readonly INTEGRATION_FAILING: Schemas['IntegrationFailing'];
   /** A receiver works again. */

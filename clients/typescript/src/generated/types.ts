@@ -8084,7 +8084,7 @@ export interface components<Other = string & {}> {
          * @example ORDER_PLACED
          * @enum {string}
          */
-        SubscribableEventType: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "BUDGET_THRESHOLD_REACHED" | "BUDGET_REFUSING" | "INTEGRATION_FAILING" | "INTEGRATION_RECOVERED" | "INTEGRATION_DISABLED" | "INTEGRATIONS_FAILING";
+        SubscribableEventType: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "BUDGET_THRESHOLD_REACHED" | "BUDGET_REFUSING" | "PROMPT_VERSION_CREATED" | "PROMPT_LABEL_MOVED" | "PROMPT_DELETED" | "INTEGRATION_FAILING" | "INTEGRATION_RECOVERED" | "INTEGRATION_DISABLED" | "INTEGRATIONS_FAILING";
         /**
          * EventTypeName
          * @description Name of a type of event.
@@ -8951,6 +8951,138 @@ export interface components<Other = string & {}> {
             targetId: components<Other>["schemas"]["BudgetId"];
             createdAt: components<Other>["schemas"]["EventTime"];
             data: components<Other>["schemas"]["BudgetRefusingData"];
+            id: components<Other>["schemas"]["EventId"];
+            test?: components<Other>["schemas"]["EventTest"];
+        };
+        /**
+         * EventAuthor
+         * @description Who it was, under the name at that time.
+         * @example {
+         *       "type": "key",
+         *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *       "name": "Release pipeline"
+         *     }
+         */
+        EventAuthor: {
+            /**
+             * @description - `key`: an API key.
+             *     - `person`: a person who is signed in.
+             *     - `system`: the service itself, which ends canaries.
+             *
+             *     Later releases may add values.
+             * @example key
+             */
+            type: string;
+            /**
+             * @description Id of the person or the API key; `service` for the service itself.
+             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+             */
+            id: string;
+            /**
+             * @description Display name.
+             * @example Release pipeline
+             */
+            name: string;
+        };
+        /**
+         * PromptVersionCreated
+         * @description A prompt has a new version.
+         * @example {
+         *       "type": "PROMPT_VERSION_CREATED",
+         *       "targetUuid": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "targetId": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "createdAt": "2026-11-24T08:12:45.310Z",
+         *       "data": {
+         *         "slug": "summarise-support-ticket",
+         *         "version": 8,
+         *         "author": {
+         *           "type": "key",
+         *           "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *           "name": "Release pipeline"
+         *         }
+         *       },
+         *       "id": "e3b5a0c7-48d1-4f96-92ce-7d06b1a5f438"
+         *     }
+         */
+        PromptVersionCreated: {
+            /**
+             * @description Always `PROMPT_VERSION_CREATED`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PROMPT_VERSION_CREATED";
+            targetUuid: components<Other>["schemas"]["PromptId"];
+            targetId: components<Other>["schemas"]["PromptId"];
+            createdAt: components<Other>["schemas"]["EventTime"];
+            data: components<Other>["schemas"]["PromptVersionCreatedData"];
+            id: components<Other>["schemas"]["EventId"];
+            test?: components<Other>["schemas"]["EventTest"];
+        };
+        /**
+         * PromptLabelMoved
+         * @description A label of a prompt has moved.
+         * @example {
+         *       "type": "PROMPT_LABEL_MOVED",
+         *       "targetUuid": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "targetId": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "createdAt": "2026-11-24T08:20:03.118Z",
+         *       "data": {
+         *         "slug": "summarise-support-ticket",
+         *         "label": "production",
+         *         "sequence": 4,
+         *         "from": 7,
+         *         "to": 8,
+         *         "cause": "moved",
+         *         "author": {
+         *           "type": "key",
+         *           "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *           "name": "Release pipeline"
+         *         }
+         *       },
+         *       "id": "b08f6d31-27ca-4e59-a4d3-1e9c75f0b862"
+         *     }
+         */
+        PromptLabelMoved: {
+            /**
+             * @description Always `PROMPT_LABEL_MOVED`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PROMPT_LABEL_MOVED";
+            targetUuid: components<Other>["schemas"]["PromptId"];
+            targetId: components<Other>["schemas"]["PromptId"];
+            createdAt: components<Other>["schemas"]["EventTime"];
+            data: components<Other>["schemas"]["PromptLabelMovedData"];
+            id: components<Other>["schemas"]["EventId"];
+            test?: components<Other>["schemas"]["EventTest"];
+        };
+        /**
+         * PromptDeleted
+         * @description A prompt has been deleted.
+         * @example {
+         *       "type": "PROMPT_DELETED",
+         *       "targetUuid": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "targetId": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "createdAt": "2026-11-26T14:30:11.087Z",
+         *       "data": {
+         *         "slug": "summarise-support-ticket",
+         *         "author": {
+         *           "type": "person",
+         *           "id": "4c0d7e25-91ab-4f38-8e6c-d2b5a7f31c90",
+         *           "name": "Robin Example"
+         *         }
+         *       },
+         *       "id": "c5e08b7a-93d2-4f61-8a4c-6b1d2f90e753"
+         *     }
+         */
+        PromptDeleted: {
+            /**
+             * @description Always `PROMPT_DELETED`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PROMPT_DELETED";
+            targetUuid: components<Other>["schemas"]["PromptId"];
+            targetId: components<Other>["schemas"]["PromptId"];
+            createdAt: components<Other>["schemas"]["EventTime"];
+            data: components<Other>["schemas"]["PromptDeletedData"];
             id: components<Other>["schemas"]["EventId"];
             test?: components<Other>["schemas"]["EventTest"];
         };
@@ -12473,6 +12605,91 @@ export interface components<Other = string & {}> {
              * @example 2026-11-30T23:00:00.000Z
              */
             resetsAt?: string;
+        };
+        /**
+         * PromptVersionCreatedData
+         * @description The version, and who made it.
+         * @example {
+         *       "slug": "summarise-support-ticket",
+         *       "version": 8,
+         *       "author": {
+         *         "type": "key",
+         *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *         "name": "Release pipeline"
+         *       }
+         *     }
+         */
+        PromptVersionCreatedData: {
+            slug: components<Other>["schemas"]["Slug"];
+            version: components<Other>["schemas"]["VersionNumber"];
+            author: components<Other>["schemas"]["EventAuthor"];
+        };
+        /**
+         * PromptLabelMovedData
+         * @description The move, and who made it.
+         * @example {
+         *       "slug": "summarise-support-ticket",
+         *       "label": "production",
+         *       "sequence": 4,
+         *       "from": 7,
+         *       "to": 8,
+         *       "cause": "moved",
+         *       "author": {
+         *         "type": "key",
+         *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *         "name": "Release pipeline"
+         *       }
+         *     }
+         */
+        PromptLabelMovedData: {
+            slug: components<Other>["schemas"]["Slug"];
+            label: components<Other>["schemas"]["LabelName"];
+            sequence: components<Other>["schemas"]["LabelSequence"];
+            /**
+             * @description The version that the label named before. Absent for a new label.
+             * @example 7
+             */
+            from?: number;
+            /**
+             * @description The version that the label names now. Absent if it was deleted.
+             * @example 8
+             */
+            to?: number;
+            /**
+             * @description - `moved`: somebody created or moved the label. A canary of it has ended.
+             *     - `deleted`: somebody deleted it.
+             *     - `rollout-started`, `rollout-changed`: a canary has started, or has another share or end.
+             *     - `rollout-failures`: the service has ended a canary, because its version fails more often.
+             *     - `rollout-time`: its hours were over.
+             *     - `rollout-promoted-at-end`: its hours were over, and the label names its version now, as was asked for.
+             *     - `rollout-promoted`, `rollout-stopped`: a request has ended it, and the label names its version now, or not.
+             *
+             *     Later releases may add causes.
+             * @example moved
+             */
+            cause: string;
+            /**
+             * @description The version of the canary that starts, changes or ends. Absent for other causes.
+             * @example 9
+             */
+            rolloutVersion?: number;
+            author: components<Other>["schemas"]["EventAuthor"];
+        };
+        /**
+         * PromptDeletedData
+         * @description The slug that the prompt had, and who deleted it.
+         * @example {
+         *       "slug": "summarise-support-ticket",
+         *       "author": {
+         *         "type": "person",
+         *         "id": "4c0d7e25-91ab-4f38-8e6c-d2b5a7f31c90",
+         *         "name": "Robin Example"
+         *       }
+         *     }
+         */
+        PromptDeletedData: {
+            slug: components<Other>["schemas"]["Slug"];
+            author: components<Other>["schemas"]["EventAuthor"];
         };
         /**
          * IntegrationFailingData
@@ -18745,7 +18962,7 @@ export interface components<Other = string & {}> {
              * @example ORDER_PLACED
              * @enum {string}
              */
-            type?: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "BUDGET_THRESHOLD_REACHED" | "BUDGET_REFUSING" | "INTEGRATION_FAILING" | "INTEGRATION_RECOVERED" | "INTEGRATION_DISABLED" | "INTEGRATIONS_FAILING" | "TEST";
+            type?: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "BUDGET_THRESHOLD_REACHED" | "BUDGET_REFUSING" | "PROMPT_VERSION_CREATED" | "PROMPT_LABEL_MOVED" | "PROMPT_DELETED" | "INTEGRATION_FAILING" | "INTEGRATION_RECOVERED" | "INTEGRATION_DISABLED" | "INTEGRATIONS_FAILING" | "TEST";
         };
         /**
          * ReplayPage
@@ -26292,7 +26509,7 @@ export interface components<Other = string & {}> {
          * @description Only deliveries of events of this type.
          * @example ORDER_PLACED
          */
-        OfEventType: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "BUDGET_THRESHOLD_REACHED" | "BUDGET_REFUSING" | "INTEGRATION_FAILING" | "INTEGRATION_RECOVERED" | "INTEGRATION_DISABLED" | "INTEGRATIONS_FAILING" | "TEST";
+        OfEventType: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "BUDGET_THRESHOLD_REACHED" | "BUDGET_REFUSING" | "PROMPT_VERSION_CREATED" | "PROMPT_LABEL_MOVED" | "PROMPT_DELETED" | "INTEGRATION_FAILING" | "INTEGRATION_RECOVERED" | "INTEGRATION_DISABLED" | "INTEGRATIONS_FAILING" | "TEST";
         /**
          * @description Only deliveries of events about this order, product, category, location or integration: those with this `targetId` in
          *     their body.

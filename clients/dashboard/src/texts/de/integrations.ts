@@ -108,6 +108,12 @@ export const integrations: Texts['integrations'] = {
         'Für jede Schwelle eines Budgets, einmal je Zeitraum, wenige Sekunden nachdem sie erreicht ist. Das Ziel ist das Budget. Es gehört zu keinem Standort: Eine Integration, die auf Standorte beschränkt ist, erhält es nicht.',
       BUDGET_REFUSING:
         'Einmal je Zeitraum, wenige Sekunden nachdem das Budget zum ersten Mal einen Aufruf abgelehnt hat, auch wenn noch keine Schwelle erreicht ist. Das Ziel ist das Budget. Es gehört zu keinem Standort: Eine Integration, die auf Standorte beschränkt ist, erhält es nicht.',
+      PROMPT_VERSION_CREATED:
+        'Für jede Version eines Prompts: auch für die erste eines neuen Prompts und für Versionen, die durch Wiederherstellen oder Importieren entstehen. Änderungen von Name, Slug und anderem ohne Version werden nicht gemeldet. Das Ziel ist der Prompt. Der Text des Prompts ist nicht enthalten. Es gehört zu keinem Standort.',
+      PROMPT_LABEL_MOVED:
+        'Für jede Bewegung eines Labels: wenn es erstellt wird, eine andere Version benennt oder gelöscht wird, und wenn ein Canary beginnt, sich ändert oder endet („cause“). Das Ziel ist der Prompt. Es gehört zu keinem Standort.',
+      PROMPT_DELETED:
+        'Wenn ein Prompt gelöscht wird, mit Versionen, Labels, Testläufen und Evaluationen. Das Ziel ist der Prompt. Sein Slug kann danach der eines anderen Prompts sein. Es gehört zu keinem Standort.',
       INTEGRATION_FAILING:
         'Wenn der Empfänger einer Integration fünfmal nacheinander oder fünf Minuten lang versagt, und noch einmal, wenn sie deaktiviert werden wird. Höchstens einmal je Stunde, und nicht solange überhaupt kein Empfänger erreichbar ist. Das Ziel ist die Integration; sie selbst erhält es nicht. Es gehört zu keinem Standort.',
       INTEGRATION_RECOVERED:

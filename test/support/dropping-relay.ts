@@ -1,0 +1,12 @@
+import type { PagedDatabase } from '../../src/storage/db/pages.ts';
+import type { Relay } from '../../src/webhooks/events/outbox.ts';
+
+/** A relay that sends nothing: it drops what waits. */
+export function droppingRelay({ db }: PagedDatabase): Relay {
+  return {
+    nudge: () => undefined,
+    async relayNow(collection, id) {
+      await db.collection<{ _id: string }>(collection).updateOne({ _id: id }, { $set: { outbox: [] } });
+    },
+  };
+}
