@@ -23418,6 +23418,56 @@ export interface components<Other = string & {}> {
             status: 409;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * IntegrationsUnreadableProblem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        IntegrationsUnreadableProblem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * IntegrationsUnchangeableProblem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        IntegrationsUnchangeableProblem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:read-only" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * CreateIntegration422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
          * @example {
@@ -25128,6 +25178,34 @@ export interface components<Other = string & {}> {
             };
             content: {
                 "application/problem+json": components<Other>["schemas"]["OrderNotOpenProblem"];
+            };
+        };
+        /** @description The API key does not have the scope that the operation needs, or it is limited to some prompts, and not to locations. */
+        IntegrationsUnreadable: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["IntegrationsUnreadableProblem"];
+            };
+        };
+        /** @description The API key does not have the scope that the operation needs, or it is limited to some prompts, and not to locations. */
+        IntegrationsUnchangeable: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["IntegrationsUnchangeableProblem"];
             };
         };
         /** @description The body is not JSON. Or a parameter, a header or the body does not follow the contract, for example because it asks for something that this service does not do. Or members of the body do not fit together. */
@@ -33429,7 +33507,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["IntegrationsUnreadable"];
             406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
@@ -33475,7 +33553,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            403: components<Other>["responses"]["IntegrationsUnchangeable"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
             409: components<Other>["responses"]["IdempotencyKeyInUse"];
@@ -33529,7 +33607,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["IntegrationsUnreadable"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
             413: components<Other>["responses"]["ContentTooLarge"];
@@ -33591,7 +33669,7 @@ export interface operations<Other = string & {}> {
             304: components<Other>["responses"]["NotModified"];
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["IntegrationsUnreadable"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
@@ -33642,7 +33720,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            403: components<Other>["responses"]["IntegrationsUnchangeable"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
@@ -33705,7 +33783,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            403: components<Other>["responses"]["IntegrationsUnchangeable"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             409: components<Other>["responses"]["EditConflict"];
@@ -33753,7 +33831,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            403: components<Other>["responses"]["IntegrationsUnchangeable"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             409: components<Other>["responses"]["EditConflict"];
@@ -33801,7 +33879,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            403: components<Other>["responses"]["IntegrationsUnchangeable"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             409: components<Other>["responses"]["EditConflict"];
@@ -33854,7 +33932,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            403: components<Other>["responses"]["IntegrationsUnchangeable"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
@@ -33905,7 +33983,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            403: components<Other>["responses"]["IntegrationsUnchangeable"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             409: components<Other>["responses"]["EditConflict"];
@@ -33958,7 +34036,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            403: components<Other>["responses"]["IntegrationsUnchangeable"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
@@ -34027,7 +34105,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            403: components<Other>["responses"]["IntegrationsUnchangeable"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
@@ -34107,7 +34185,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["IntegrationsUnreadable"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
@@ -34159,7 +34237,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            403: components<Other>["responses"]["IntegrationsUnchangeable"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
@@ -34221,7 +34299,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["IntegrationsUnreadable"];
             404: components<Other>["responses"]["IntegrationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
@@ -34407,7 +34485,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["IntegrationsUnreadable"];
             406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
@@ -34453,7 +34531,7 @@ export interface operations<Other = string & {}> {
             304: components<Other>["responses"]["NotModified"];
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["IntegrationsUnreadable"];
             404: components<Other>["responses"]["DeliveryNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
@@ -34511,7 +34589,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["IntegrationsUnreadable"];
             404: components<Other>["responses"]["DeliveryNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
@@ -34563,7 +34641,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            403: components<Other>["responses"]["IntegrationsUnchangeable"];
             404: components<Other>["responses"]["DeliveryNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
@@ -34627,7 +34705,7 @@ export interface operations<Other = string & {}> {
             304: components<Other>["responses"]["NotModified"];
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["IntegrationsUnreadable"];
             /** @description No replay has this id. */
             404: {
                 headers: {
