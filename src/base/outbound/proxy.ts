@@ -1,9 +1,15 @@
 import { request as sendRequest } from 'node:http';
 import { isIP, type Socket } from 'node:net';
-import { buildConnector } from 'undici';
+import type { buildConnector } from 'undici';
 import { hasCode } from '../runtime/system-error.ts';
 import { parseNetwork, isInNetworks, type Network } from './address-rules.ts';
-import { toLookupFunction, type Address, type LookUp } from './look-up.ts';
+import {
+  ConnectionError,
+  directConnector,
+  socketConnector,
+  withoutBrackets,
+  type ConnectorOptions,
+} from './connector.ts';
 
 /** A proxy (HTTP CONNECT, RFC 9110, section 9.3.6) through which connections leave. It contains a credential. */
 export interface ProxySettings {
@@ -17,61 +23,16 @@ export interface ProxySettings {
   readonly isBypassed: (hostname: string, port: number) => boolean;
 }
 
-/** The proxy did not do its part, which says nothing about the server behind it. */
-class ProxyError extends Error {
-  /** No connection to the proxy; it does not accept the credentials (407); it refuses this target. */
-  readonly code: 'PROXY_UNREACHABLE' | 'PROXY_CREDENTIALS' | 'PROXY_REFUSED';
-
-  /** @param cause of a connection to the proxy */
-  constructor(code: ProxyError['code'], cause?: unknown) {
-    super(`The connection through the proxy failed: ${code}`, { cause });
-    this.name = 'ProxyError';
-    this.code = code;
-  }
-}
-
-/** The proxy says that it could not connect to the target. */
-class NoRouteError extends Error {
-  readonly code: 'EHOSTUNREACH' | 'ETIMEDOUT';
-
-  constructor(code: NoRouteError['code']) {
-    super('The proxy could not connect to the target.');
-    this.name = 'NoRouteError';
-    this.code = code;
-  }
-}
-
-/** No connection to the target was made in time. */
-class TunnelTimeoutError extends Error {
-  readonly code = 'UND_ERR_CONNECT_TIMEOUT';
-
-  constructor() {
-    super('The connection through the proxy was not made in time.');
-    this.name = 'TunnelTimeoutError';
-  }
-}
-
-export interface ProxyConnectorOptions {
-  readonly proxy: ProxySettings;
-  readonly lookUp: LookUp;
-  /** Milliseconds, with the look-up of the name and both handshakes. */
-  readonly timeout: number;
-  /** Throws if a connection to one of the addresses is not permitted; nothing is sent to the proxy then. */
-  readonly check?: (addresses: readonly Address[]) => void;
-  /** Options of the TLS connection to the target. */
-  readonly connect?: object;
-}
-
 /**
  * Creates a connector for undici that connects through a proxy. undici's own `ProxyAgent` sends names to the proxy, which
  * looks them up again: a name could have another address there than the one that was checked. So the name is looked up
  * here, CONNECT has the address, and TLS, certificate and `Host` have the name. Plain HTTP goes through CONNECT, too.
  */
-function proxyConnector(options: ProxyConnectorOptions): buildConnector.connector {
-  const { proxy, lookUp, timeout, check = () => undefined, connect = {} } = options;
+function proxyConnector(proxy: ProxySettings, options: ConnectorOptions): buildConnector.connector {
+  const { lookUp, timeout, check = () => undefined, connect = {} } = options;
   const { protocol, hostname, host, port } = new URL(proxy.origin);
-  const toProxy = connector({ timeout, lookup: toLookupFunction(lookUp) });
-  const toTarget = connector({ timeout, ...connect });
+  const toProxy = directConnector({ lookUp, timeout });
+  const toTarget = socketConnector({ timeout, ...connect });
 
   const openProxy = (tunnel: Tunnel): Promise<Socket> =>
     opened((callback) => {
@@ -84,15 +45,15 @@ function proxyConnector(options: ProxyConnectorOptions): buildConnector.connecto
     const socket = await openProxy(tunnel).catch((error: unknown) => {
       // There is no free file descriptor.
       if (hasCode(error, 'EMFILE') || hasCode(error, 'ENFILE')) throw error;
-      throw new ProxyError('PROXY_UNREACHABLE', error);
+      throw new ConnectionError('PROXY_UNREACHABLE', error);
     });
     tunnel.isAtProxy = false;
     const status = await sendConnect(socket, authority, proxy.authorization);
     if (status >= 200 && status < 300) return socket;
     socket.destroy();
-    if (status === 504) throw new NoRouteError('ETIMEDOUT');
-    if (status === 502 || status === 503) throw new NoRouteError('EHOSTUNREACH');
-    throw new ProxyError(status === 407 ? 'PROXY_CREDENTIALS' : 'PROXY_REFUSED');
+    if (status === 504) throw new ConnectionError('ETIMEDOUT');
+    if (status === 502 || status === 503) throw new ConnectionError('EHOSTUNREACH');
+    throw new ConnectionError(status === 407 ? 'PROXY_CREDENTIALS' : 'PROXY_REFUSED');
   };
 
   const open = async (target: buildConnector.Options, tunnel: Tunnel): Promise<Socket> => {
@@ -107,10 +68,10 @@ function proxyConnector(options: ProxyConnectorOptions): buildConnector.connecto
           toTarget({ ...target, hostname: name, httpSocket: socket }, callback);
         }, tunnel);
       } catch (error) {
-        if (!(error instanceof NoRouteError) || index === hosts.length - 1 || tunnel.isOver()) throw error;
+        if (!isUnreached(error) || index === hosts.length - 1 || tunnel.isOver()) throw error;
       }
     }
-    throw new NoRouteError('EHOSTUNREACH');
+    throw new ConnectionError('EHOSTUNREACH');
   };
 
   /** What CONNECT asks for: the checked addresses, or the name if the proxy looks it up. */
@@ -133,7 +94,7 @@ function proxyConnector(options: ProxyConnectorOptions): buildConnector.connecto
       callback(...result);
     };
     const timer = setTimeout(() => {
-      settle(tunnel.isAtProxy ? new ProxyError('PROXY_UNREACHABLE') : new TunnelTimeoutError(), null);
+      settle(new ConnectionError(tunnel.isAtProxy ? 'PROXY_UNREACHABLE' : 'UND_ERR_CONNECT_TIMEOUT'), null);
       tunnel.end();
     }, timeout);
     open(target, tunnel).then(
@@ -151,14 +112,20 @@ function proxyConnector(options: ProxyConnectorOptions): buildConnector.connecto
 /** Connects through the proxy, if there is one, except to what it is not for. */
 export function withProxy(
   direct: buildConnector.connector,
-  { proxy, ...options }: Omit<ProxyConnectorOptions, 'proxy'> & { readonly proxy: ProxySettings | undefined },
+  proxy: ProxySettings | undefined,
+  options: ConnectorOptions,
 ): buildConnector.connector {
   if (proxy === undefined) return direct;
-  const through = proxyConnector({ proxy, ...options });
+  const through = proxyConnector(proxy, options);
   return (target, callback) => {
     const port = Number(target.port || defaultPort(target.protocol));
     (proxy.isBypassed(target.hostname, port) ? direct : through)(target, callback);
   };
+}
+
+/** The proxy says that it could not connect to the target. */
+function isUnreached(error: unknown): boolean {
+  return error instanceof ConnectionError && (error.code === 'EHOSTUNREACH' || error.code === 'ETIMEDOUT');
 }
 
 /** The sockets of a connection that is being made. */
@@ -188,11 +155,6 @@ function createTunnel(): Tunnel {
   };
 }
 
-/** A connector of undici. `lookup` reaches net.connect and tls.connect, but is missing in its type. */
-function connector(options: object): buildConnector.connector {
-  return buildConnector({ allowH2: false, ...options } as buildConnector.BuildOptions);
-}
-
 function opened(open: (callback: buildConnector.Callback) => void, tunnel: Tunnel): Promise<Socket> {
   return new Promise((resolve, reject) => {
     open((error, socket) => {
@@ -206,7 +168,7 @@ function opened(open: (callback: buildConnector.Callback) => void, tunnel: Tunne
   });
 }
 
-/** Sends CONNECT. @returns the status of the answer @throws ProxyError if there is none */
+/** Sends CONNECT. @returns the status of the answer @throws ConnectionError if there is none */
 function sendConnect(socket: Socket, authority: string, authorization: string | undefined): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const request = sendRequest({
@@ -221,10 +183,10 @@ function sendConnect(socket: Socket, authority: string, authorization: string | 
     resolve(statusCode);
   });
   request.on('error', (error) => {
-    reject(new ProxyError('PROXY_UNREACHABLE', error));
+    reject(new ConnectionError('PROXY_UNREACHABLE', error));
   });
   request.once('close', () => {
-    reject(new ProxyError('PROXY_UNREACHABLE'));
+    reject(new ConnectionError('PROXY_UNREACHABLE'));
   });
   request.end();
   return promise;
@@ -232,10 +194,6 @@ function sendConnect(socket: Socket, authority: string, authorization: string | 
 
 function defaultPort(protocol: string): string {
   return protocol === 'https:' ? '443' : '80';
-}
-
-function withoutBrackets(hostname: string): string {
-  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
 
 /**

@@ -1,9 +1,10 @@
 import type { Socket, TcpNetConnectOpts as ConnectOpts } from 'node:net';
 import { Readable } from 'node:stream';
-import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import { StreamedResponse } from './streamed-response.ts';
 import { ProviderHttpError, WholeResponse } from './whole-response.ts';
-import { toLookupFunction, type LookUp } from '../../base/outbound/look-up.ts';
+import { directConnector } from '../../base/outbound/connector.ts';
+import type { LookUp } from '../../base/outbound/look-up.ts';
 import { withProxy, type ProxySettings } from '../../base/outbound/proxy.ts';
 
 /**
@@ -88,12 +89,7 @@ const streamConnections = 2_000;
 export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
   const { connections, maxResponseBytes, connectTimeout, lookUp, proxy } = { ...defaultOptions, ...options };
   const createAgent = (perOrigin: number, connect: object = {}): Agent => {
-    const direct = {
-      timeout: connectTimeout,
-      // It reaches net.connect and tls.connect, but is missing in undici's type.
-      lookup: toLookupFunction(lookUp),
-      ...connect,
-    } as buildConnector.BuildOptions;
+    const connecting = { lookUp, timeout: connectTimeout, connect };
     return new Agent({
       connections: perOrigin,
       pipelining: 1,
@@ -102,15 +98,7 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
       bodyTimeout: 0,
       // A shorter time that the server announces in Keep-Alive applies.
       keepAliveTimeout: 30_000,
-      connect:
-        proxy === undefined
-          ? direct
-          : withProxy(buildConnector({ allowH2: false, ...direct }), {
-              proxy,
-              lookUp,
-              timeout: connectTimeout,
-              connect,
-            }),
+      connect: withProxy(directConnector(connecting), proxy, connecting),
     });
   };
   const agent = createAgent(connections);

@@ -1,6 +1,12 @@
 import { isIP } from 'node:net';
-import { buildConnector } from 'undici';
-import { toLookupFunction, type Address, type LookUp } from '../../base/outbound/look-up.ts';
+import type { buildConnector } from 'undici';
+import {
+  ConnectionError,
+  directConnector,
+  withoutBrackets,
+  type ConnectorOptions,
+} from '../../base/outbound/connector.ts';
+import type { Address } from '../../base/outbound/look-up.ts';
 import type { AddressRule } from '../../base/outbound/address-rules.ts';
 import { withProxy, type ProxySettings } from '../../base/outbound/proxy.ts';
 import { limitAnswers } from './answer-limit.ts';
@@ -31,21 +37,8 @@ export function checkTarget(text: string, mayConnect: AddressRule): { url: strin
   return { url: url.href };
 }
 
-/** A connection was refused because of its address. */
-class TargetRefusedError extends Error {
-  readonly code = 'TARGET_REFUSED';
-
-  constructor() {
-    super('Events are not sent to the address of this receiver.');
-    this.name = 'TargetRefusedError';
-  }
-}
-
-export interface GuardedConnectorOptions {
+export interface GuardedConnectorOptions extends Pick<ConnectorOptions, 'lookUp' | 'timeout'> {
   readonly mayConnect: AddressRule;
-  /** Milliseconds, including name look-up and TLS. */
-  readonly timeout: number;
-  readonly lookUp: LookUp;
   /** Length of the longest answer that is read, in bytes. */
   readonly longestAnswer: number;
   /** Undefined for direct connections. */
@@ -64,16 +57,14 @@ export interface GuardedConnectorOptions {
 export function guardedConnector(options: GuardedConnectorOptions): buildConnector.connector {
   const { mayConnect, timeout, lookUp, longestAnswer, proxy } = options;
   const check = (found: readonly Address[]): void => {
-    if (!found.every(({ address }) => mayConnect(address))) throw new TargetRefusedError();
+    if (!found.every(({ address }) => mayConnect(address))) throw new ConnectionError('TARGET_REFUSED');
   };
-  const lookup = toLookupFunction(lookUp, check);
-  // `lookup` reaches net.connect and tls.connect, but is missing in undici's type.
-  const connect = buildConnector({ timeout, lookup, allowH2: false } as buildConnector.BuildOptions);
+  const connect = directConnector({ lookUp, timeout, check });
   const direct: buildConnector.connector = (target, callback) => {
     const host = withoutBrackets(target.hostname);
     if (isIP(host) !== 0 && !mayConnect(host)) {
       queueMicrotask(() => {
-        callback(new TargetRefusedError(), null);
+        callback(new ConnectionError('TARGET_REFUSED'), null);
       });
       return;
     }
@@ -82,13 +73,13 @@ export function guardedConnector(options: GuardedConnectorOptions): buildConnect
       // A second safeguard: nothing has been sent yet.
       if (error === null && !mayConnect(socket.remoteAddress ?? '')) {
         socket.destroy();
-        callback(new TargetRefusedError(), null);
+        callback(new ConnectionError('TARGET_REFUSED'), null);
         return;
       }
       callback(...result);
     });
   };
-  const open = withProxy(direct, { proxy, lookUp, timeout, check });
+  const open = withProxy(direct, proxy, { lookUp, timeout, check });
   return (target, callback) => {
     open(target, (...result) => {
       const [error, socket] = result;
@@ -96,8 +87,4 @@ export function guardedConnector(options: GuardedConnectorOptions): buildConnect
       callback(...result);
     });
   };
-}
-
-function withoutBrackets(hostname: string): string {
-  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }

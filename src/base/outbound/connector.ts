@@ -1,0 +1,51 @@
+import { buildConnector } from 'undici';
+import { toLookupFunction, type Address, type LookUp } from './look-up.ts';
+
+/** Why no connection was made, besides what sockets, look-ups and undici report in the same form. */
+const messages = {
+  PROXY_UNREACHABLE: 'There is no connection to the proxy.',
+  PROXY_CREDENTIALS: 'The proxy does not accept the credentials.',
+  PROXY_REFUSED: 'The proxy does not connect to this target.',
+  EHOSTUNREACH: 'The proxy could not connect to the target.',
+  ETIMEDOUT: 'The proxy could not connect to the target in time.',
+  UND_ERR_CONNECT_TIMEOUT: 'The connection through the proxy was not made in time.',
+  TARGET_REFUSED: 'A connection to this address is not permitted.',
+} as const;
+
+/** A connection that was not made. Callers read its `code`, as of a system error. */
+export class ConnectionError extends Error {
+  readonly code: keyof typeof messages;
+
+  /** @param cause of a connection to the proxy */
+  constructor(code: keyof typeof messages, cause?: unknown) {
+    super(messages[code], { cause });
+    this.name = 'ConnectionError';
+    this.code = code;
+  }
+}
+
+/** How connections to targets are made. */
+export interface ConnectorOptions {
+  readonly lookUp: LookUp;
+  /** Milliseconds, with the look-up of the name and all handshakes. */
+  readonly timeout: number;
+  /** Throws if a connection to one of the addresses is not permitted. */
+  readonly check?: (addresses: readonly Address[]) => void;
+  /** Further options of the connection to the target. */
+  readonly connect?: object;
+}
+
+/** Creates a connector for undici that connects directly. */
+export function directConnector({ lookUp, timeout, check, connect }: ConnectorOptions): buildConnector.connector {
+  return socketConnector({ timeout, lookup: toLookupFunction(lookUp, check), ...connect });
+}
+
+/** A connector of undici. `lookup` reaches net.connect and tls.connect, but is missing in its type. */
+export function socketConnector(options: object): buildConnector.connector {
+  return buildConnector({ allowH2: false, ...options } as buildConnector.BuildOptions);
+}
+
+/** The host of a URL as sockets want it: IPv6 addresses without brackets. */
+export function withoutBrackets(hostname: string): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+}
