@@ -243,7 +243,7 @@ const settings = {
   },
   PROVIDER_PROXY_URL: {
     group: 'Proxies',
-    description: 'Proxy (HTTP CONNECT) through which providers are called.',
+    description: 'Proxy (HTTP CONNECT) through which providers are called, except those on this machine (localhost).',
     format: proxyAddress,
     otherwise: 'providers are called directly',
     example: 'http://user:password@proxy.internal:3128',
@@ -258,10 +258,10 @@ const settings = {
   NO_PROXY: {
     group: 'Proxies',
     description:
-      'Receivers and providers that are connected to directly, separated by commas: host names with all names below them, .suffix for the names below only, addresses and networks for URLs with an address, each with an optional port; * for all.',
+      'Receivers and providers that are connected to directly, besides those on this machine (localhost and names below it, 127.0.0.0/8, ::1), separated by commas: host names with all names below them, .suffix for the names below only, addresses and networks for URLs with an address, each with an optional port; * for all.',
     format: noProxy,
     otherwise: 'none',
-    example: 'localhost,127.0.0.1,.internal,10.0.0.0/8',
+    example: '.internal,10.0.0.0/8',
   },
   DATA_DIR: {
     group: 'Storage',

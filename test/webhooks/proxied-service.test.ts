@@ -10,6 +10,8 @@ import { createWebhooks } from '../../src/webhooks/webhooks.ts';
 import { startInvokeHarness, type InvokeHarness } from '../prompts/invoke/invoke-harness.ts';
 import { createAuthority, trust } from '../support/certificates.ts';
 import { startConnectProxy, type ConnectProxy } from '../support/connect-proxy.ts';
+import { startDnsServer, type DnsServer } from '../support/dns-server.ts';
+import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
 import { problem } from '../support/per-operation.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import type { Answer } from '../support/service.ts';
@@ -23,8 +25,12 @@ const encoded = Buffer.from(credentials).toString('base64');
 /** The refusal of the proxy, while it lasts. */
 let refusal: number | undefined;
 let proxy: ConnectProxy;
+let dns: DnsServer;
 let invoking: InvokeHarness;
+let mock: MockProvider;
 let receiver: Receiver;
+/** Where names of the test are. The proxy connects to this machine instead. */
+const publicAddress = '93.184.216.34';
 /** Everything that operators and callers get to see. */
 const seen: string[] = [];
 const call = async (...parameters: Parameters<InvokeHarness['service']['call']>): Promise<Answer> => {
@@ -34,15 +40,31 @@ const call = async (...parameters: Parameters<InvokeHarness['service']['call']>)
 };
 
 beforeAll(async () => {
-  proxy = await startConnectProxy({ credentials, refuse: () => refusal });
+  proxy = await startConnectProxy({
+    credentials,
+    refuse: () => refusal,
+    route: (authority) => Number(authority.split(':')[1]),
+  });
+  dns = await startDnsServer((name) => [name === 'direct.test' ? '127.0.0.1' : publicAddress]);
   receiver = await startReceiver();
+  mock = await startMockProvider();
+  const provider = (id: string, host: string): object => {
+    const base_url = mock.url.replace('127.0.0.1', host);
+    return { id, base_url, api_key: 'x'.repeat(20), models: ['model-a'] };
+  };
+  const local = ['127.0.0.1', 'localhost', 'ollama.localhost', '[::1]'];
   const url = proxy.origin.replace('://', `://${credentials}@`);
   invoking = await startInvokeHarness({
     environment: {
       WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
       WEBHOOK_PROXY_URL: url,
       PROVIDER_PROXY_URL: url,
-      NO_PROXY: 'localhost',
+      NO_PROXY: 'direct.test',
+      DNS_SERVERS: dns.address,
+      OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([
+        provider('mock', 'models.test'),
+        ...local.map((host, index) => provider(`local-${index}`, host)),
+      ]),
     },
     log: createLogger('trace', { write: (line) => void seen.push(line) }),
     print: (line) => void seen.push(line),
@@ -61,6 +83,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await invoking.close();
   await receiver.close();
+  await mock.close();
+  await dns.close();
   await proxy.close();
 });
 beforeEach(() => {
@@ -69,20 +93,21 @@ beforeEach(() => {
   receiver.forget();
 });
 
-const authority = ({ port }: { port: number }): string => `127.0.0.1:${port}`;
+const authorityOf = (url: string): string => `${publicAddress}:${new URL(url).port}`;
+const at = (host: string): string => receiver.url.replace('127.0.0.1', host);
+const createReceiver = (host = 'shop.test') => createIntegration(invoking.service, { url: at(host) });
 
 describe('events', () => {
   it('go through the proxy, with its credentials and none for the receiver', async () => {
-    const integration = await createIntegration(invoking.service, { url: receiver.url });
+    const integration = await createReceiver();
     const { id } = await sendTest(invoking.service, integration);
     await eventually(invoking.service, `/api/v1/deliveries/${id}`, ({ status }) => status === 'delivered');
-    expect(proxy.requests).toEqual([{ authority: authority(receiver), authorization: `Basic ${encoded}` }]);
+    expect(proxy.requests).toEqual([{ authority: authorityOf(receiver.url), authorization: `Basic ${encoded}` }]);
     expect(receiver.requests[0]?.rawHeaders.join()).not.toMatch(/proxy/i);
   });
 
-  it('go directly to what the proxy is not for', async () => {
-    const url = receiver.url.replace('127.0.0.1', 'localhost');
-    const integration = await createIntegration(invoking.service, { url });
+  it.each(['direct.test', 'localhost', '127.0.0.1'])('go directly to what the proxy is not for: %s', async (host) => {
+    const integration = await createReceiver(host);
     const { id } = await sendTest(invoking.service, integration);
     await eventually(invoking.service, `/api/v1/deliveries/${id}`, ({ status }) => status === 'delivered');
     expect(proxy.requests).toEqual([]);
@@ -91,7 +116,7 @@ describe('events', () => {
   it('that fail because of the proxy say so, wait, and do not disable the integration', async () => {
     const error = 'proxy-credentials';
     refusal = 407;
-    const integration = await createIntegration(invoking.service, { url: receiver.url });
+    const integration = await createReceiver();
     const { id } = await sendTest(invoking.service, integration);
     const attempts = `/api/v1/deliveries/${id}/attempts`;
     const { body } = await eventually(invoking.service, attempts, ({ data }) => data.length >= 4);
@@ -113,7 +138,7 @@ describe('events', () => {
     [403, 'proxy-refused'],
   ])('that the proxy answers with %d are failures of the receiver', async (answer, error) => {
     refusal = answer;
-    const integration = await createIntegration(invoking.service, { url: receiver.url });
+    const integration = await createReceiver();
     const { id } = await sendTest(invoking.service, integration);
     await eventually(invoking.service, integration.path, ({ status }) => status === 'disabled');
     const { body } = await call('GET', `/api/v1/deliveries/${id}/attempts`);
@@ -126,7 +151,7 @@ describe('calls of providers', () => {
     const prompt = await invoking.createPrompt();
     const { status } = await call('POST', `/api/v1/prompts/${prompt}/invoke`, { body: {} });
     expect(status).toBe(200);
-    expect(proxy.requests).toEqual([{ authority: new URL(invoking.mock.url).host, authorization: `Basic ${encoded}` }]);
+    expect(proxy.requests).toEqual([{ authority: authorityOf(mock.url), authorization: `Basic ${encoded}` }]);
   });
 
   it('are streamed through the proxy', async () => {
@@ -134,7 +159,15 @@ describe('calls of providers', () => {
     const { status, text } = await call('POST', `/api/v1/prompts/${prompt}/invoke`, { body: { stream: true } });
     expect(status).toBe(200);
     expect(text).toMatch(/Hello/);
-    expect(proxy.requests.map((request) => request.authority)).toEqual([new URL(invoking.mock.url).host]);
+    expect(proxy.requests.map((request) => request.authority)).toEqual([authorityOf(mock.url)]);
+  });
+
+  it.each([0, 1, 2, 3])('go directly to this machine: local-%d', async (index) => {
+    const prompt = await invoking.createPrompt({ selected_provider: `local-${index}` });
+    const { status } = await call('POST', `/api/v1/prompts/${prompt}/invoke`, { body: {} });
+    // The provider of the test does not listen at [::1].
+    expect(status).toBe(index === 3 ? 502 : 200);
+    expect(proxy.requests).toEqual([]);
   });
 
   it.each([

@@ -273,6 +273,18 @@ describe('a proxy', () => {
     expect(await post(direct, 'http://local.test/')).toMatchObject({ error: 'target-refused' });
     expect(proxy.requests).toEqual([]);
   });
+
+  it.each(['localhost', 'LOCALHOST.', 'db.localhost', '127.0.0.1', '127.9', '[::1]', '[::ffff:127.0.0.1]'])(
+    'is not asked for this machine, also if it looks up names: %s',
+    async (host) => {
+      const proxy = await proxyWith({ route: () => receiver.port });
+      const loopback = [['127.0.0.1']];
+      const names = { localhost: loopback, 'localhost.': loopback, 'db.localhost': loopback };
+      const sender = senderTo({ ...proxy, resolves: true }, lookUpOf(names));
+      expect(await post(sender, `http://${host}/`)).toMatchObject({ error: 'target-refused' });
+      expect(proxy.requests).toEqual([]);
+    },
+  );
 });
 
 describe('NO_PROXY', () => {

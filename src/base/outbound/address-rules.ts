@@ -87,7 +87,13 @@ export function isInNetworks(text: string, networks: readonly Network[]): boolea
   return address !== undefined && isIn(address, networks);
 }
 
-/** Receivers on the same machine, for tests. */
+/** Whether a text is an address of the loopback. */
+export function isLoopback(text: string): boolean {
+  const address = parseAddress(text);
+  return address !== undefined && isIn(withoutEmbedding(address), loopbackNetworks);
+}
+
+/** This machine. */
 export const loopbackNetworks: readonly Network[] = ['127.0.0.0/8', '::1/128'].map(parseBuiltIn);
 
 /**

@@ -2,7 +2,7 @@ import { request as sendRequest } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { hasCode } from '../runtime/system-error.ts';
-import { parseNetwork, isInNetworks, type Network } from './address-rules.ts';
+import { parseNetwork, isInNetworks, isLoopback, type Network } from './address-rules.ts';
 import {
   ConnectionError,
   directConnector,
@@ -109,7 +109,10 @@ function proxyConnector(proxy: ProxySettings, options: ConnectorOptions): buildC
   };
 }
 
-/** Connects through the proxy, if there is one, except to what it is not for. */
+/**
+ * Connects through the proxy, if there is one, except to what it is not for, and to this machine: for the proxy its
+ * addresses would be those of another one. Go does the same.
+ */
 export function withProxy(
   direct: buildConnector.connector,
   proxy: ProxySettings | undefined,
@@ -119,8 +122,15 @@ export function withProxy(
   const through = proxyConnector(proxy, options);
   return (target, callback) => {
     const port = Number(target.port || defaultPort(target.protocol));
-    (proxy.isBypassed(target.hostname, port) ? direct : through)(target, callback);
+    const isDirect = isThisMachine(target.hostname) || proxy.isBypassed(target.hostname, port);
+    (isDirect ? direct : through)(target, callback);
   };
+}
+
+/** Whether a host is the loopback. Names are compared, not looked up (RFC 6761, section 6.3). */
+function isThisMachine(hostname: string): boolean {
+  const host = withoutBrackets(hostname).toLowerCase().replace(/\.$/, '');
+  return host === 'localhost' || host.endsWith('.localhost') || isLoopback(host);
 }
 
 /** The proxy says that it could not connect to the target. */
