@@ -1,14 +1,29 @@
-import { Paper, Stack, Title } from '@mantine/core';
+import { Paper, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 /** A part of a screen with a title, in a frame. */
-export function Section({ title, children }: { title: string; children: ReactNode }): ReactNode {
+export function Section({
+  title,
+  description,
+  children,
+}: {
+  title: string;
+  description?: string;
+  children: ReactNode;
+}): ReactNode {
   return (
     <Paper withBorder p="lg" component="section">
       <Stack gap="sm">
-        <Title order={2} size="h4">
-          {title}
-        </Title>
+        <div>
+          <Title order={2} size="h4">
+            {title}
+          </Title>
+          {description !== undefined && (
+            <Text c="dimmed" size="sm">
+              {description}
+            </Text>
+          )}
+        </div>
         {children}
       </Stack>
     </Paper>

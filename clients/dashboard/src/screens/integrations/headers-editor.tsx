@@ -1,8 +1,9 @@
-import { ActionIcon, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { IconPlus } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { customHeadersInput } from '../../generated/limits.ts';
+import { RemoveEntry } from '../../shared/form-list.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { nameRule, valueRule, type HeaderRow } from './header-rules.ts';
 import type { IntegrationFields } from './integration-fields.ts';
@@ -55,17 +56,12 @@ export function HeadersEditor({ form }: { form: UseFormReturnType<IntegrationFie
                 error={mistakes.value ?? form.errors[`headers.${position}.value`]}
               />
             </Group>
-            <ActionIcon
-              size="input-sm"
-              variant="subtle"
-              color="gray"
+            <RemoveEntry
+              form={form}
+              path="headers"
+              position={position}
               aria-label={texts.remove(row.name === '' ? String(position + 1) : row.name)}
-              onClick={() => {
-                form.removeListItem('headers', position);
-              }}
-            >
-              <IconTrash size={16} stroke={1.75} />
-            </ActionIcon>
+            />
           </Group>
         );
       })}

@@ -1,8 +1,9 @@
-import { ActionIcon, Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core';
+import { Group, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { IconPlus, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { modifierName, modifiersInput } from '../../generated/limits.ts';
+import { AddEntry, RemoveEntry } from '../../shared/form-list.tsx';
+import { Section } from '../../shared/section.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { AmountInput } from './amount-input.tsx';
 import type { ModifierFields, ProductFields } from './product-fields.ts';
@@ -17,26 +18,16 @@ export function ModifiersEditor({
 }): ReactNode {
   const { form: texts } = useTexts().products;
   return (
-    <Paper withBorder p="lg">
-      <Stack gap="sm">
-        <div>
-          <Text fw={600} component="h2" m={0}>
-            {texts.modifiers}
-          </Text>
-          <Text c="dimmed" size="sm">
-            {texts.modifiersDescription}
-          </Text>
-        </div>
-        <ModifierList
-          form={form}
-          currency={currency}
-          path="modifiers"
-          modifiers={form.values.modifiers}
-          least={0}
-          labels={{ name: texts.modifierName, price: texts.modifierPrice, add: undefined }}
-        />
-      </Stack>
-    </Paper>
+    <Section title={texts.modifiers} description={texts.modifiersDescription}>
+      <ModifierList
+        form={form}
+        currency={currency}
+        path="modifiers"
+        modifiers={form.values.modifiers}
+        least={0}
+        labels={{ name: texts.modifierName, price: texts.modifierPrice, add: undefined }}
+      />
+    </Section>
   );
 }
 
@@ -78,34 +69,24 @@ export function ModifierList({
             aria-label={labels.price(String(position + 1))}
             {...form.getInputProps(`${path}.${position}.price`)}
           />
-          <ActionIcon
-            size="input-sm"
-            variant="subtle"
-            color="gray"
-            disabled={modifiers.length <= least}
+          <RemoveEntry
+            form={form}
+            path={path}
+            position={position}
             aria-label={texts.removeModifier(modifier.name === '' ? String(position + 1) : modifier.name)}
-            onClick={() => {
-              form.removeListItem(path, position);
-            }}
-          >
-            <IconTrash size={16} stroke={1.75} />
-          </ActionIcon>
+            disabled={modifiers.length <= least}
+          />
         </Group>
       ))}
-      <Group>
-        <Button
-          variant="default"
-          size="compact-sm"
-          leftSection={<IconPlus size={14} />}
-          disabled={modifiers.length >= modifiersInput.maxItems}
-          aria-label={labels.add}
-          onClick={() => {
-            form.insertListItem(path, { name: '', price: '' });
-          }}
-        >
-          {texts.addModifier}
-        </Button>
-      </Group>
+      <AddEntry
+        form={form}
+        path={path}
+        entry={{ name: '', price: '' }}
+        disabled={modifiers.length >= modifiersInput.maxItems}
+        aria-label={labels.add}
+      >
+        {texts.addModifier}
+      </AddEntry>
     </>
   );
 }
