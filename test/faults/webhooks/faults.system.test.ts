@@ -30,7 +30,7 @@ function expectSound({ faults, findings }: ScenarioResult, leastFaults: number):
 
 describe('orders and their events', () => {
   it('survive two kill -9 of service processes', async () => {
-    expectSound(await killServices({ ...settings, databaseUri: testDatabaseUri() }, 2), 2);
+    expectSound(await killServices({ ...settings, databaseUri: testDatabaseUri() }, 2, true), 2);
   });
 
   it('survive lost answers of the database', async () => {

@@ -92,7 +92,12 @@ const scenarios: Readonly<Record<string, () => Promise<boolean>>> = {
   'service-kills': () =>
     judge(
       (kills) => `kill -9 of one of two service processes, ${kills} times`,
-      () => killServices(settings, times.serviceKills),
+      () => killServices(settings, times.serviceKills, false),
+    ),
+  'all-kills': () =>
+    judge(
+      (kills) => `kill -9 of both service processes at the same moment, ${kills} times`,
+      () => killServices(settings, times.serviceKills, true),
     ),
   takeover: () =>
     judge(

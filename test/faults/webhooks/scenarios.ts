@@ -62,17 +62,20 @@ async function progress(stream: OrderStream, orders: number): Promise<void> {
   await sleep(Math.random() * 300);
 }
 
-/** Kills one of two service processes with kill -9 and restarts it, repeatedly. */
-export function killServices(settings: ScenarioSettings, kills: number): Promise<ScenarioResult> {
+/**
+ * Kills service processes with kill -9 and restarts them, repeatedly.
+ *
+ * @param together whether both die at the same moment; else one of them, and the other runs alone for a moment
+ */
+export function killServices(settings: ScenarioSettings, kills: number, together: boolean): Promise<ScenarioResult> {
   return scenario(settings, settings, async ({ nodes }, stream) => {
     let done = 0;
     for (; done < kills; done += 1) {
       await progress(stream, settings.ordersBetweenFaults);
-      const victim = nodes[done % nodes.length];
-      await victim?.kill();
-      // The other process runs alone for a moment.
+      const victims = together ? nodes : nodes.slice(done % nodes.length, (done % nodes.length) + 1);
+      await Promise.all(victims.map((victim) => victim.kill()));
       await sleep(Math.random() * 1_000);
-      await victim?.start();
+      await Promise.all(victims.map((victim) => victim.start()));
     }
     await progress(stream, settings.ordersBetweenFaults);
     return done;
