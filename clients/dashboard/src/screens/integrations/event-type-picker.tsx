@@ -53,7 +53,8 @@ export function EventTypePicker({
                       ))}
                     </Text>
                   }
-                  description={eventType.known[type.type] ?? type.description}
+                  // The first sentence; the dialog has the others.
+                  description={(eventType.known[type.type] ?? type.description).replace(/(?<=[^.]\.) .*/s, '')}
                 />
                 <Button
                   variant="subtle"
