@@ -1,4 +1,3 @@
-import type { EventType } from '../events/event.ts';
 import type { EventPosition } from '../events/event-store.ts';
 
 /**
@@ -15,7 +14,6 @@ export interface Replay {
         readonly since: Date;
         /** Up to, exclusive. */
         readonly until: Date;
-        readonly types: readonly EventType[];
         /** Only events whose delivery failed or expired, and was not made up for. */
         readonly only: 'failed' | undefined;
         /** The last event for which a delivery was created. */

@@ -1,4 +1,3 @@
-import type { EventType } from '../events/event.ts';
 import { receivedBy, type IntegrationDirectory } from '../integrations/directory.ts';
 import {
   deliveryId,
@@ -21,7 +20,8 @@ import type { Clock } from '../../base/runtime/clock.ts';
 /** Sends events to an integration again. */
 export interface Replays {
   /**
-   * Starts to send the events of a time span. This continues in the background and after restarts.
+   * Starts to send the events of a time span that the integration receives by its settings at the time of each page.
+   * This continues in the background and after restarts.
    * @param request with an id chosen before; a repetition finds the replay that was begun
    */
   beginSpan(request: {
@@ -29,7 +29,6 @@ export interface Replays {
     readonly integrationId: string;
     readonly since: Date;
     readonly until: Date;
-    readonly types: readonly EventType[];
     /** Only events whose delivery failed or expired, and was not made up for. */
     readonly only?: 'failed' | undefined;
   }): Promise<Replay>;
@@ -119,14 +118,14 @@ export function createReplayWorker(dependencies: WorkerDependencies): ReplayWork
     }
     // No id is smaller than the empty one, so the span begins with its first instant.
     const position = source.cursor ?? { createdAt: source.since, id: '' };
-    const [{ events: found, next }, [integration]] = await Promise.all([
-      events.listAfter(position, source.until, source.types, pageSize),
-      integrations.find([integrationId]),
-    ]);
+    // Read for each page, and before the events: its filter is only checked against its own types.
+    const [integration] = await integrations.find([integrationId]);
     // Nothing is sent to one that was deleted.
+    if (integration === undefined) return { page: [], cursor: source.cursor, isLast: true };
+    const { events: found, next } = await events.listAfter(position, source.until, integration.eventTypes, pageSize);
     // As the relay, it tells an integration nothing about itself.
     const others = found.filter(({ targetId }) => targetId !== integrationId);
-    const received = integration === undefined ? others : receivedBy(integration, others);
+    const received = receivedBy(integration, others);
     const owed = source.only === undefined ? received : await withoutMadeUpFor(received, replay);
     return {
       page: owed.map((event) => deliveryOf(event, integrationId, replayId)),
@@ -179,8 +178,8 @@ export function createReplays({ replays, deliveries, worker, engine, clock }: Re
   };
 
   return {
-    async beginSpan({ id, integrationId, since, until, types, only }) {
-      const replay = await begin(id, integrationId, { kind: 'span', since, until, types, only, cursor: undefined });
+    async beginSpan({ id, integrationId, since, until, only }) {
+      const replay = await begin(id, integrationId, { kind: 'span', since, until, only, cursor: undefined });
       engine.nudge(integrationId);
       return replay;
     },

@@ -73,6 +73,36 @@ describe('202', () => {
     const replayIds = (deliveries.data as { replay_id: string }[]).map(({ replay_id }) => replay_id);
     expect(replayIds.filter((replayId) => replayId === all.id)).toHaveLength(3);
   });
+
+  it('goes on with the event types and the filter that the integration gets meanwhile', async () => {
+    const shop = await openShop(setup.service);
+    const small = await placeOrder(setup.service, shop);
+    const { total } = small.body as { total: number };
+    const witness = await createIntegration(setup.service, { url: setup.receiver.url });
+    await setup.service.call('PUT', `/v1/products/${shop.coffee.id}`, { body: { price: 1_380 } });
+    const larger = await placeOrder(setup.service, shop);
+    await eventually(setup.service, `${witness.deliveries}&status=delivered`, ({ data }) => data.length === 1);
+    setup.receiver.forget();
+
+    const { path, deliveries } = await createIntegration(setup.service, {
+      url: setup.receiver.url,
+      event_types: ['PRODUCT_UPDATED'],
+    });
+    expect((await setup.service.call('POST', `${path}/pause`)).status).toBe(200);
+    // While it is paused, nothing of the replay is sent.
+    const body = { since: small.body.created_at };
+    const { status, headers } = await setup.service.call('POST', `${path}${suffix}`, { body });
+    expect(status).toBe(202);
+    const change = { event_types: ['ORDER_PLACED'], filter: { 'data.total': { $gte: total + 1 } } };
+    expect((await setup.service.call('PUT', path, { body: change })).status).toBe(200);
+    expect((await setup.service.call('POST', `${path}/enable`)).status).toBe(200);
+    const done = await eventually(setup.service, headers['location'] ?? '', (replay) => replay.status === 'done');
+    expect(done.body.delivery_count).toBe(1);
+    await eventually(setup.service, `${deliveries}&status=delivered`, ({ data }) => data.length === 1);
+    expect(setup.receiver.requests.map(({ headers: { 'x-service-event-target-uuid': target } }) => target)).toEqual([
+      larger.id,
+    ]);
+  });
 });
 
 describe('the period', () => {

@@ -2282,9 +2282,10 @@ export interface paths<Other = string & {}> {
         /**
          * Replay events
          * @description Sends past events to the integration again: all events that were created in a time span and have the integration's
-         *     current event types, locations and filter, delivered or not. Without `until`, the span ends now. A `since` that is not before `until`
-         *     (compared in milliseconds) is an `invalid-request`. With an `until` in the future, the replay ends when it has sent
-         *     all events up to the present.
+         *     current event types, locations and filter, delivered or not. A change of these during a replay applies to the events
+         *     that it has not reached yet. Without `until`, the span ends now. A `since` that is not before `until` (compared in
+         *     milliseconds) is an `invalid-request`. With an `until` in the future, the replay ends when it has sent all events up
+         *     to the present.
          *
          *     With `only: failed`, it sends the events whose delivery `failed` or `expired`, without those that a later resend or
          *     replay has delivered or is still sending.
