@@ -85,10 +85,12 @@ export interface AttentionDependencies {
   readonly integrations: {
     list(status: 'disabled'): Listing<Integration>;
     findMany(ids: readonly string[]): Promise<ReadonlyMap<string, Integration>>;
+    /** Those that nothing is sent to. */
+    inactiveIds(): Promise<readonly string[]>;
   };
   readonly rollouts: Pick<Rollouts, 'failed'>;
   readonly receivers: {
-    /** Ids of integrations whose last attempt failed. */
+    /** Ids of integrations whose last attempt failed, those with the most failures in a row first. */
     failing(most: number): Promise<readonly string[]>;
     conditions(integrations: readonly Integration[]): Promise<ReadonlyMap<string, Condition>>;
   };
@@ -211,11 +213,14 @@ export function createAttention(dependencies: AttentionDependencies): Attention 
         .slice(0, most);
     },
     async integrations() {
-      const [disabled, failing] = await Promise.all([
+      const [disabled, inactive] = await Promise.all([
         itemsOf(integrations.list('disabled'), most),
-        receivers.failing(most).then((ids) => integrations.findMany(ids)),
+        integrations.inactiveIds(),
       ]);
-      const active = [...failing.values()].filter(({ status }) => status === 'active');
+      // What they failed before stays stored, so they can be many of those that fail.
+      const left = new Set(inactive);
+      const failing = (await receivers.failing(most + left.size)).filter((id) => !left.has(id)).slice(0, most);
+      const active = [...(await integrations.findMany(failing)).values()].filter(({ status }) => status === 'active');
       const conditions = await receivers.conditions([...disabled, ...active]);
       const show = (integration: Integration): FailingIntegration => {
         const { id, name, status, disabled: why, updatedAt } = integration;

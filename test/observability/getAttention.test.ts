@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { problemOf, startInvokeHarness, type InvokeHarness } from '../prompts/invoke/invoke-harness.ts';
 import { startObjectStorage, type ObjectStorage } from '../support/object-storage.ts';
+import { createHealthStore } from '../../src/webhooks/lanes/health-store.ts';
+import { openDatabaseOf } from '../support/per-operation.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -166,6 +168,29 @@ describe('200', () => {
       (item) => item?.state === 'disabled',
     );
     expect(found).toMatchObject({ kind: 'integration', disabled_reason: 'gone' });
+
+    // Nobody has to act for those that are paused, however many they are and however often they failed before.
+    const paused = await Promise.all(
+      Array.from({ length: 60 }, async () => {
+        const body = { name: 'Paused', url: receiver.url, event_types: ['ORDER_PLACED'], unsigned: true };
+        const { id } = (await harness.service.call('POST', '/api/v1/integrations', { body })).body as { id: string };
+        expect((await harness.service.call('POST', `/api/v1/integrations/${id}/pause`)).status).toBe(200);
+        return id;
+      }),
+    );
+    const database = await openDatabaseOf(harness.service);
+    const at = new Date();
+    const health = { settingsRevision: 2, failingSince: at, warnedAt: undefined, failuresInARow: 500, open: undefined };
+    await createHealthStore(database).save(
+      paused.map((integrationId) => ({
+        integrationId,
+        health: { ...health, lastFailure: { at, status: 500, error: undefined } },
+        activity: { lastAttemptAt: at, lastSuccessAt: undefined },
+      })),
+    );
+    await database.close();
+    const ids = (await attention()).data.map(({ id }) => id);
+    expect([ids.includes(failing), ids.filter((id) => paused.includes(id))]).toEqual([true, []]);
   });
 
   it('has the object storage while it does not work, since when, and what to do', async () => {
