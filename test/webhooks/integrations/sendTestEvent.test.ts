@@ -118,7 +118,8 @@ describe('202', () => {
   it('is sent whatever the filter is, also by a resend', async () => {
     const { path } = await createIntegration(setup.service, {
       url: setup.receiver.url,
-      filter: { type: { $in: ['ORDER_PLACED'] }, 'data.total': { $lte: 0 } },
+      event_types: ['ORDER_PLACED'],
+      filter: { 'data.total': { $lte: 0 } },
     });
     for (const type of ['TEST', 'ORDER_PLACED']) {
       const sent = await setup.service.call('POST', `${path}/test`, { body: { type } });
