@@ -13,7 +13,7 @@ import {
   publishedSchemas,
   setUpIntegrations,
 } from '../webhooks/integrations/integrations-harness.ts';
-import { any, rolloutPath, setRollout } from './evaluations/rollouts/rollouts-harness.ts';
+import { any, createReleased, invokeMany, rolloutPath, setRollout } from './evaluations/rollouts/rollouts-harness.ts';
 import { labelPath, setLabel } from './labels/labels-harness.ts';
 import { create, createVersions, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
 
@@ -116,6 +116,18 @@ describe('a move of a label', () => {
       { ...of, sequence: 10, from: 2, cause: 'deleted' },
       { ...of, sequence: 11, to: 1, cause: 'moved' },
     ]);
+  });
+});
+
+describe('a canary whose version fails', () => {
+  it('is ended by the service, which announces it', async () => {
+    const { id, slug } = await createReleased(setup.service);
+    expect((await setRollout(setup.service, id)).status).toBe(201);
+    await invokeMany(setup.service, id, 100);
+    const moves = dataOf(await told(id, 5), 'PROMPT_LABEL_MOVED');
+    const service = { type: 'system', id: 'service', name: 'Service' };
+    const ended = { from: 1, to: 1, cause: 'rollout-failures', rolloutVersion: 2, author: service };
+    expect(moves.at(-1)).toEqual({ slug, label: 'production', sequence: 3, ...ended });
   });
 });
 
