@@ -145,7 +145,8 @@ export function createEventStore(database: PagedDatabase): EventStore {
     },
     async placed(ids) {
       for (let start = 0; start < ids.length; start += placedAtOnce) {
-        const filter = { _id: { $in: ids.slice(start, start + placedAtOnce) }, unplaced: true as const };
+        // By their ids alone: with the mark, some servers walk the index of all marks.
+        const filter = { _id: { $in: ids.slice(start, start + placedAtOnce) } };
         await writeIdempotently(() => collection.updateMany(filter, { $unset: { unplaced: '' } }));
       }
     },

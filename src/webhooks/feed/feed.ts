@@ -52,8 +52,9 @@ export interface Feed {
   ): AsyncIterable<PlacedEvent | FeedPosition>;
 }
 
-/** The most blocks that a page looks at. */
+/** The most blocks that a page looks at. Often the first ones have enough events. */
 const blocksOfPage = 20;
+const blocksAtFirst = 2;
 /** The most bytes of the events of a page, and of what a stream reads at once, if it is more than one event. */
 const bytesOfPage = 4 * 1024 * 1024;
 const bytesAtOnce = 64 * 1024;
@@ -76,7 +77,7 @@ interface Reads {
   readonly mostBytes: number;
 }
 
-type ReadBlocks = (from: number) => readonly Block[] | Promise<readonly Block[]>;
+type ReadBlocks = (from: number, most: number) => readonly Block[] | Promise<readonly Block[]>;
 type ReadBodies = (found: readonly Found[]) => Promise<ReadonlyMap<string, Uint8Array>>;
 
 export interface FeedParts {
@@ -89,7 +90,7 @@ export function createFeed(database: PagedDatabase, events: Pick<EventStore, 'bo
   const blocks = createBlockStore(database);
   const tail = createTail({ events, blocks, log });
   const catchingUp = createFairQueue({ places: database.pages.listsAtOnce });
-  const stored: ReadBlocks = (from) => blocks.read(from, blocksOfPage);
+  const stored: ReadBlocks = (from, most) => blocks.read(from, most);
   const bodiesOf: ReadBodies = (found) => events.bodies(found.map(({ entry }) => entry.id));
   /** Of blocks that the tail has, all bodies are read once for all streams. */
   const sharedBodies = async (found: readonly Found[]): Promise<ReadonlyMap<string, Uint8Array>> => {
@@ -105,7 +106,7 @@ export function createFeed(database: PagedDatabase, events: Pick<EventStore, 'bo
     limit: number,
     { readBlocks, readBodies, mostBytes }: Reads,
   ): Promise<FeedPage> => {
-    const read = await readBlocks(from.block);
+    const read = [...(await readBlocks(from.block, blocksAtFirst))];
     const [own] = read;
     if (own === undefined) {
       const first = await oldest();
@@ -118,7 +119,7 @@ export function createFeed(database: PagedDatabase, events: Pick<EventStore, 'bo
 
     const found: Found[] = [];
     let next = from;
-    let more = read.length === blocksOfPage;
+    let more = false;
     search: for (const block of read) {
       for (const [index, entry] of block.entries.entries()) {
         if (block === own && index < from.index) continue;
@@ -129,7 +130,11 @@ export function createFeed(database: PagedDatabase, events: Pick<EventStore, 'bo
         next = { block: block.number, index: index + 1, id: entry.id };
         if (matches(filter, entry)) found.push({ entry, block, position: next });
       }
+      if (block === read[blocksAtFirst - 1]) {
+        read.push(...(await readBlocks(block.number + 1, blocksOfPage - blocksAtFirst)));
+      }
     }
+    more ||= read.length === blocksOfPage;
 
     const page: PlacedEvent[] = [];
     let bytes = 0;
@@ -193,7 +198,8 @@ export function createFeed(database: PagedDatabase, events: Pick<EventStore, 'bo
             kept === undefined
               ? await readInTurn(filter, at, family, signal)
               : await readPage(filter, at, eventsAtOnce, {
-                  ...{ readBlocks: () => kept, readBodies: sharedBodies, mostBytes: bytesAtOnce },
+                  readBlocks: (first, most) => kept.filter(({ number }) => number >= first).slice(0, most),
+                  ...{ readBodies: sharedBodies, mostBytes: bytesAtOnce },
                 });
           for (const event of page.events) yield event;
           at = page.next;
@@ -217,14 +223,9 @@ function matches({ types, locationId, targetId, reach }: FeedFilter, entry: Feed
     (locationId === undefined || entry.locationId === locationId) &&
     (targetId === undefined || entry.targetId === targetId) &&
     mayReachLocations(reach, entry.locationId === undefined ? undefined : [entry.locationId]) &&
-    mayReachPromptOf(reach, entry)
+    // What has no location is about prompts, or about what such a key cannot read: budgets and integrations.
+    (entry.locationId !== undefined || mayReachPrompt(reach, entry.targetId))
   );
-}
-
-/** Keys that are limited to some prompts read nothing of others, and no budgets. */
-function mayReachPromptOf(reach: Reach | undefined, { type, targetId }: FeedEntry): boolean {
-  if (type.startsWith('PROMPT_')) return mayReachPrompt(reach, targetId);
-  return reach?.prompts === undefined || !type.startsWith('BUDGET_');
 }
 
 function expired(first: FeedPosition): ProblemError {
