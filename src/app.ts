@@ -507,7 +507,7 @@ export function createApp(dependencies: AppDependencies): App {
       {
         on: / \/api\/v1\/(integrations|deliveries|replays)/,
         cannot: 'read or change integrations',
-        unless: 'locations',
+        unless: (reach) => reach.integrations,
       },
       { on: / \/api\/v1\/evaluations\/\{id\}/, names: 'id', find: evaluationFeature.evaluations.get },
       // The planner decides for these, together with what else a key may reach.

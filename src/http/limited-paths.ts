@@ -15,7 +15,7 @@ export type LimitRule = { readonly on: RegExp } & (
       readonly find: (name: string, reach: Reach) => Promise<{ readonly id: string }>;
     }
   /** They are refused, as the end of a sentence: what the key cannot do. */
-  | { readonly cannot: string; /** They are not refused if this also limits the key. */ readonly unless?: Limit }
+  | { readonly cannot: string; /** Keys for which they are not refused. */ readonly unless?: (reach: Reach) => boolean }
   /** Their handlers keep to the limit, or it does not concern them. */
   | { readonly isKept: true }
 );
@@ -59,7 +59,7 @@ function keeping(limit: Limit, rule: Exclude<LimitRule, { readonly isKept: true 
   return async (input) => {
     const { reach } = input.context.principal;
     if (reach?.[limit] === undefined) return await next(input);
-    if ('cannot' in rule && rule.unless !== undefined && reach[rule.unless] !== undefined) return await next(input);
+    if ('cannot' in rule && rule.unless?.(reach) === true) return await next(input);
     if ('cannot' in rule) throw beyondLimits(`This key is limited to some ${limit}, so it cannot ${rule.cannot}.`);
     const { names, find } = rule;
     const { id } = await find((names === 'location_id' ? input.body?.[names] : input.path[names]) ?? '', reach);

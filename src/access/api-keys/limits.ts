@@ -18,14 +18,26 @@ export function reachOf(chain: readonly Limited[]): Reach | undefined {
   const limited = chain.flatMap(({ id, limits }) => (limits === undefined ? [] : [{ id, limits }]));
   if (limited.length === 0) return undefined;
   return limited.reduce<Reach>(
-    (reach, { id, limits: { prompts, locations, models, max_output_tokens: most, requests_per_minute: rate } }) => ({
-      prompts: onlyBoth(reach.prompts, prompts),
-      locations: onlyBoth(reach.locations, locations),
-      models: inBoth(reach.models, models),
-      maxOutputTokens: most === undefined ? reach.maxOutputTokens : Math.min(most, reach.maxOutputTokens ?? most),
-      rates: rate === undefined ? reach.rates : [...reach.rates, { keyId: id, requestsPerMinute: rate }],
-    }),
-    { prompts: undefined, locations: undefined, models: undefined, maxOutputTokens: undefined, rates: [] },
+    (reach, { id, limits: { models, max_output_tokens: most, requests_per_minute: rate, ...limits } }) => {
+      const prompts = onlyBoth(reach.prompts, limits.prompts);
+      const locations = onlyBoth(reach.locations, limits.locations);
+      return {
+        prompts,
+        locations,
+        models: inBoth(reach.models, models),
+        maxOutputTokens: most === undefined ? reach.maxOutputTokens : Math.min(most, reach.maxOutputTokens ?? most),
+        integrations: reach.integrations && (prompts === undefined || locations !== undefined),
+        rates: rate === undefined ? reach.rates : [...reach.rates, { keyId: id, requestsPerMinute: rate }],
+      };
+    },
+    {
+      prompts: undefined,
+      locations: undefined,
+      models: undefined,
+      maxOutputTokens: undefined,
+      integrations: true,
+      rates: [],
+    },
   );
 }
 

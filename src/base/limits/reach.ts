@@ -11,6 +11,8 @@ export interface Reach {
   readonly models: readonly string[] | undefined;
   /** The most tokens of an answer. */
   readonly maxOutputTokens: number | undefined;
+  /** Whether integrations: not if it, or a key that led to it, is limited to prompts and not to locations. */
+  readonly integrations: boolean;
   /** Each request counts for each of these keys. */
   readonly rates: readonly KeyRate[];
 }

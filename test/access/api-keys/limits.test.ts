@@ -189,6 +189,30 @@ describe('a key that is limited to some prompts', () => {
     expect((await harness.service.call(budget.method, budget.path)).status).toBe(200);
   });
 
+  it('and no key that it creates, can reach integrations by limits of locations', async () => {
+    const shop = await harness.service.call('POST', '/v1/locations', {
+      body: { name: 'Harbour', currency: 'EUR', time_zone: 'Europe/Amsterdam' },
+    });
+    const locations = [shop.body.id as string];
+    const mine = await idOf(own);
+    const parent = await makeKey({ prompts: [mine] });
+    for (const limited of [
+      await makeKey({ locations }, parent),
+      await makeKey({ prompts: [mine], locations }, parent),
+    ]) {
+      const { status, body } = await call(limited, '/api/v1/integrations');
+      expect([status, body.type]).toEqual([403, problem('beyond-limits')]);
+    }
+    const partner = await makeKey({ locations, prompts: [mine] });
+    for (const limited of [
+      partner,
+      await makeKey({ requests_per_minute: 1_000 }, partner),
+      await makeKey({ prompts: [mine] }, partner),
+    ]) {
+      expect((await call(limited, '/api/v1/integrations')).status).toBe(200);
+    }
+  });
+
   it('gets only its own in lists', async () => {
     for (const query of ['', '?q=o', '?limit=1', '?offset=0']) {
       const { body } = await call(key, prompts + query);
