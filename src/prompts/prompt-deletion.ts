@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ProblemError } from '../base/errors/problem-error.ts';
 import type { Relay } from '../webhooks/events/outbox.ts';
 import type { Archive } from './archive-store.ts';
 import type { PromptStore } from './prompt-store.ts';
@@ -18,6 +19,7 @@ export interface DeletionDependencies {
 /**
  * Deletes a marked prompt: first everything that belongs to it, then the prompt, so that the rest can be found after an
  * interruption. Its events are relayed before, because they wait in it. Safe to repeat.
+ * @throws {ProblemError} overloaded while some of them wait
  */
 export async function finishDeletion(
   { store, cascades, relay }: DeletionDependencies,
@@ -27,6 +29,11 @@ export async function finishDeletion(
   await store.archived.removeAll(promptId);
   await relay.relayNow('prompts', promptId);
   await store.remove(promptId);
+  if ((await store.existing([promptId])).size === 0) return;
+  throw new ProblemError('overloaded', {
+    detail: 'Events of the prompt could not be sent yet. Its deletion goes on. Try again shortly.',
+    headers: { 'Retry-After': '2' },
+  });
 }
 
 /**

@@ -254,7 +254,8 @@ export function createPrompts({
         throw slugTaken(next.slug);
       }
       if (stored === 'lost') return undefined;
-      if (events.length > 0) relay.nudge('prompts', id, events);
+      // What waits is read again: another attempt with this write id may have stored it, with an event of its own.
+      if (events.length > 0) relay.nudge('prompts', id);
       return stored;
     };
     return contend(slugOrId, attempt);

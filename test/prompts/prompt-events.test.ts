@@ -168,6 +168,22 @@ describe('a deletion', () => {
   });
 });
 
+describe('a deletion whose events cannot be sent', () => {
+  it('is refused as unfinished, and finished later', async () => {
+    const { id, slug } = await create(setup.service);
+    await told(id, 1);
+    const broken = { id: randomUUID(), type: types[0], target_id: id, created_at: new Date(), data: { slug } };
+    const prompts = setup.database.db.collection<RawDocument>('prompts');
+    await prompts.updateOne({ _id: id }, { $set: { outbox: [broken] } });
+    const refused = await setup.service.call('DELETE', `${promptsPath}/${id}`);
+    expect([refused.status, refused.body.type]).toEqual([503, problem('overloaded')]);
+    expect((await setup.service.call('GET', `${promptsPath}/${id}`)).status).toBe(404);
+    await prompts.updateOne({ _id: id }, { $pull: { outbox: { id: broken.id } } as never });
+    expect((await setup.service.call('DELETE', `${promptsPath}/${id}`)).status).toBe(200);
+    expect((await told(id, 2)).map(({ type }) => type)).toEqual([types[0], types[2]]);
+  });
+});
+
 describe('integrations', () => {
   it('get the events as they are published, with a sample of each', async () => {
     const isValid = await publishedSchemas(setup.service);
