@@ -154,9 +154,9 @@ export function webhookOperations({
       const since = toInstant(body.since);
       const until = toInstant(body.until) ?? clock.now();
       if (since >= until) throw emptySpan(body.until === undefined ? 'the present' : 'until');
-      const { id: integrationId } = await integrations.get(path.id);
+      const { id: integrationId, eventTypes: types } = await integrations.get(path.id);
       const { only } = body;
-      const replay = await replays.beginSpan({ id: context.resourceId, integrationId, since, until, only });
+      const replay = await replays.beginSpan({ id: context.resourceId, integrationId, since, until, types, only });
       return {
         status: 202,
         headers: { Location: `/api/v1/replays/${replay.id}` },

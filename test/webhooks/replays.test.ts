@@ -30,6 +30,7 @@ afterEach(async () => {
 });
 
 const receivedIds = (): string[] => receiver.requests.map(({ headers }) => String(headers['webhook-id'])).sort();
+const types = ['ORDER_PLACED'] as const;
 
 /** Places orders with events of one day in 2025, three in each second. */
 async function placeOrders(count: number, day: string): Promise<string[]> {
@@ -50,9 +51,10 @@ async function expectNoNeedlessAttempts(integrationId: string, count: number): P
   );
 }
 
-const daySpan = (day: string): { since: Date; until: Date } => ({
+const daySpan = (day: string): { since: Date; until: Date; types: typeof types } => ({
   since: new Date(`${day}T00:00:00.000Z`),
   until: new Date(`${day}T23:59:59.999Z`),
+  types,
 });
 
 describe('a replay of a span', () => {

@@ -2,6 +2,7 @@ import type { Collection } from 'mongodb';
 import { expiryIndex, type CollectionIndexes } from '../../storage/db/indexes.ts';
 import type { PagedDatabase } from '../../storage/db/pages.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../../storage/db/writes.ts';
+import type { EventType } from '../events/event.ts';
 import type { Listing } from '../../base/lists/listing.ts';
 import type { EventPosition } from '../events/event-store.ts';
 import type { Replay } from './replay.ts';
@@ -34,6 +35,7 @@ interface ReplayDocument extends StampedDocument {
   delivery_id?: string;
   since?: Date;
   until?: Date;
+  types?: EventType[];
   only?: 'failed';
   cursor_created_at?: Date;
   cursor_id?: string;
@@ -68,6 +70,7 @@ export function createReplayStore(database: PagedDatabase): ReplayStore {
           : {
               since: source.since,
               until: source.until,
+              types: [...source.types],
               ...(source.only === undefined ? {} : { only: source.only }),
             }),
         status,
@@ -119,7 +122,7 @@ export function createReplayStore(database: PagedDatabase): ReplayStore {
 }
 
 function fromDocument(document: ReplayDocument): Replay {
-  const { delivery_id, since, until, only, cursor_created_at, cursor_id } = document;
+  const { delivery_id, since, until, types, only, cursor_created_at, cursor_id } = document;
   return {
     id: document._id,
     integrationId: document.integration_id,
@@ -129,6 +132,7 @@ function fromDocument(document: ReplayDocument): Replay {
             kind: 'span',
             since: since ?? new Date(0),
             until: until ?? new Date(0),
+            types: types ?? [],
             only,
             cursor:
               cursor_created_at === undefined || cursor_id === undefined

@@ -1,3 +1,4 @@
+import type { EventType } from '../events/event.ts';
 import type { EventPosition } from '../events/event-store.ts';
 
 /**
@@ -14,6 +15,8 @@ export interface Replay {
         readonly since: Date;
         /** Up to, exclusive. */
         readonly until: Date;
+        /** Of the integration when it began. Only processes of an earlier release read them. */
+        readonly types: readonly EventType[];
         /** Only events whose delivery failed or expired, and was not made up for. */
         readonly only: 'failed' | undefined;
         /** The last event for which a delivery was created. */

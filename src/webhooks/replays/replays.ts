@@ -1,3 +1,4 @@
+import type { EventType } from '../events/event.ts';
 import { receivedBy, type IntegrationDirectory } from '../integrations/directory.ts';
 import {
   deliveryId,
@@ -29,6 +30,7 @@ export interface Replays {
     readonly integrationId: string;
     readonly since: Date;
     readonly until: Date;
+    readonly types: readonly EventType[];
     /** Only events whose delivery failed or expired, and was not made up for. */
     readonly only?: 'failed' | undefined;
   }): Promise<Replay>;
@@ -178,8 +180,8 @@ export function createReplays({ replays, deliveries, worker, engine, clock }: Re
   };
 
   return {
-    async beginSpan({ id, integrationId, since, until, only }) {
-      const replay = await begin(id, integrationId, { kind: 'span', since, until, only, cursor: undefined });
+    async beginSpan({ id, integrationId, since, until, types, only }) {
+      const replay = await begin(id, integrationId, { kind: 'span', since, until, types, only, cursor: undefined });
       engine.nudge(integrationId);
       return replay;
     },
