@@ -9,7 +9,7 @@ export type NextPage<Item> = (work: (page: readonly Item[], place: PlaceInRound)
 
 /**
  * Goes through a long list again and again, one page with each call, so that a call costs no more however long the list
- * is. After a failure it begins anew.
+ * is. After a failure it goes on with the next page: one that always fails keeps nobody from the others.
  *
  * @param list the items in their order, from after the given one
  */
@@ -20,10 +20,9 @@ export function createRounds<Item>(
   let last: Item | undefined;
   return async (work) => {
     const after = last;
-    last = undefined;
     const page = await list(after, pageSize);
     const isLast = page.length < pageSize;
+    last = isLast ? undefined : page.at(-1);
     await work(page, { isFirst: after === undefined, isLast });
-    if (!isLast) last = page.at(-1);
   };
 }

@@ -87,9 +87,8 @@ export function requireApplicable({ filter, eventTypes }: Filtered, sent: 'filte
     operators: isObject(condition) ? condition : { $eq: condition },
     pointerTo: (name: string) => `#/filter/${path}${isObject(condition) && name !== '' ? `/${name}` : ''}`,
   }));
-  // A stored filter can contradict itself whatever the types are: earlier releases accepted that.
   const contradictions = entries.flatMap(({ path, operators, pointerTo }) => {
-    const mistake = sent === 'filter' ? contradictionIn(operators) : undefined;
+    const mistake = contradictionIn(operators);
     return mistake === undefined ? [] : [{ detail: `${path} ${mistake.detail}`, pointer: pointerTo(mistake.name) }];
   });
   const misfits = eventTypes.flatMap((type, index) =>

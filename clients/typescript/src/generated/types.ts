@@ -2350,7 +2350,8 @@ export interface paths<Other = string & {}> {
          *     expires, or a session ends, its streams end within 5 seconds. `limit` has no effect on a stream.
          *
          *     At rest an event is in the feed within a second, and within a few seconds after a process has died. A key that is
-         *     limited to some locations gets only the events of these.
+         *     limited to some locations gets only the events of these; one that is limited to some prompts gets those of locations
+         *     and those of its prompts.
          */
         get: operations<Other>["listEvents"];
         put?: never;
