@@ -204,8 +204,11 @@ describe('labels', () => {
     expect(await page.locator('dl').textContent()).toContain('Served version1');
 
     await page.getByRole('link', { name: 'Test runs' }).click();
+    // The playground has such a list, too.
+    const run = page.getByRole('button', { name: 'Run on 1 target' });
+    await run.waitFor();
     await page.getByLabel('Version').selectOption('production');
-    await press(page.getByRole('button', { name: 'Run on 1 target' }));
+    await press(run);
     await page.getByRole('region', { name: 'Answer 1: echo / echo-1' }).getByText('One.').waitFor();
   });
 

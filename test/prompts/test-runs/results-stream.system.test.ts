@@ -216,7 +216,7 @@ describe.each([
   it('are sent to many slow callers at the same time; only the parts in progress count as memory', async () => {
     const ids = Array.from({ length: 40 }, (_, index) => `many-${index}`);
     // A few at a time: all at once would make each wait for the storage of the tests longer than the service does.
-    const limit = pLimit(4);
+    const limit = pLimit(2);
     const responses = await Promise.all(ids.map((requestId) => limit(() => ask(service, large, requestId))));
     expect(responses.map(({ statusCode }) => statusCode)).toEqual(ids.map(() => 200));
     const refused = await service.call('GET', resultsPath(large));
