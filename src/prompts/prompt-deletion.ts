@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ProblemError } from '../base/errors/problem-error.ts';
 import type { Relay } from '../webhooks/events/outbox.ts';
 import type { Archive } from './archive-store.ts';
 import type { PromptStore } from './prompt-store.ts';
@@ -13,27 +12,29 @@ const pauseMs = 20;
 export interface DeletionDependencies {
   readonly store: PromptStore;
   readonly cascades: readonly Cascade[];
-  readonly relay: Pick<Relay, 'relayNow'>;
+  readonly relay: Pick<Relay, 'nudge'>;
 }
+
+/** Milliseconds between looks whether the events of a prompt are relayed. With few receivers it takes some of them. */
+const pausesMs = [10, 20, 40, 80, 160, 320];
 
 /**
  * Deletes a marked prompt: first everything that belongs to it, then the prompt, so that the rest can be found after an
- * interruption. Its events are relayed before, because they wait in it. Safe to repeat.
- * @throws {ProblemError} overloaded while some of them wait
+ * interruption. Its events wait in it, so while some of them do it gives up its names, and a later call removes it. Safe
+ * to repeat.
  */
 export async function finishDeletion(
   { store, cascades, relay }: DeletionDependencies,
   promptId: string,
 ): Promise<void> {
+  relay.nudge('prompts', promptId);
   for (const cascade of cascades) await cascade(promptId);
   await store.archived.removeAll(promptId);
-  await relay.relayNow('prompts', promptId);
-  await store.remove(promptId);
-  if ((await store.existing([promptId])).size === 0) return;
-  throw new ProblemError('overloaded', {
-    detail: 'Events of the prompt could not be sent yet. Its deletion goes on. Try again shortly.',
-    headers: { 'Retry-After': '2' },
-  });
+  for (const pause of pausesMs) {
+    if (await store.remove(promptId)) return;
+    await sleep(pause);
+  }
+  await store.giveUpNames(promptId);
 }
 
 /**

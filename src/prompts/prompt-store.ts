@@ -1,6 +1,6 @@
 import type { AuthorRef } from '../base/limits/principal.ts';
 import { LRUCache } from 'lru-cache';
-import { BSON, type Collection, type Db, type Filter } from 'mongodb';
+import { BSON, type Collection, type Db, type Filter, type UpdateFilter } from 'mongodb';
 import { auditIndex, firstAudit, handOver, pushAudit, type AuditEntry } from '../storage/db/audit.ts';
 import type { CollectionIndexes } from '../storage/db/indexes.ts';
 import type { PagedDatabase } from '../storage/db/pages.ts';
@@ -84,8 +84,10 @@ export interface PromptStore {
   markDeleting(prompt: Prompt, event: OutboxEntry, entry: AuditEntry): Promise<boolean>;
   /** Ids of some prompts whose deletion has begun. */
   findDeleting(): Promise<string[]>;
-  /** Removes a marked prompt, unless events of it wait. */
-  remove(id: string): Promise<void>;
+  /** Removes a marked prompt, unless events of it wait. @returns whether it no longer exists */
+  remove(id: string): Promise<boolean>;
+  /** Lets other prompts have the slug and the aliases of a marked one. */
+  giveUpNames(id: string): Promise<void>;
 
   /** Archives the prompt's current version. Call it before the prompt is overwritten. */
   archive(prompt: Prompt): Promise<void>;
@@ -233,6 +235,12 @@ export function createPromptStore(database: PagedDatabase): PromptStore {
     async remove(id) {
       await handOver(database.db, promptsName, id);
       await writeIdempotently(() => prompts.deleteOne({ _id: id, deleting: true, 'outbox.0': { $exists: false } }));
+      return (await pages.existing(prompts, [id])).size === 0;
+    },
+    async giveUpNames(id) {
+      // No slug has the form of an id.
+      const change = { $set: { slug: id }, $unset: { aliases: '' } } as UpdateFilter<PromptDocument>;
+      await writeIdempotently(() => prompts.updateOne({ _id: id, deleting: true }, change));
     },
 
     async archive(prompt) {

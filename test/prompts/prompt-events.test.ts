@@ -169,18 +169,20 @@ describe('a deletion', () => {
 });
 
 describe('a deletion whose events cannot be sent', () => {
-  it('is refused as unfinished, and finished later', async () => {
-    const { id, slug } = await create(setup.service);
+  it('gives up its names at once, and is finished later', async () => {
+    const { id, slug } = await create(setup.service, { aliases: ['pmpt_given_up'] });
     await told(id, 1);
     const broken = { id: randomUUID(), type: types[0], target_id: id, created_at: new Date(), data: { slug } };
     const prompts = setup.database.db.collection<RawDocument>('prompts');
     await prompts.updateOne({ _id: id }, { $set: { outbox: [broken] } });
-    const refused = await setup.service.call('DELETE', `${promptsPath}/${id}`);
-    expect([refused.status, refused.body.type]).toEqual([503, problem('overloaded')]);
+    expect((await setup.service.call('DELETE', `${promptsPath}/${id}`)).status).toBe(200);
     expect((await setup.service.call('GET', `${promptsPath}/${id}`)).status).toBe(404);
+    expect((await create(setup.service, { slug, aliases: ['pmpt_given_up'] })).id).not.toBe(id);
+    expect(await prompts.countDocuments({ _id: id })).toBe(1);
     await prompts.updateOne({ _id: id }, { $pull: { outbox: { id: broken.id } } as never });
     expect((await setup.service.call('DELETE', `${promptsPath}/${id}`)).status).toBe(200);
     expect((await told(id, 2)).map(({ type }) => type)).toEqual([types[0], types[2]]);
+    expect(await prompts.countDocuments({ _id: id })).toBe(0);
   });
 });
 
