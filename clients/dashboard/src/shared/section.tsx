@@ -1,31 +1,34 @@
 import { Paper, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** A part of a screen with a title, in a frame. */
-export function Section({
-  title,
-  description,
-  children,
-}: {
+interface Heading {
   title: string;
-  description?: string;
-  children: ReactNode;
-}): ReactNode {
+  description?: string | undefined;
+}
+
+/** A part of a screen with a title, in a frame. */
+export function Section({ children, ...heading }: Heading & { children: ReactNode }): ReactNode {
   return (
     <Paper withBorder p="lg" component="section">
       <Stack gap="sm">
-        <div>
-          <Title order={2} size="h4">
-            {title}
-          </Title>
-          {description !== undefined && (
-            <Text c="dimmed" size="sm">
-              {description}
-            </Text>
-          )}
-        </div>
+        <SectionHeading {...heading} />
         {children}
       </Stack>
     </Paper>
+  );
+}
+
+export function SectionHeading({ id, title, description }: Heading & { id?: string }): ReactNode {
+  return (
+    <div>
+      <Title order={2} size="h4" id={id}>
+        {title}
+      </Title>
+      {description !== undefined && (
+        <Text c="dimmed" size="sm">
+          {description}
+        </Text>
+      )}
+    </div>
   );
 }

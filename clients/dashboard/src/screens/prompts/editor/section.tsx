@@ -1,5 +1,6 @@
-import { Stack, Text, Title } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { useId, type ReactNode } from 'react';
+import { SectionHeading } from '../../../shared/section.tsx';
 
 /** A group of fields under a heading. */
 export function Section({
@@ -14,16 +15,7 @@ export function Section({
   const id = useId();
   return (
     <Stack gap="sm" component="section" aria-labelledby={id}>
-      <div>
-        <Title order={2} size="h4" id={id}>
-          {title}
-        </Title>
-        {description !== undefined && (
-          <Text size="sm" c="dimmed">
-            {description}
-          </Text>
-        )}
-      </div>
+      <SectionHeading id={id} title={title} description={description} />
       {children}
     </Stack>
   );
