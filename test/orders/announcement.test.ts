@@ -114,11 +114,10 @@ it('is stored with the order from the start, and is complete', async () => {
   });
 });
 
-it('contains no spot and zone for an order without a spot', async () => {
+it('has empty names of spot and zone for an order without a spot', async () => {
   const { order } = await orders.create(request({ spotId: undefined }), { id: randomUUID(), repeatable: false });
   const [payload] = (await outboxOf(order.id)).map(toPayload);
-  expect(payload?.data).not.toHaveProperty('spotName');
-  expect(payload?.data).not.toHaveProperty('zoneName');
+  expect(payload?.data).toMatchObject({ spotName: '', zoneName: '' });
 });
 
 it('is created once for an order that a hundred requests place at the same time', async () => {

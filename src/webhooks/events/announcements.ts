@@ -25,8 +25,9 @@ export interface PlacedOrder {
   readonly itemTags: readonly string[];
   /** Names of the categories of all items. */
   readonly categoryNames: readonly string[];
-  readonly spotName: string | undefined;
-  readonly zoneName: string | undefined;
+  /** Empty if the order has no spot, as `zoneName`. */
+  readonly spotName: string;
+  readonly zoneName: string;
   /** In minor units of the currency, including taxes and fees. */
   readonly total: number;
   readonly currency: string;

@@ -88,8 +88,8 @@ describe('examples of events', () => {
   it.each(eventTypes)('%s: every field occurs, and every optional field is missing once', (type) => {
     const payloads = examples.filter(({ payload }) => payload.type === type).map(({ payload }) => payload);
     const wrong = fieldsOf(schemaOf(type)).filter(({ path, optional }) => {
-      // Only samples have `test`, and these examples are what samples are made of. Only events of earlier releases lack a location.
-      if (/^(test|location(Uuid|Id|Name))$/.test(path.join())) return false;
+      // Only samples have `test`, and these examples are what samples are made of. Only events of earlier releases lack a location or names of spot and zone.
+      if (/^(test|location(Uuid|Id|Name)|data,(spot|zone)Name)$/.test(path.join())) return false;
       const present = payloads.filter((payload) => at(payload, path) !== undefined).length;
       return present === 0 || (optional && present === payloads.length);
     });

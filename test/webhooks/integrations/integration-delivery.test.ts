@@ -103,6 +103,34 @@ describe('an order', () => {
     expect(delivery.body.body).toBe(request.body.toString());
   });
 
+  it('has empty names of spot and zone if it has no spot, which a filter can ask for', async () => {
+    setup.receiver.forget();
+    const shop = await openShop(setup.service);
+    const filter = { 'data.spotName': '', 'data.zoneName': { $in: ['', 'Bar'] } };
+    await createIntegration(setup.service, {
+      url: `${setup.receiver.url}/take-away`,
+      event_types: ['ORDER_PLACED'],
+      location_ids: [shop.location.id],
+      filter,
+    });
+    await createIntegration(setup.service, { url: `${setup.receiver.url}/all`, location_ids: [shop.location.id] });
+    const atTable = await placeOrder(setup.service, shop, { spot_id: shop.spot });
+    const takeAway = await placeOrder(setup.service, shop);
+    await until(
+      () => setup.receiver.requests,
+      (requests) => requests.length >= 3,
+    );
+    const ordersAt = (path: string): unknown[] =>
+      arrivedAt(path).map(({ headers }) => headers['x-service-event-target-id']);
+    expect(ordersAt('/hook/take-away')).toEqual([takeAway.id]);
+    expect(new Set(ordersAt('/hook/all'))).toEqual(new Set([atTable.id, takeAway.id]));
+    const [request] = arrivedAt('/hook/take-away');
+    const { data } = JSON.parse(String(request?.body)) as { data: object };
+    expect(data).toMatchObject({ spotName: '', zoneName: '' });
+    const specified = ['itemNames', 'itemTags', 'spotName', 'total', 'currency', 'zoneName'];
+    expect(Object.keys(data).slice(0, specified.length)).toEqual(specified);
+  });
+
   it('is signed with the bytes of a secret of Standard Webhooks', async () => {
     setup.receiver.forget();
     const key = Buffer.from(Array.from({ length: 32 }, (_, index) => 255 - index));

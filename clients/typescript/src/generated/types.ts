@@ -12403,7 +12403,7 @@ export interface components<Other = string & {}> {
              */
             itemTags: string[];
             /**
-             * @description Name of the spot where the order was placed. Absent if the order has no spot.
+             * @description Name of the spot where the order was placed. Empty if it has no spot; absent only in old events.
              * @example Table 4
              */
             spotName?: string;
@@ -12419,7 +12419,7 @@ export interface components<Other = string & {}> {
              */
             currency: string;
             /**
-             * @description Name of the zone of the spot. Absent if the order has no spot.
+             * @description Name of the zone of the spot. Empty if the order has no spot; absent only in old events.
              * @example Terrace
              */
             zoneName?: string;
