@@ -51,7 +51,7 @@ export function orderOperations(orders: Orders, derivedId: ReturnType<typeof cre
       const { status, location_id: locationId, reference_id: referenceId, since, until } = input.query;
       const { updated_since: updatedSince, fiscal_day: fiscalDay, spot_id: spotId } = input.query;
       const filter = {
-        ...{ status, referenceId, fiscalDay, spotId },
+        ...{ status, referenceId, spotId, fiscalDay: fiscalDay?.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3') },
         ...{ since: toInstant(since), until: toInstant(until), updatedSince: toInstant(updatedSince) },
         locationIds: locationsInReach(input.context.principal.reach, locationId),
       };

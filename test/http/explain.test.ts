@@ -29,7 +29,7 @@ describe('the explanations of what the contract requires', () => {
     const forms = [
       'must be a date such as 2026-11-06',
       'be a date and time with an offset, such as 2026-11-06T12:30:00%2B01:00 (%2B is the + in a URL)',
-      'be a date and time in UTC, such as 2026-11-06T11:30:00',
+      'be one of their other forms in ISO 8601, such as 2026-11-06T12:30Z, 2026-11-06 12:30:00+0100 or 20261106T113000Z',
     ];
     expect(body.errors).toEqual([{ detail: forms.join(' or '), parameter }]);
   });

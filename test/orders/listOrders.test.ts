@@ -93,6 +93,24 @@ describe('200', () => {
     ['status=canceled&until=2026-03-02T23:59:59.999Z', () => []],
     // A time without an offset is UTC.
     ['since=2026-03-03T00:00:00', () => newest()],
+    // As libraries print ISO 8601; a plain `+` arrives as a space.
+    ...[
+      ...['2026-03-03T00:00Z', '2026-03-03T00:00', '2026-03-03t00:00:00z', '2026-03-03 00:00:00', '20260303'],
+      ...['2026-03-03T01:00:00%2B0100', '2026-03-03T01:00%2B01', '2026-03-02T22:30:00-0130', '2026-03-02T23:00-01'],
+      ...[
+        '2026-03-03T01:00:00+01:00',
+        '2026-03-03+01:00:00+01:00',
+        '2026-03-03T01:00:00 01',
+        '2026-03-03T00:00:00,000Z',
+      ],
+      ...[
+        '20260303T000000Z',
+        '20260303T0000Z',
+        '20260303T010000.000%2B0100',
+        '20260302T2300-01',
+        '20260303t00:00'.replace(':', ''),
+      ],
+    ].map((text): [string, () => string[]] => [`since=${text}`, () => newest()]),
     ['until=2026-03-02T00:00:00.001', () => [id(1), id(0)]],
     // Digits after the millisecond count, however many there are.
     ['since=2026-03-02T00:00:00.0000001Z', () => [...newest(), id(2)]],
@@ -227,6 +245,7 @@ describe('a fiscal day, and a spot', () => {
     expect(idsOf(await list(`?fiscal_day=${date}&${own}&spot_id=${shop.spot}`))).toEqual([counted.id]);
     expect(idsOf(await list(`?fiscal_day=${date}&status=canceled&${own}`))).toEqual([]);
     expect(idsOf(await list(`?fiscal_day=${date}&reference_id=a&${own}`))).toEqual([counted.id]);
+    expect(idsOf(await list(`?fiscal_day=${String(date).replaceAll('-', '')}&${own}`)).sort()).toEqual(both);
     expect(idsOf(await list('?fiscal_day=2019-01-01'))).toEqual([]);
     expect(idsOf(await list(`?spot_id=${shop.spot}`)).sort()).toEqual([canceled.id, counted.id].sort());
     expect(idsOf(await list(`?spot_id=${shop.spot}&status=canceled`))).toEqual([canceled.id]);
@@ -242,7 +261,21 @@ describe('400', () => {
     'since=yesterday',
     'since=2026-02-30',
     'since=2026-02-30T10:00:00',
-    'since=2026-03-02T10:00',
+    'since=2026-02-30T10:00',
+    'since=20260230',
+    'since=20260431T100000Z',
+    'since=21000229T1000Z',
+    'since=2026-03-02T24:00Z',
+    'since=2026-03-02T10:60',
+    'since=2026-03-02T10:00:60Z',
+    'since=2026-03-02T10',
+    'since=2026-0302',
+    'since=2026-W10-1',
+    'since=2026-061',
+    'since=2026-03-02Z',
+    'since=2026-03-02T10:00:00%2B24:00',
+    'since=1772445600',
+    'fiscal_day=20260230',
     'since=2026-03-02T10:00:00.Z',
     `since=2026-03-02T10:00:00.${'0'.repeat(50)}Z`,
     'location_id=1',
@@ -256,10 +289,26 @@ describe('400', () => {
   });
 });
 
-describe('400 for the + of an offset', () => {
-  it('shows how to write it in a URL', async () => {
-    const { status, body } = await list('?since=2026-03-03T01:00:00+01:00');
+describe('400 for a date', () => {
+  it('shows the accepted forms, as they are written in a URL', async () => {
+    const { status, body } = await list('?since=yesterday');
     expect(status).toBe(400);
-    expect(body.errors).toEqual([{ detail: expect.stringContaining('%2B'), parameter: 'since' }]);
+    const forms = ['2026-11-06 ', '%2B01:00', 'ISO 8601', '20261106T113000Z', '2026-11-06T12:30Z'];
+    for (const form of forms) expect(body.errors[0].detail).toContain(form);
+  });
+
+  it('has the same forms as other lists, and others than bodies', async () => {
+    const time = '20260303T0100%2B0100';
+    for (const path of ['deliveries', 'invocations', 'audit-log', 'costs', 'invocations/export', 'deliveries']) {
+      expect([path, (await setup.service.call('GET', `/api/v1/${path}?since=${time}&until=20260304`)).status]).toEqual([
+        path,
+        200,
+      ]);
+    }
+    for (const path of ['products', 'categories'])
+      expect((await setup.service.call('GET', `/v1/${path}?updated_since=${time}`)).status).toBe(200);
+    const body = { since: '20260303' };
+    const answer = await setup.service.call('POST', `/api/v1/integrations/${crypto.randomUUID()}/replays`, { body });
+    expect(answer.status).toBe(400);
   });
 });

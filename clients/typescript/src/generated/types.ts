@@ -5480,16 +5480,18 @@ export interface components<Other = string & {}> {
             marked_at: components<Other>["schemas"]["Timestamp"];
         };
         /**
-         * Moment
-         * @description A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
-         *     Without an offset, the date and time are in UTC.
+         * MomentFilter
+         * @description A date or a date and time in ISO 8601, as libraries print them: `2026-11-06`, `2026-11-06T12:30:00+01:00`, and also
+         *     without seconds (`2026-11-06T12:30Z`), with an offset `±hhmm` or `±hh`, with `t` and `z`, with a space in place of `T`, with
+         *     a decimal comma, and in the basic form (`20261106`, `20261106T113000Z`). A date means midnight in UTC; without an offset, a
+         *     date and time are in UTC.
          *
          *     Fractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time
          *     before the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.
          * @example 2026-11-06
          * @example 2026-11-06T00:00:00+01:00
          */
-        Moment: string | components<Other>["schemas"]["DateTimeInput"];
+        MomentFilter: string | components<Other>["schemas"]["DateTimeInput"];
         /**
          * InvocationStatus
          * @description - `succeeded`: it has an answer.
@@ -9350,6 +9352,17 @@ export interface components<Other = string & {}> {
             created_at: components<Other>["schemas"]["Timestamp"];
             finished_at?: components<Other>["schemas"]["Timestamp"];
         };
+        /**
+         * Moment
+         * @description A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
+         *     Without an offset, the date and time are in UTC.
+         *
+         *     Fractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time
+         *     before the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.
+         * @example 2026-11-06
+         * @example 2026-11-06T00:00:00+01:00
+         */
+        Moment: string | components<Other>["schemas"]["DateTimeInput"];
         /**
          * AttemptCounts
          * @description Attempts to deliver events to an integration in an interval, and deliveries that were created in it, including those of test events, resends and replays. `at` is the start of the interval.
@@ -26361,18 +26374,19 @@ export interface components<Other = string & {}> {
          */
         PathJudgedAnswer: components<Other>["schemas"]["JudgedAnswerId"];
         /**
-         * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
-         *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
+         * @description Only entries created at this time or later. Either a date (ISO 8601), which means midnight in UTC, or a date and time,
+         *     in UTC unless it has an offset (`Z` or `±hh:mm`). Seconds can be left out, and an offset can be `±hhmm` or `±hh`.
          *
-         *     In a URL, write the `+` of an offset as `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+` means a space.
+         *     In a URL, the `+` of an offset is `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+`, which means a space, is
+         *     accepted there, too.
          * @example 2026-11-06T00:00:00+01:00
          */
-        Since: components<Other>["schemas"]["Moment"];
+        Since: components<Other>["schemas"]["MomentFilter"];
         /**
          * @description Only entries created before this time, in the same form as `since`.
          * @example 2026-11-07
          */
-        Until: components<Other>["schemas"]["Moment"];
+        Until: components<Other>["schemas"]["MomentFilter"];
         /**
          * @description Only invocations of the prompt with this id, slug or alias. A prompt that was deleted is found by its id.
          * @example summarise-support-ticket
@@ -26554,7 +26568,7 @@ export interface components<Other = string & {}> {
          *     to the front, where the next reading finds it.
          * @example 2026-11-06T12:30:00Z
          */
-        UpdatedSince: components<Other>["schemas"]["Moment"];
+        UpdatedSince: components<Other>["schemas"]["MomentFilter"];
         /**
          * @description Id of the category.
          * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
@@ -29465,10 +29479,11 @@ export interface operations<Other = string & {}> {
         parameters: {
             query?: {
                 /**
-                 * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
-                 *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
+                 * @description Only entries created at this time or later. Either a date (ISO 8601), which means midnight in UTC, or a date and time,
+                 *     in UTC unless it has an offset (`Z` or `±hh:mm`). Seconds can be left out, and an offset can be `±hhmm` or `±hh`.
                  *
-                 *     In a URL, write the `+` of an offset as `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+` means a space.
+                 *     In a URL, the `+` of an offset is `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+`, which means a space, is
+                 *     accepted there, too.
                  * @example 2026-11-06T00:00:00+01:00
                  */
                 since?: components<Other>["parameters"]["Since"];
@@ -29631,10 +29646,11 @@ export interface operations<Other = string & {}> {
         parameters: {
             query?: {
                 /**
-                 * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
-                 *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
+                 * @description Only entries created at this time or later. Either a date (ISO 8601), which means midnight in UTC, or a date and time,
+                 *     in UTC unless it has an offset (`Z` or `±hh:mm`). Seconds can be left out, and an offset can be `±hhmm` or `±hh`.
                  *
-                 *     In a URL, write the `+` of an offset as `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+` means a space.
+                 *     In a URL, the `+` of an offset is `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+`, which means a space, is
+                 *     accepted there, too.
                  * @example 2026-11-06T00:00:00+01:00
                  */
                 since?: components<Other>["parameters"]["Since"];
@@ -29982,10 +29998,11 @@ export interface operations<Other = string & {}> {
         parameters: {
             query?: {
                 /**
-                 * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
-                 *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
+                 * @description Only entries created at this time or later. Either a date (ISO 8601), which means midnight in UTC, or a date and time,
+                 *     in UTC unless it has an offset (`Z` or `±hh:mm`). Seconds can be left out, and an offset can be `±hhmm` or `±hh`.
                  *
-                 *     In a URL, write the `+` of an offset as `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+` means a space.
+                 *     In a URL, the `+` of an offset is `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+`, which means a space, is
+                 *     accepted there, too.
                  * @example 2026-11-06T00:00:00+01:00
                  */
                 since?: components<Other>["parameters"]["Since"];
@@ -31293,15 +31310,15 @@ export interface operations<Other = string & {}> {
                  */
                 by?: "day" | "key" | "prompt" | "version" | "model" | "tag";
                 /**
-                 * @description Only invocations that began at this time or later: a date (RFC 3339), which means midnight in UTC, or a date and time, rounded down to a quarter of an hour. The last 30 days if left out.
+                 * @description Only invocations that began at this time or later: a date (ISO 8601), which means midnight in UTC, or a date and time, rounded down to a quarter of an hour. The last 30 days if left out.
                  * @example 2026-11-01
                  */
-                since?: components<Other>["schemas"]["Moment"];
+                since?: components<Other>["schemas"]["MomentFilter"];
                 /**
                  * @description Only invocations that began before this time, in the same form as `since`.
                  * @example 2026-12-01
                  */
-                until?: components<Other>["schemas"]["Moment"];
+                until?: components<Other>["schemas"]["MomentFilter"];
                 /**
                  * @description Only invocations of the prompt with this id, slug or alias. A prompt that was deleted is found by its id.
                  * @example summarise-support-ticket
@@ -33130,10 +33147,11 @@ export interface operations<Other = string & {}> {
                  */
                 offset?: components<Other>["parameters"]["Offset"];
                 /**
-                 * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
-                 *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
+                 * @description Only entries created at this time or later. Either a date (ISO 8601), which means midnight in UTC, or a date and time,
+                 *     in UTC unless it has an offset (`Z` or `±hh:mm`). Seconds can be left out, and an offset can be `±hhmm` or `±hh`.
                  *
-                 *     In a URL, write the `+` of an offset as `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+` means a space.
+                 *     In a URL, the `+` of an offset is `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+`, which means a space, is
+                 *     accepted there, too.
                  * @example 2026-11-06T00:00:00+01:00
                  */
                 since?: components<Other>["parameters"]["Since"];
@@ -34435,10 +34453,11 @@ export interface operations<Other = string & {}> {
                  */
                 event_id?: components<Other>["parameters"]["OfEvent"];
                 /**
-                 * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
-                 *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
+                 * @description Only entries created at this time or later. Either a date (ISO 8601), which means midnight in UTC, or a date and time,
+                 *     in UTC unless it has an offset (`Z` or `±hh:mm`). Seconds can be left out, and an offset can be `±hhmm` or `±hh`.
                  *
-                 *     In a URL, write the `+` of an offset as `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+` means a space.
+                 *     In a URL, the `+` of an offset is `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+`, which means a space, is
+                 *     accepted there, too.
                  * @example 2026-11-06T00:00:00+01:00
                  */
                 since?: components<Other>["parameters"]["Since"];
