@@ -6,7 +6,9 @@
  * what the ratio shows there. Only HTTP operations and settings that both know are used; what the earlier commit does
  * not have is left out.
  *
- *     npm run bench:against 00b71ea -- --rounds 8 --seconds 1 --only invoke
+ * A service starts with the flags of its own `npm start`, or all of them with the same ones:
+ *
+ *     npm run bench:against 00b71ea -- --rounds 8 --seconds 1 --only invoke --flags --max-semi-space-size=16
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -39,6 +41,7 @@ const { values, positionals } = parseArgs({
     rounds: { type: 'string', default: '8' },
     seconds: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
+    flags: { type: 'string' },
   },
 });
 const [commit] = positionals;
@@ -181,12 +184,12 @@ function casesOf(order: Readonly<Record<string, string>>): Case[] {
   ];
 }
 
-/** Starts the service in a folder, in the way of its own `npm start`. */
+/** Starts the service in a folder, in the way of its own `npm start` unless other flags are given. */
 async function start(name: string, folder: string, databaseUri: string, provider: string): Promise<Service> {
   const manifest = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as {
     scripts: { start: string };
   };
-  const flags = manifest.scripts.start.split(' ').filter((word) => word.startsWith('--max-'));
+  const flags = (values.flags ?? manifest.scripts.start).split(' ').filter((word) => word.startsWith('--max-'));
   const url = `http://127.0.0.1:${await freePort()}`;
   const child = await startProgram(
     process.execPath,
@@ -224,8 +227,11 @@ async function fill(service: Service, receiver: string): Promise<string> {
   const echo = [{ role: 'user', content: 'Hello {{name|world}}' }];
   await create(service, '/api/v1/prompts', { name: 'Echo', slug: 'echo', messages: echo, selected_provider: 'echo' });
   await create(service, '/api/v1/prompts', { ...prompt, slug: 'drip', selected_model: `mock-drip-1-${tokens}` });
-  const place = { name: 'Canal', currency: 'EUR', time_zone: 'Europe/Amsterdam' };
-  const location_id = await create(service, '/v1/locations', place);
+  const [place, zone] = [{ name: 'Canal', currency: 'EUR' }, 'Europe/Amsterdam'];
+  const location_id = await create(service, '/v1/locations', { ...place, time_zone: zone }).catch(
+    // The name of the member before 1.0.0-beta.1.
+    async () => await create(service, '/v1/locations', { ...place, timezone: zone }),
+  );
   const category_id = await create(service, '/v1/categories', { location_id, name: 'Drinks' });
   const product = { location_id, category_id, name: 'Café crème', price: 420 };
   const product_id = await create(service, '/v1/products', product);
