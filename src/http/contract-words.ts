@@ -7,7 +7,7 @@ const offsetExample = '2026-11-06T12:30:00+01:00';
 const moment = `be a date and time with an offset, such as ${offsetExample}`;
 const utcMoment = 'be a date and time in UTC, such as 2026-11-06T11:30:00';
 const secret = 'be 24 to 64 printable ASCII characters, or whsec_ and the base64 of 24 to 64 bytes';
-const url = 'be an http or https URL without user information and fragment';
+const url = 'be an http or https URL without user information, fragment and spaces';
 
 /**
  * The spellings of a `date-time` that the service takes and sends: `T` and `Z` in upper case, seconds to 59, an offset
@@ -37,7 +37,7 @@ export const patternWords: ReadonlyMap<string, string> = new Map([
   ['^([01]\\d|2[0-3]):[0-5]\\d$', 'be a time of day from 00:00 to 23:59'],
   ['^[A-Z]{3}$', 'be three capital letters such as EUR'],
   ['^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$', 'be the name of a time zone such as Europe/Amsterdam'],
-  ['^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-"$-~]*)?$', url],
+  ['^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#@\\\\]+([/?][^\\s#]*)?$', url],
   ['^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$', secret],
   ['^[!-~]([ -~]*[!-~])?$', 'be visible ASCII characters, with spaces only between them'],
   ['^[A-Za-z0-9_-]{16,160}$', 'be the pagination.next of a page'],
@@ -69,5 +69,5 @@ export const exclusionWords: readonly (readonly [RegExp, string])[] = [
   [/\/(LabelName|label)\/not$/, 'not be latest: without a label, the latest version runs'],
   [/\/allOf\/1\/else\/properties\/content\/not$/, 'not be null'],
   [/\/(logprobs|async|defer_loading|background|include_obfuscation)\/not$/, 'be one of false, null'],
-  [/\/SigningSecret\/not$/, secret],
+  [/\/SigningSecret\/not$/, `${secret}; without spaces around it, and with nothing before whsec_`],
 ];

@@ -63,9 +63,10 @@ describe('the explanations of what the contract requires', () => {
     expect(second.errors).toEqual([
       { detail: 'must have at least 1 character', pointer: '#/name' },
       { detail: 'must have a character that is not a space', pointer: '#/name' },
-      { detail: 'must be an http or https URL without user information and fragment', pointer: '#/url' },
+      { detail: 'must be an http or https URL without user information, fragment and spaces', pointer: '#/url' },
       {
-        detail: 'must be 24 to 64 printable ASCII characters, or whsec_ and the base64 of 24 to 64 bytes',
+        detail:
+          'must be 24 to 64 printable ASCII characters, or whsec_ and the base64 of 24 to 64 bytes; without spaces around it, and with nothing before whsec_',
         pointer: '#/secret',
       },
     ]);

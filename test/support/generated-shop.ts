@@ -99,7 +99,7 @@ export async function openGeneratedShop(
       SecretRotationId: standIns.of('SecretRotationId'),
       DeliveryId: standIns.of('DeliveryId'),
       ReplayId: standIns.of('ReplayId'),
-      IntegrationUrl: others,
+      IntegrationUrlInput: others,
       FiscalDate: [day(-1), day(0), day(0), day(1)],
       // ICU knows PST, the IANA database does not.
       TimeZone: ['UTC', 'Europe/Amsterdam', 'Asia/Kathmandu', 'Pacific/Kiritimati', 'PST'],

@@ -126,7 +126,7 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
         dispatcher.dispatch(
           {
             origin: url.origin,
-            path: url.pathname + url.search,
+            path: url.href.slice(url.origin.length),
             method: (init.method ?? 'GET') as Dispatcher.HttpMethod,
             headers: inPieces ? { ...headers, 'content-length': String(body.bytes) } : headers,
             body: inPieces ? Readable.from(body, { objectMode: false }) : body,

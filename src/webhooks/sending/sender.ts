@@ -78,12 +78,13 @@ export function createSender({ mayConnect, timing, limits, lookUp, proxy }: Send
 
   return {
     async post({ integrationId, url, headers, body }) {
-      const { origin, pathname, search } = new URL(url);
+      const { origin, href } = new URL(url);
       const request = new AttemptRequest(attemptLimits);
       inProgress.add(request);
       try {
         const options = {
-          path: pathname + search,
+          // Not `search`: it is empty for a URL that ends with `?`.
+          path: href.slice(origin.length),
           method: 'POST' as const,
           headers: [...headers],
           body: asBuffer(body),

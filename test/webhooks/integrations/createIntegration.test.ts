@@ -139,8 +139,16 @@ describe('201', () => {
   });
 
   it('writes the URL as the WHATWG parser does', async () => {
-    const { body } = await post({ url: 'HTTPS://Kitchen.Example.com:443/a/../b?c=d'.replace('HTTPS', 'https') });
-    expect(body.url).toBe('https://kitchen.example.com/b?c=d');
+    for (const [sent, stored] of [
+      ['HTTPS://Kitchen.Example.com:443/a/../b?c=d', 'https://kitchen.example.com/b?c=d'],
+      ['Http://kitchen.example.com', 'http://kitchen.example.com/'],
+      ['http://bücher.example/', 'http://xn--bcher-kva.example/'],
+      ['https://例え.テスト/注文?品=茶', 'https://xn--r8jz45g.xn--zckzah/%E6%B3%A8%E6%96%87?%E5%93%81=%E8%8C%B6'],
+      ['http://kitchen.example.com/hook?', 'http://kitchen.example.com/hook?'],
+    ]) {
+      const { status, body } = await post({ url: sent });
+      expect([status, body.url]).toEqual([201, stored]);
+    }
   });
 
   it('allows addresses in networks that the operator trusts', async () => {
@@ -188,6 +196,9 @@ describe('a creation that is repeated with its Idempotency-Key', () => {
   });
 });
 
+/** As other programs print it. */
+const standardSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
 describe('400', () => {
   it.each([
     ['#/name', { name: ' ' }],
@@ -209,6 +220,21 @@ describe('400', () => {
     ['#/secret', { secret: `whsec_${Buffer.alloc(65).toString('base64')}` }],
     ['#/secret', { secret: `whsec_${'a'.repeat(33)}` }],
     ['#/secret', { secret: `whsec_${'-'.repeat(40)}` }],
+    ...[
+      `v1,${standardSecret}`,
+      `v1a,${'a'.repeat(40)}`,
+      `"${standardSecret}"`,
+      ` ${standardSecret}`,
+      `${standardSecret} `,
+      `WHSEC_${'a'.repeat(40)}`,
+      `SECRET=${standardSecret}`,
+      `whsk_${'a'.repeat(40)}`,
+      `whpk_${'a'.repeat(40)}`,
+      `${'a'.repeat(40)} `,
+    ].map((secret) => ['#/secret', { secret }] as const),
+    ['#/url', { url: ' https://kitchen.example.com/' }],
+    ['#/url', { url: 'https://kitchen.example.com/a b' }],
+    ['#/url', { url: 'https:\\\\kitchen.example.com\\hook' }],
     ['#/status', { status: 'paused' }],
     ['#/filter/data.total', { filter: { 'data.total': { $gt: 1 } } }],
     ['#/filter/data.total', { filter: { 'data.total': {} } }],
@@ -297,7 +323,12 @@ describe('422', () => {
   });
 
   it('refuses an invalid URL, and a URL that becomes too long', async () => {
-    for (const url of ['http://kitchen.example.com:99999/', `http://kitchen.example.com/?${"'".repeat(1_000)}`]) {
+    for (const url of [
+      'http://kitchen.example.com:99999/',
+      'http://[::1/',
+      'http://a%00b/',
+      `http://kitchen.example.com/?${"'".repeat(1_000)}`,
+    ]) {
       const { status, body } = await post({ url });
       expect([status, body.type]).toEqual([422, problem('target-not-allowed')]);
     }

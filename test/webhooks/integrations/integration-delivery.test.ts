@@ -149,6 +149,15 @@ describe('an order', () => {
     expect(request.headers['x-service-signature']).toBe(signature);
   });
 
+  it('is sent to a URL that ends with a question mark as to that', async () => {
+    const { path } = await createIntegration(setup.service, { url: `${setup.receiver.url}/question?` });
+    await setup.service.call('POST', `${path}/test`);
+    await until(
+      () => arrivedAt('/hook/question?'),
+      ({ length }) => length === 1,
+    );
+  });
+
   it('does not reach a receiver that has not subscribed to its type', async () => {
     setup.receiver.forget();
     const shop = await openShop(setup.service);

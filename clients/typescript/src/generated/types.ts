@@ -8074,9 +8074,7 @@ export interface components<Other = string & {}> {
         /**
          * IntegrationUrl
          * Format: uri
-         * @description URL that events are sent to: `http` or `https`, without user information and fragment. An address that is not public
-         *     (private, loopback and others) is refused, unless the operator allows its network. An IP address in the URL is checked
-         *     here; every address is checked again for each connection.
+         * @description URL that events are sent to: `http` or `https`, without user information and fragment, in its normal form.
          *
          *     Query values that look like credentials are shown as `********`.
          * @example https://kitchen.example.com/hooks/orders
@@ -8390,6 +8388,16 @@ export interface components<Other = string & {}> {
             updated_at: components<Other>["schemas"]["Timestamp"];
         };
         /**
+         * IntegrationUrlInput
+         * @description URL that events are sent to: `http` or `https`, without user information, fragment and spaces. It is stored in its
+         *     normal form: scheme and host in lower case, an international host name in ASCII (`bücher.example` is
+         *     `xn--bcher-kva.example`), other characters percent-encoded. An address that is not public (private, loopback and others)
+         *     is refused, unless the operator allows its network. An IP address in the URL is checked here; every address is checked
+         *     again for each connection.
+         * @example https://kitchen.example.com/hooks/orders
+         */
+        IntegrationUrlInput: string;
+        /**
          * EventTypesInput
          * @description Types of events to send. There is no wildcard: an integration receives a new type only if you add it.
          * @example [
@@ -8452,6 +8460,10 @@ export interface components<Other = string & {}> {
          *     - `whsec_` followed by the base64 of 24 to 64 bytes, as Standard Webhooks writes secrets. These bytes are the key.
          *     - 24 to 64 printable ASCII characters. The bytes of the characters are the key. For libraries of Standard Webhooks,
          *       write it as `whsec_` followed by the base64 of these bytes.
+         *
+         *     Refused is what looks like a secret of Standard Webhooks and would be signed with other bytes than it means: `v1,` or
+         *     quotation marks before `whsec_`, capital letters in it, keys for signatures of another kind (`whsk_`, `whpk_`), and
+         *     spaces at the beginning or end.
          * @example whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5
          */
         SigningSecret: string;
@@ -18789,7 +18801,7 @@ export interface components<Other = string & {}> {
          */
         IntegrationCreate: {
             name: components<Other>["schemas"]["IntegrationName"];
-            url: components<Other>["schemas"]["IntegrationUrl"];
+            url: components<Other>["schemas"]["IntegrationUrlInput"];
             event_types: components<Other>["schemas"]["EventTypesInput"];
             location_ids?: components<Other>["schemas"]["LocationIdsInput"];
             filter?: components<Other>["schemas"]["EventFilterInput"];
@@ -18911,7 +18923,7 @@ export interface components<Other = string & {}> {
          */
         IntegrationUpdate: {
             name?: components<Other>["schemas"]["IntegrationName"];
-            url?: components<Other>["schemas"]["IntegrationUrl"];
+            url?: components<Other>["schemas"]["IntegrationUrlInput"];
             event_types?: components<Other>["schemas"]["EventTypesInput"];
             location_ids?: components<Other>["schemas"]["LocationIdsInput"];
             filter?: components<Other>["schemas"]["EventFilterInput"];

@@ -1,5 +1,5 @@
 import type { Schemas } from 'prompt-gateway-client';
-import { integrationUrl } from '../../generated/limits.ts';
+import { integrationUrlInput } from '../../generated/limits.ts';
 import { fits } from '../../shared/limits.ts';
 import type { Texts } from '../../texts/en.ts';
 import type { eventFilter } from '../../texts/event-filter.ts';
@@ -79,7 +79,7 @@ export function validateFields(
 ): Record<string, string> {
   const mistakes: Record<string, string> = {};
   if (fields.name.trim() === '') mistakes['name'] = form.nameMissing;
-  if (!fits(fields.url, integrationUrl)) mistakes['url'] = form.urlWrong;
+  if (!fits(fields.url, integrationUrlInput)) mistakes['url'] = form.urlWrong;
   if (fields.eventTypes.length === 0) mistakes['eventTypes'] = form.eventTypesMissing;
   const filter = readFilter(fields.filter);
   if ('notJson' in filter) mistakes['filter'] = filterTexts.notJson(filter.notJson);

@@ -1,7 +1,7 @@
 import { Paper, Stack, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { ReactNode } from 'react';
-import { integrationName, integrationUrl } from '../../generated/limits.ts';
+import { integrationName, integrationUrlInput } from '../../generated/limits.ts';
 import { LocationPicker } from '../../shared/location-picker.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { EventTypePicker } from './event-type-picker.tsx';
@@ -35,7 +35,7 @@ export function IntegrationInputs({
           inputMode="url"
           autoComplete="off"
           spellCheck={false}
-          maxLength={integrationUrl.maxLength}
+          maxLength={integrationUrlInput.maxLength}
           required
           {...form.getInputProps('url')}
         />
