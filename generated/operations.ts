@@ -11,6 +11,8 @@ export interface OperationRow {
   /** The scope that a key needs; `null` where any key will do, or none is needed. */
   readonly scope: string | null;
   readonly needsKey: boolean;
+  /** What a key that is limited to some prompts, locations or models may do; empty where no key is needed. */
+  readonly limited: Readonly<Partial<Record<Limit, LimitRule>>>;
   readonly parameters: readonly {
     readonly name: string;
     readonly in: 'path' | 'query' | 'header';
@@ -42,6 +44,11 @@ export const operationTable = {
     "path": "/api/v1/prompts",
     "scope": "prompts:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "limit",
@@ -102,6 +109,13 @@ export const operationTable = {
     "path": "/api/v1/prompts",
     "scope": "prompts:write",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "create others"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "Idempotency-Key",
@@ -163,6 +177,11 @@ export const operationTable = {
     "path": "/api/v1/prompts/export",
     "scope": "prompts:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "after",
@@ -211,6 +230,13 @@ export const operationTable = {
     "path": "/api/v1/prompts/import",
     "scope": "prompts:write",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "import others"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [],
     "body": "required",
     "bodyLimit": 20971520,
@@ -260,6 +286,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}",
     "scope": "prompts:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -311,6 +345,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}",
     "scope": "prompts:write",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -382,6 +424,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}",
     "scope": "prompts:write",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -438,6 +488,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/versions",
     "scope": "prompts:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -500,6 +558,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/versions/{version}",
     "scope": "prompts:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -558,6 +624,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/versions/{version}/restore",
     "scope": "prompts:write",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -627,6 +701,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/labels",
     "scope": "prompts:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -689,6 +771,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/labels/{label}",
     "scope": "prompts:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -747,6 +837,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/labels/{label}",
     "scope": "prompts:release",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -830,6 +928,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/labels/{label}",
     "scope": "prompts:release",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -894,6 +1000,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/gates",
     "scope": "prompts:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -956,6 +1070,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/labels/{label}/gate",
     "scope": "prompts:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -1014,6 +1136,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/labels/{label}/gate",
     "scope": "prompts:override",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -1099,6 +1229,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/labels/{label}/gate",
     "scope": "prompts:override",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -1163,6 +1301,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/labels/{label}/gate/evaluations",
     "scope": "prompts:invoke",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "kept"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -1244,6 +1390,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/labels/{label}/gate/versions/{version}",
     "scope": "prompts:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -1302,6 +1456,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/labels/{label}/history",
     "scope": "prompts:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -1371,6 +1533,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/labels/{label}/rollout",
     "scope": "prompts:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -1430,6 +1600,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/labels/{label}/rollout",
     "scope": "prompts:release",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -1506,6 +1684,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/labels/{label}/rollout",
     "scope": "prompts:release",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -1571,6 +1757,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/labels/{label}/rollout/promote",
     "scope": "prompts:release",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -1637,6 +1831,11 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/invoke",
     "scope": "prompts:invoke",
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "unaffected",
+      "models": "kept"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -1744,6 +1943,11 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/render",
     "scope": "prompts:invoke",
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "unaffected",
+      "models": "kept"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -1809,6 +2013,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/statistics",
     "scope": "prompts:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -1859,6 +2071,11 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/test",
     "scope": "prompts:invoke",
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "unaffected",
+      "models": "kept"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -1946,6 +2163,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/test-runs",
     "scope": "prompts:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -2014,6 +2239,11 @@ export const operationTable = {
     "path": "/api/v1/test-runs/{id}",
     "scope": "prompts:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -2065,6 +2295,11 @@ export const operationTable = {
     "path": "/api/v1/test-runs/{id}/results",
     "scope": "prompts:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -2120,6 +2355,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/evaluations",
     "scope": "prompts:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -2188,6 +2431,14 @@ export const operationTable = {
     "path": "/api/v1/prompts/{slugOrId}/evaluations",
     "scope": "prompts:invoke",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "prompts",
+        "name": "slugOrId"
+      },
+      "locations": "unaffected",
+      "models": "kept"
+    },
     "parameters": [
       {
         "name": "slugOrId",
@@ -2264,6 +2515,14 @@ export const operationTable = {
     "path": "/api/v1/evaluations/{id}",
     "scope": "prompts:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "evaluations",
+        "name": "id"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -2315,6 +2574,14 @@ export const operationTable = {
     "path": "/api/v1/evaluations/{id}/cancel",
     "scope": "prompts:invoke",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "evaluations",
+        "name": "id"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -2360,6 +2627,14 @@ export const operationTable = {
     "path": "/api/v1/evaluations/{id}/results",
     "scope": "prompts:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "evaluations",
+        "name": "id"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -2414,6 +2689,14 @@ export const operationTable = {
     "path": "/api/v1/evaluations/{id}/calibration",
     "scope": "prompts:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "evaluations",
+        "name": "id"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -2458,6 +2741,14 @@ export const operationTable = {
     "path": "/api/v1/evaluations/{id}/judged-answers",
     "scope": "datasets:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "evaluations",
+        "name": "id"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -2524,6 +2815,14 @@ export const operationTable = {
     "path": "/api/v1/evaluations/{id}/judged-answers/{answer}/mark",
     "scope": "datasets:write",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "finder": "evaluations",
+        "name": "id"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -2587,6 +2886,11 @@ export const operationTable = {
     "path": "/api/v1/invocations",
     "scope": "invocations:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "since",
@@ -2773,6 +3077,11 @@ export const operationTable = {
     "path": "/api/v1/invocations/export",
     "scope": "invocations:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "since",
@@ -2947,6 +3256,11 @@ export const operationTable = {
     "path": "/api/v1/invocations/{id}",
     "scope": "invocations:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -2991,6 +3305,11 @@ export const operationTable = {
     "path": "/api/v1/invocations/{id}/content",
     "scope": "invocations:content",
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -3038,6 +3357,11 @@ export const operationTable = {
     "path": "/api/v1/invocations/{id}/content",
     "scope": "invocations:content",
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -3083,6 +3407,11 @@ export const operationTable = {
     "path": "/api/v1/invocations/{id}/feedback",
     "scope": "prompts:invoke",
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -3145,6 +3474,17 @@ export const operationTable = {
     "path": "/api/v1/audit-log",
     "scope": "audit:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read who changed others"
+      },
+      "locations": {
+        "cannot": "read who changed others"
+      },
+      "models": {
+        "cannot": "read who changed others"
+      }
+    },
     "parameters": [
       {
         "name": "since",
@@ -3242,6 +3582,17 @@ export const operationTable = {
     "path": "/api/v1/attention",
     "scope": null,
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read what is counted for all"
+      },
+      "locations": {
+        "cannot": "read what is counted for all"
+      },
+      "models": {
+        "cannot": "read what is counted for all"
+      }
+    },
     "parameters": [],
     "body": "none",
     "bodyLimit": 0,
@@ -3277,6 +3628,11 @@ export const operationTable = {
     "path": "/api/v1/providers",
     "scope": "prompts:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": "unaffected",
+      "models": "kept"
+    },
     "parameters": [],
     "body": "none",
     "bodyLimit": 0,
@@ -3312,6 +3668,11 @@ export const operationTable = {
     "path": "/api/v1/providers/{id}/test",
     "scope": "providers:invoke",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": "unaffected",
+      "models": "kept"
+    },
     "parameters": [
       {
         "name": "id",
@@ -3385,6 +3746,13 @@ export const operationTable = {
     "path": "/api/v1/datasets",
     "scope": "datasets:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change data sets"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "limit",
@@ -3440,6 +3808,13 @@ export const operationTable = {
     "path": "/api/v1/datasets/{name}",
     "scope": "datasets:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change data sets"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "name",
@@ -3492,6 +3867,13 @@ export const operationTable = {
     "path": "/api/v1/datasets/{name}",
     "scope": "datasets:write",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change data sets"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "name",
@@ -3564,6 +3946,13 @@ export const operationTable = {
     "path": "/api/v1/datasets/{name}",
     "scope": "datasets:write",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change data sets"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "name",
@@ -3621,6 +4010,13 @@ export const operationTable = {
     "path": "/api/v1/datasets/{name}/cases",
     "scope": "datasets:write",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change data sets"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "name",
@@ -3689,6 +4085,13 @@ export const operationTable = {
     "path": "/api/v1/datasets/{name}/versions",
     "scope": "datasets:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change data sets"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "name",
@@ -3752,6 +4155,13 @@ export const operationTable = {
     "path": "/api/v1/datasets/{name}/versions/{version}/cases",
     "scope": "datasets:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change data sets"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "name",
@@ -3823,6 +4233,13 @@ export const operationTable = {
     "path": "/api/v1/datasets/{name}/versions/{version}/export",
     "scope": "datasets:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change data sets"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "name",
@@ -3876,6 +4293,11 @@ export const operationTable = {
     "path": "/api/v1/prices",
     "scope": "prices:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "provider",
@@ -3942,6 +4364,11 @@ export const operationTable = {
     "path": "/api/v1/prices/{provider}/{model}",
     "scope": "prices:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "provider",
@@ -3999,6 +4426,15 @@ export const operationTable = {
     "path": "/api/v1/prices/{provider}/{model}",
     "scope": "prices:write",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "change prices"
+      },
+      "locations": "unaffected",
+      "models": {
+        "cannot": "change prices"
+      }
+    },
     "parameters": [
       {
         "name": "provider",
@@ -4072,6 +4508,15 @@ export const operationTable = {
     "path": "/api/v1/prices/{provider}/{model}",
     "scope": "prices:write",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "change prices"
+      },
+      "locations": "unaffected",
+      "models": {
+        "cannot": "change prices"
+      }
+    },
     "parameters": [
       {
         "name": "provider",
@@ -4134,6 +4579,13 @@ export const operationTable = {
     "path": "/api/v1/budgets",
     "scope": "budgets:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change budgets"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "limit",
@@ -4189,6 +4641,13 @@ export const operationTable = {
     "path": "/api/v1/budgets/{name}",
     "scope": "budgets:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change budgets"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "name",
@@ -4241,6 +4700,13 @@ export const operationTable = {
     "path": "/api/v1/budgets/{name}",
     "scope": "budgets:write",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change budgets"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "name",
@@ -4315,6 +4781,13 @@ export const operationTable = {
     "path": "/api/v1/budgets/{name}",
     "scope": "budgets:write",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change budgets"
+      },
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "name",
@@ -4371,6 +4844,11 @@ export const operationTable = {
     "path": "/api/v1/costs",
     "scope": "invocations:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "by",
@@ -4458,6 +4936,11 @@ export const operationTable = {
     ],
     "scope": null,
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "unaffected",
+      "models": "kept"
+    },
     "parameters": [
       {
         "name": "Idempotency-Key",
@@ -4548,6 +5031,11 @@ export const operationTable = {
     ],
     "scope": null,
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "unaffected",
+      "models": "kept"
+    },
     "parameters": [
       {
         "name": "Idempotency-Key",
@@ -4638,6 +5126,11 @@ export const operationTable = {
     ],
     "scope": null,
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "unaffected",
+      "models": "kept"
+    },
     "parameters": [
       {
         "name": "anthropic-version",
@@ -4768,6 +5261,11 @@ export const operationTable = {
     ],
     "scope": null,
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "unaffected",
+      "models": "kept"
+    },
     "parameters": [
       {
         "name": "anthropic-version",
@@ -4871,6 +5369,11 @@ export const operationTable = {
     ],
     "scope": "providers:invoke",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": "unaffected",
+      "models": "kept"
+    },
     "parameters": [
       {
         "name": "X-Tags",
@@ -4942,6 +5445,11 @@ export const operationTable = {
     ],
     "scope": null,
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "unaffected",
+      "models": "kept"
+    },
     "parameters": [
       {
         "name": "anthropic-version",
@@ -5004,6 +5512,11 @@ export const operationTable = {
     ],
     "scope": null,
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "unaffected",
+      "models": "kept"
+    },
     "parameters": [
       {
         "name": "anthropic-version",
@@ -5058,6 +5571,11 @@ export const operationTable = {
     ],
     "scope": null,
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "kept",
+      "models": "kept"
+    },
     "parameters": [
       {
         "name": "MCP-Protocol-Version",
@@ -5123,6 +5641,11 @@ export const operationTable = {
     "path": "/v1/locations",
     "scope": "catalog:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": "kept",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "archived",
@@ -5183,6 +5706,13 @@ export const operationTable = {
     "path": "/v1/locations",
     "scope": "catalog:write",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": {
+        "cannot": "create others"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "Idempotency-Key",
@@ -5240,6 +5770,14 @@ export const operationTable = {
     "path": "/v1/locations/{id}",
     "scope": "catalog:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": {
+        "finder": "locations",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -5291,6 +5829,14 @@ export const operationTable = {
     "path": "/v1/locations/{id}",
     "scope": "catalog:write",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": {
+        "finder": "locations",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -5356,6 +5902,14 @@ export const operationTable = {
     "path": "/v1/locations/{id}/fiscal-days",
     "scope": "orders:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": {
+        "finder": "locations",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -5418,6 +5972,14 @@ export const operationTable = {
     "path": "/v1/locations/{id}/fiscal-days/{date}",
     "scope": "orders:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": {
+        "finder": "locations",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -5476,6 +6038,14 @@ export const operationTable = {
     "path": "/v1/locations/{id}/fiscal-days/{date}/close",
     "scope": "orders:write",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": {
+        "finder": "locations",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -5530,6 +6100,11 @@ export const operationTable = {
     "path": "/v1/categories",
     "scope": "catalog:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": "kept",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "location_id",
@@ -5602,6 +6177,14 @@ export const operationTable = {
     "path": "/v1/categories",
     "scope": "catalog:write",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": {
+        "finder": "location_id",
+        "name": "location_id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "Idempotency-Key",
@@ -5657,6 +6240,14 @@ export const operationTable = {
     "path": "/v1/categories/{id}",
     "scope": "catalog:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": {
+        "finder": "categories",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -5708,6 +6299,14 @@ export const operationTable = {
     "path": "/v1/categories/{id}",
     "scope": "catalog:write",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": {
+        "finder": "categories",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -5772,6 +6371,11 @@ export const operationTable = {
     "path": "/v1/products",
     "scope": "catalog:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": "kept",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "location_id",
@@ -5850,6 +6454,14 @@ export const operationTable = {
     "path": "/v1/products",
     "scope": "catalog:write",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": {
+        "finder": "location_id",
+        "name": "location_id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "Idempotency-Key",
@@ -5907,6 +6519,14 @@ export const operationTable = {
     "path": "/v1/products/{id}",
     "scope": "catalog:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": {
+        "finder": "products",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -5958,6 +6578,14 @@ export const operationTable = {
     "path": "/v1/products/{id}",
     "scope": "catalog:write",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": {
+        "finder": "products",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -6024,6 +6652,11 @@ export const operationTable = {
     "path": "/v1/orders",
     "scope": "orders:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": "kept",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "status",
@@ -6126,6 +6759,14 @@ export const operationTable = {
     "path": "/v1/orders",
     "scope": "orders:write",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": {
+        "finder": "location_id",
+        "name": "location_id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "Idempotency-Key",
@@ -6187,6 +6828,14 @@ export const operationTable = {
     "path": "/v1/orders/calculate",
     "scope": "orders:write",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": {
+        "finder": "location_id",
+        "name": "location_id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [],
     "body": "required",
     "bodyLimit": 1048576,
@@ -6239,6 +6888,14 @@ export const operationTable = {
     "path": "/v1/orders/{id}",
     "scope": "orders:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": {
+        "finder": "orders",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -6290,6 +6947,14 @@ export const operationTable = {
     "path": "/v1/orders/{id}/complete",
     "scope": "orders:write",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": {
+        "finder": "orders",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -6346,6 +7011,14 @@ export const operationTable = {
     "path": "/v1/orders/{id}/cancel",
     "scope": "orders:write",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": {
+        "finder": "orders",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -6402,6 +7075,14 @@ export const operationTable = {
     "path": "/api/v1/integrations",
     "scope": "integrations:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change integrations",
+        "unless": "locations"
+      },
+      "locations": "kept",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "status",
@@ -6463,6 +7144,14 @@ export const operationTable = {
     "path": "/api/v1/integrations",
     "scope": "integrations:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change integrations",
+        "unless": "locations"
+      },
+      "locations": "kept",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "Idempotency-Key",
@@ -6523,6 +7212,14 @@ export const operationTable = {
     "path": "/api/v1/integrations/filter-preview",
     "scope": "integrations:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change integrations",
+        "unless": "locations"
+      },
+      "locations": "kept",
+      "models": "unaffected"
+    },
     "parameters": [],
     "body": "required",
     "bodyLimit": 1048576,
@@ -6568,6 +7265,17 @@ export const operationTable = {
     "path": "/api/v1/integrations/{id}",
     "scope": "integrations:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change integrations",
+        "unless": "locations"
+      },
+      "locations": {
+        "finder": "integrations",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -6621,6 +7329,17 @@ export const operationTable = {
     "path": "/api/v1/integrations/{id}",
     "scope": "integrations:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change integrations",
+        "unless": "locations"
+      },
+      "locations": {
+        "finder": "integrations",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -6690,6 +7409,17 @@ export const operationTable = {
     "path": "/api/v1/integrations/{id}",
     "scope": "integrations:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change integrations",
+        "unless": "locations"
+      },
+      "locations": {
+        "finder": "integrations",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -6746,6 +7476,17 @@ export const operationTable = {
     "path": "/api/v1/integrations/{id}/pause",
     "scope": "integrations:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change integrations",
+        "unless": "locations"
+      },
+      "locations": {
+        "finder": "integrations",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -6802,6 +7543,17 @@ export const operationTable = {
     "path": "/api/v1/integrations/{id}/enable",
     "scope": "integrations:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change integrations",
+        "unless": "locations"
+      },
+      "locations": {
+        "finder": "integrations",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -6859,6 +7611,17 @@ export const operationTable = {
     "path": "/api/v1/integrations/{id}/secret/rotation",
     "scope": "integrations:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change integrations",
+        "unless": "locations"
+      },
+      "locations": {
+        "finder": "integrations",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -6922,6 +7685,17 @@ export const operationTable = {
     "path": "/api/v1/integrations/{id}/secret/rotation",
     "scope": "integrations:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change integrations",
+        "unless": "locations"
+      },
+      "locations": {
+        "finder": "integrations",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -6978,6 +7752,17 @@ export const operationTable = {
     "path": "/api/v1/integrations/{id}/secret/rotation/finish",
     "scope": "integrations:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change integrations",
+        "unless": "locations"
+      },
+      "locations": {
+        "finder": "integrations",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -7042,6 +7827,17 @@ export const operationTable = {
     "path": "/api/v1/integrations/{id}/test",
     "scope": "integrations:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change integrations",
+        "unless": "locations"
+      },
+      "locations": {
+        "finder": "integrations",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -7106,6 +7902,17 @@ export const operationTable = {
     "path": "/api/v1/integrations/{id}/replays",
     "scope": "integrations:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change integrations",
+        "unless": "locations"
+      },
+      "locations": {
+        "finder": "integrations",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -7175,6 +7982,17 @@ export const operationTable = {
     "path": "/api/v1/integrations/{id}/replays",
     "scope": "integrations:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change integrations",
+        "unless": "locations"
+      },
+      "locations": {
+        "finder": "integrations",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -7238,6 +8056,17 @@ export const operationTable = {
     "path": "/api/v1/integrations/{id}/statistics",
     "scope": "integrations:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change integrations",
+        "unless": "locations"
+      },
+      "locations": {
+        "finder": "integrations",
+        "name": "id"
+      },
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -7289,6 +8118,11 @@ export const operationTable = {
     "path": "/api/v1/events",
     "scope": "events:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "kept",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "type",
@@ -7366,6 +8200,14 @@ export const operationTable = {
     "path": "/api/v1/deliveries",
     "scope": "integrations:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change integrations",
+        "unless": "locations"
+      },
+      "locations": "kept",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "integration_id",
@@ -7469,6 +8311,14 @@ export const operationTable = {
     "path": "/api/v1/deliveries/{id}",
     "scope": "integrations:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change integrations",
+        "unless": "locations"
+      },
+      "locations": "kept",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -7521,6 +8371,14 @@ export const operationTable = {
     "path": "/api/v1/deliveries/{id}/attempts",
     "scope": "integrations:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change integrations",
+        "unless": "locations"
+      },
+      "locations": "kept",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -7584,6 +8442,14 @@ export const operationTable = {
     "path": "/api/v1/deliveries/{id}/resend",
     "scope": "integrations:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change integrations",
+        "unless": "locations"
+      },
+      "locations": "kept",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -7647,6 +8513,14 @@ export const operationTable = {
     "path": "/api/v1/replays/{id}",
     "scope": "integrations:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read or change integrations",
+        "unless": "locations"
+      },
+      "locations": "kept",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "id",
@@ -7699,6 +8573,11 @@ export const operationTable = {
     "path": "/api/v1/event-types",
     "scope": "integrations:read",
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [
       {
         "name": "limit",
@@ -7753,6 +8632,7 @@ export const operationTable = {
     "path": "/schemas/events/{type}/v1.json",
     "scope": null,
     "needsKey": false,
+    "limited": {},
     "parameters": [
       {
         "name": "type",
@@ -7790,6 +8670,11 @@ export const operationTable = {
     "path": "/api/v1/whoami",
     "scope": null,
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "kept",
+      "models": "kept"
+    },
     "parameters": [],
     "body": "none",
     "bodyLimit": 0,
@@ -7823,6 +8708,7 @@ export const operationTable = {
     "path": "/api/v1/session",
     "scope": null,
     "needsKey": false,
+    "limited": {},
     "parameters": [],
     "body": "required",
     "bodyLimit": 16384,
@@ -7860,6 +8746,11 @@ export const operationTable = {
     "path": "/api/v1/session",
     "scope": null,
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [],
     "body": "none",
     "bodyLimit": 0,
@@ -7895,6 +8786,17 @@ export const operationTable = {
     "path": "/api/v1/api-keys",
     "scope": "keys:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read other keys"
+      },
+      "locations": {
+        "cannot": "read other keys"
+      },
+      "models": {
+        "cannot": "read other keys"
+      }
+    },
     "parameters": [
       {
         "name": "status",
@@ -7962,6 +8864,11 @@ export const operationTable = {
     "path": "/api/v1/api-keys",
     "scope": "keys:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "kept",
+      "models": "kept"
+    },
     "parameters": [],
     "body": "required",
     "bodyLimit": 1048576,
@@ -8006,6 +8913,17 @@ export const operationTable = {
     "path": "/api/v1/api-keys/{id}",
     "scope": "keys:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read other keys"
+      },
+      "locations": {
+        "cannot": "read other keys"
+      },
+      "models": {
+        "cannot": "read other keys"
+      }
+    },
     "parameters": [
       {
         "name": "id",
@@ -8058,6 +8976,11 @@ export const operationTable = {
     "path": "/api/v1/api-keys/{id}",
     "scope": "keys:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "kept",
+      "models": "kept"
+    },
     "parameters": [
       {
         "name": "id",
@@ -8123,6 +9046,11 @@ export const operationTable = {
     "path": "/api/v1/api-keys/{id}/revoke",
     "scope": "keys:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": "kept",
+      "locations": "kept",
+      "models": "kept"
+    },
     "parameters": [
       {
         "name": "id",
@@ -8185,6 +9113,11 @@ export const operationTable = {
     "path": "/api/v1/roles",
     "scope": null,
     "needsKey": true,
+    "limited": {
+      "prompts": "unaffected",
+      "locations": "unaffected",
+      "models": "unaffected"
+    },
     "parameters": [],
     "body": "none",
     "bodyLimit": 0,
@@ -8218,6 +9151,17 @@ export const operationTable = {
     "path": "/api/v1/people",
     "scope": "people:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "manage people"
+      },
+      "locations": {
+        "cannot": "manage people"
+      },
+      "models": {
+        "cannot": "manage people"
+      }
+    },
     "parameters": [
       {
         "name": "limit",
@@ -8273,6 +9217,17 @@ export const operationTable = {
     "path": "/api/v1/people/{id}",
     "scope": "people:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "manage people"
+      },
+      "locations": {
+        "cannot": "manage people"
+      },
+      "models": {
+        "cannot": "manage people"
+      }
+    },
     "parameters": [
       {
         "name": "id",
@@ -8325,6 +9280,17 @@ export const operationTable = {
     "path": "/api/v1/people/{id}",
     "scope": "people:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "manage people"
+      },
+      "locations": {
+        "cannot": "manage people"
+      },
+      "models": {
+        "cannot": "manage people"
+      }
+    },
     "parameters": [
       {
         "name": "id",
@@ -8391,6 +9357,17 @@ export const operationTable = {
     "path": "/api/v1/people/{id}/sign-out",
     "scope": "people:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "manage people"
+      },
+      "locations": {
+        "cannot": "manage people"
+      },
+      "models": {
+        "cannot": "manage people"
+      }
+    },
     "parameters": [
       {
         "name": "id",
@@ -8439,6 +9416,17 @@ export const operationTable = {
     "path": "/api/v1/people/{id}/revoke-keys",
     "scope": "people:manage",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "manage people"
+      },
+      "locations": {
+        "cannot": "manage people"
+      },
+      "models": {
+        "cannot": "manage people"
+      }
+    },
     "parameters": [
       {
         "name": "id",
@@ -8485,6 +9473,7 @@ export const operationTable = {
     "path": "/",
     "scope": null,
     "needsKey": false,
+    "limited": {},
     "parameters": [],
     "body": "none",
     "bodyLimit": 0,
@@ -8506,6 +9495,7 @@ export const operationTable = {
     "path": "/health/live",
     "scope": null,
     "needsKey": false,
+    "limited": {},
     "parameters": [],
     "body": "none",
     "bodyLimit": 0,
@@ -8527,6 +9517,7 @@ export const operationTable = {
     "path": "/health/ready",
     "scope": null,
     "needsKey": false,
+    "limited": {},
     "parameters": [],
     "body": "none",
     "bodyLimit": 0,
@@ -8552,6 +9543,17 @@ export const operationTable = {
     "path": "/metrics",
     "scope": "metrics:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read what is counted for all"
+      },
+      "locations": {
+        "cannot": "read what is counted for all"
+      },
+      "models": {
+        "cannot": "read what is counted for all"
+      }
+    },
     "parameters": [],
     "body": "none",
     "bodyLimit": 0,
@@ -8588,6 +9590,17 @@ export const operationTable = {
     "path": "/api/v1/statistics",
     "scope": "metrics:read",
     "needsKey": true,
+    "limited": {
+      "prompts": {
+        "cannot": "read what is counted for all"
+      },
+      "locations": {
+        "cannot": "read what is counted for all"
+      },
+      "models": {
+        "cannot": "read what is counted for all"
+      }
+    },
     "parameters": [
       {
         "name": "span",
@@ -8631,6 +9644,7 @@ export const operationTable = {
     "path": "/openapi.json",
     "scope": null,
     "needsKey": false,
+    "limited": {},
     "parameters": [
       {
         "name": "If-None-Match",
@@ -8660,6 +9674,7 @@ export const operationTable = {
     "path": "/asyncapi.json",
     "scope": null,
     "needsKey": false,
+    "limited": {},
     "parameters": [
       {
         "name": "If-None-Match",
@@ -8687,6 +9702,23 @@ export const operationTable = {
 } as const satisfies Record<string, OperationRow>;
 
 export type OperationId = keyof typeof operationTable;
+
+/** What a key can be limited to some of. */
+export type Limit = 'prompts' | 'locations' | 'models';
+
+/** Finds what a request names, within the limits of its key. */
+export type Finder = 'categories' | 'evaluations' | 'integrations' | 'location_id' | 'locations' | 'orders' | 'products' | 'prompts';
+
+/** What a limit means for an operation. */
+export type LimitRule =
+  /** Nothing: it does not concern the operation. */
+  | 'unaffected'
+  /** Its handler keeps to the limit. */
+  | 'kept'
+  /** What the request names must be within the limit: a parameter of the path, or the member `location_id` of the body. */
+  | { readonly finder: Finder; readonly name: 'slugOrId' | 'id' | 'location_id' }
+  /** Such a key cannot do this, as the end of a sentence; `unless` it has the other limit, too. */
+  | { readonly cannot: string; readonly unless?: 'locations' };
 
 /** What an API key may be allowed to do. */
 export type Scope = 'prompts:read' | 'prompts:write' | 'prompts:release' | 'prompts:override' | 'prompts:invoke' | 'providers:invoke' | 'orders:read' | 'orders:write' | 'catalog:read' | 'catalog:write' | 'integrations:read' | 'integrations:manage' | 'events:read' | 'datasets:read' | 'datasets:write' | 'invocations:read' | 'invocations:content' | 'audit:read' | 'keys:manage' | 'people:manage' | 'metrics:read' | 'prices:read' | 'prices:write' | 'budgets:read' | 'budgets:write';

@@ -215,9 +215,12 @@ export function completeContract() {
   return {
     Root({ components, tags }) {
       table = tags
-        .flatMap((tag) => tag['x-paths'].map((start) => ({ start, tag: tag.name, scopes: tag['x-scopes'] })))
+        .flatMap((tag) =>
+          tag['x-paths'].map((start) => ({ start, tag: tag.name, scopes: tag['x-scopes'], limited: tag['x-limited'] })),
+        )
         .toSorted((one, other) => other.start.length - one.start.length);
-      for (const tag of tags) for (const name of ['x-paths', 'x-scopes']) Reflect.deleteProperty(tag, name);
+      for (const tag of tags)
+        for (const name of ['x-paths', 'x-scopes', 'x-limited']) Reflect.deleteProperty(tag, name);
       const examples = Object.entries(problemTypes).filter(([, { example }]) => example !== undefined);
       components.examples = Object.fromEntries(
         examples.map(([type, { example }]) => [exampleName(type), problemExample({ type, ...example })]),
@@ -243,8 +246,11 @@ export function completeContract() {
   };
 }
 
-/** Gives an operation the tag and the scope that `openapi.yaml` has for its path, unless it has its own. */
-function addTagAndScope(operation, { method, row: { tag, scopes } = {} }) {
+/**
+ * Gives an operation the tag, the scope and the words of `x-limited` that `openapi.yaml` has for its path, unless it has
+ * its own.
+ */
+function addTagAndScope(operation, { method, row: { tag, scopes, limited } = {} }) {
   const scope = scopes?.[method === 'get' ? 'read' : 'change'];
   const {
     operationId,
@@ -252,9 +258,17 @@ function addTagAndScope(operation, { method, row: { tag, scopes } = {} }) {
     description,
     tags = [tag],
     security = scope === undefined ? undefined : [{ bearerAuth: [scope] }],
+    'x-limited': own,
     ...rest
   } = operation;
-  replaceMembers(operation, { operationId, summary, description, tags, ...(security && { security }), ...rest });
+  // What needs no key concerns no key.
+  const reach = security?.length === 0 ? undefined : { ...limited, ...own };
+  replaceMembers(operation, {
+    ...{ operationId, summary, description, tags },
+    ...(security && { security }),
+    ...(reach && { 'x-limited': reach }),
+    ...rest,
+  });
 }
 
 /** Completes an answer in its place, also one that was completed for another operation. */

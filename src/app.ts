@@ -32,7 +32,7 @@ import { createGeneration } from './prompts/generation/feature.ts';
 import { corsFor } from './http/cors.ts';
 import { createEventStreams, type StreamTimes } from './http/event-streams.ts';
 import type { Exchange } from './http/exchange.ts';
-import { limitPaths, type LimitRules } from './http/limited-paths.ts';
+import { limitPaths, type Finders } from './http/limited-paths.ts';
 import { createListQueue } from './http/list-queue.ts';
 import type { OperationHandlers } from './http/operation.ts';
 import { createDashboard } from './http/pages/dashboard.ts';
@@ -493,54 +493,15 @@ export function createApp(dependencies: AppDependencies): App {
     }),
   };
 
-  const limitRules: LimitRules = {
-    prompts: [
-      { on: /^POST \/api\/v1\/prompts$/, cannot: 'create others' },
-      { on: /^POST \/api\/v1\/prompts\/import$/, cannot: 'import others' },
-      { on: /^(PUT|DELETE) \/api\/v1\/prices\//, cannot: 'change prices' },
-      { on: /^GET \/api\/v1\/budgets/, cannot: 'read budgets' },
-      { on: /^(PUT|DELETE) \/api\/v1\/budgets/, cannot: 'change budgets' },
-      { on: /^GET \/api\/v1\/datasets/, cannot: 'read data sets' },
-      { on: / \/api\/v1\/datasets/, cannot: 'change data sets' },
-      { on: / \/api\/v1\/audit-log$/, cannot: 'read who changed others' },
-      // Those of some locations get no events of prompts and budgets.
-      {
-        on: / \/api\/v1\/(integrations|deliveries|replays)/,
-        cannot: 'read or change integrations',
-        unless: (reach) => reach.integrations,
-      },
-      { on: / \/api\/v1\/evaluations\/\{id\}/, names: 'id', find: evaluationFeature.evaluations.get },
-      // The planner decides for these, together with what else a key may reach.
-      { on: /\{slugOrId\}\/(invoke|render|test)$/, isKept: true },
-      { on: /\{slugOrId\}/, names: 'slugOrId', find: prompts.get },
-      { on: /./, isKept: true },
-    ],
-    locations: [
-      { on: /^POST \/v1\/locations$/, cannot: 'create others' },
-      { on: /^GET \/api\/v1\/api-keys/, cannot: 'read other keys' },
-      { on: / \/api\/v1\/people/, cannot: 'manage people' },
-      { on: / \/api\/v1\/audit-log$/, cannot: 'read who changed others' },
-      { on: / (\/metrics|\/api\/v1\/(statistics|attention))$/, cannot: 'read what is counted for all' },
-      {
-        on: /^POST \/v1\/(categories|products|orders|orders\/calculate)$/,
-        names: 'location_id',
-        find: (id, reach) => requireLocation(locations, id, reach),
-      },
-      { on: / \/v1\/locations\/\{id\}/, names: 'id', find: locations.get },
-      { on: / \/v1\/categories\/\{id\}/, names: 'id', find: categories.get },
-      { on: / \/v1\/products\/\{id\}/, names: 'id', find: products.get },
-      { on: / \/v1\/orders\/\{id\}/, names: 'id', find: orders.orders.get },
-      { on: / \/api\/v1\/integrations\/\{id\}/, names: 'id', find: integrations.get },
-      { on: / \/v1\/(locations|categories|products|orders)$/, isKept: true },
-      { on: / \/api\/v1\/(integrations|deliveries|replays|events)/, isKept: true },
-      // What no location has.
-      {
-        on: / \/api\/v1\/(prompts|test-runs|datasets|evaluations|invocations|providers|prices|budgets|costs|event-types)/,
-        isKept: true,
-      },
-      { on: / \/v1\/(chat|responses|embeddings|models|messages)/, isKept: true },
-      { on: / (\/mcp|\/api\/v1\/(whoami|session|api-keys|roles))/, isKept: true },
-    ],
+  const finders: Finders = {
+    prompts: prompts.get,
+    evaluations: evaluations.get,
+    locations: locations.get,
+    location_id: (id, reach) => requireLocation(locations, id, reach),
+    categories: categories.get,
+    products: products.get,
+    orders: orders.orders.get,
+    integrations: integrations.get,
   };
 
   const idempotency = createIdempotency({
@@ -571,7 +532,7 @@ export function createApp(dependencies: AppDependencies): App {
       })
     : undefined;
   const application = createRouter(
-    limitPaths(handlers, limitRules),
+    limitPaths(handlers, finders),
     {
       authenticate: (caller) => sessions.authenticate(caller),
       watch: (principal, onEnd, isEndless) => sessions.watch(principal, onEnd, isEndless),

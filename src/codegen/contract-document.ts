@@ -54,7 +54,19 @@ export interface Operation {
   /** The same for Anthropic's SDKs. */
   'x-anthropic-compatible'?: string;
   'x-mcp'?: true;
+  /** What a key with limits may do with the operation, for each kind of limit. */
+  'x-limited'?: Partial<Record<Limit, LimitWord>>;
 }
+
+/** What a key can be limited to some of. */
+export const limits = ['prompts', 'locations', 'models'] as const;
+export type Limit = (typeof limits)[number];
+
+/**
+ * What a limit means for an operation: the limit does not concern it; its handler keeps to the limit; what the request
+ * names must be within it; or such a key cannot do this, unless it has the other limit too.
+ */
+export type LimitWord = 'unaffected' | 'kept' | 'named' | { cannot: string; unless?: 'locations' };
 
 /** The APIs and protocols of others, by what marks an operation of theirs. */
 const apis = [

@@ -2,11 +2,18 @@ import type { ProblemEntry } from './contract.ts';
 import {
   apisOf,
   isOfOthers,
+  limits,
   listOperations,
   resolve,
+  type Limit,
+  type LimitWord,
   type OpenApiDocument,
   type Operation,
+  type Schema,
 } from './contract-document.ts';
+
+/** What a key with a limit may do; `finder` says what finds the resource that `name` of the request names. */
+type RowLimit = Exclude<LimitWord, 'named'> | { finder: string; name: string };
 
 /** The data of an operation that the server needs besides its validators. */
 interface Row {
@@ -15,6 +22,7 @@ interface Row {
   apis?: string[];
   scope: string | null;
   needsKey: boolean;
+  limited: Partial<Record<Limit, RowLimit>>;
   parameters: { name: string; in: string; type: string; required: boolean; names?: string[] }[];
   body: 'none' | 'optional' | 'required';
   bodyLimit: number;
@@ -58,6 +66,7 @@ export function renderOperationTable(document: OpenApiDocument, problems: Record
       ...(isOfOthers(operation) && { apis: apisOf(operation) }),
       scope: operation.security?.[0]?.['bearerAuth']?.[0] ?? null,
       needsKey: operation.security?.[0] !== undefined,
+      limited: limitedOf(document, path, operation),
       parameters: parameters.map((parameter) => ({
         name: parameter.name,
         in: parameter.in,
@@ -80,6 +89,11 @@ export function renderOperationTable(document: OpenApiDocument, problems: Record
       problems: types,
     };
   }
+  const finders = new Set(
+    Object.values(rows).flatMap(({ limited }) =>
+      Object.values(limited).flatMap((rule) => (typeof rule === 'object' && 'finder' in rule ? [rule.finder] : [])),
+    ),
+  );
   return `/** One row of the operation table. */
 export interface OperationRow {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH';
@@ -90,6 +104,8 @@ export interface OperationRow {
   /** The scope that a key needs; \`null\` where any key will do, or none is needed. */
   readonly scope: string | null;
   readonly needsKey: boolean;
+  /** What a key that is limited to some prompts, locations or models may do; empty where no key is needed. */
+  readonly limited: Readonly<Partial<Record<Limit, LimitRule>>>;
   readonly parameters: readonly {
     readonly name: string;
     readonly in: 'path' | 'query' | 'header';
@@ -119,11 +135,58 @@ export const operationTable = ${JSON.stringify(rows, null, 2)} as const satisfie
 
 export type OperationId = keyof typeof operationTable;
 
+/** What a key can be limited to some of. */
+export type Limit = ${limits.map((limit) => `'${limit}'`).join(' | ')};
+
+/** Finds what a request names, within the limits of its key. */
+export type Finder = ${[...finders]
+    .toSorted()
+    .map((finder) => `'${finder}'`)
+    .join(' | ')};
+
+/** What a limit means for an operation. */
+export type LimitRule =
+  /** Nothing: it does not concern the operation. */
+  | 'unaffected'
+  /** Its handler keeps to the limit. */
+  | 'kept'
+  /** What the request names must be within the limit: a parameter of the path, or the member \`location_id\` of the body. */
+  | { readonly finder: Finder; readonly name: 'slugOrId' | 'id' | 'location_id' }
+  /** Such a key cannot do this, as the end of a sentence; \`unless\` it has the other limit, too. */
+  | { readonly cannot: string; readonly unless?: 'locations' };
+
 /** What an API key may be allowed to do. */
 export type Scope = ${scopes(document)
     .map((scope) => `'${scope}'`)
     .join(' | ')};
 `;
+}
+
+/** @throws Error if an operation does not say what each kind of limited key may do with it */
+function limitedOf(document: OpenApiDocument, path: string, operation: Operation): Row['limited'] {
+  const { operationId, security, 'x-limited': words = {} } = operation;
+  if (security?.[0] === undefined) return {};
+  const rules = limits.map((limit): [Limit, RowLimit] => {
+    const word = words[limit];
+    if (word === undefined) throw new Error(`${operationId}: x-limited does not say what keys of some ${limit} may do`);
+    const isKnown = typeof word === 'object' ? typeof word.cannot === 'string' : knownWords.includes(word);
+    if (!isKnown) throw new Error(`${operationId}: x-limited has an unknown word for ${limit}`);
+    return [limit, word === 'named' ? namedBy(document, path, operation) : word];
+  });
+  return Object.fromEntries(rules);
+}
+
+const knownWords: readonly string[] = ['unaffected', 'kept', 'named'];
+
+/** What a request names: `/v1/orders/{id}` an order, and a body without such a path its `location_id`. */
+function namedBy(document: OpenApiDocument, path: string, { operationId, requestBody }: Operation): RowLimit {
+  const [, finder, name] = /([\w-]+)\/\{(slugOrId|id)\}/.exec(path) ?? [];
+  if (finder !== undefined && name !== undefined) return { finder, name };
+  const schema: Schema = resolve(document, requestBody?.content['application/json']?.schema ?? {});
+  if (Object.hasOwn((schema['properties'] as object | undefined) ?? {}, 'location_id')) {
+    return { finder: 'location_id', name: 'location_id' };
+  }
+  throw new Error(`${operationId}: x-limited says that the request names something, and it does not`);
 }
 
 /** Bodies from callers without a key are small, so that they need no memory that is shared by all. */

@@ -1,6 +1,12 @@
 import { localAddress, makeCodeSamples } from './code-samples.ts';
 import type { Guide } from './guides.ts';
-import { listOperations, type OpenApiDocument, type ResponseObject } from './contract-document.ts';
+import {
+  limits,
+  listOperations,
+  type OpenApiDocument,
+  type Operation,
+  type ResponseObject,
+} from './contract-document.ts';
 
 /** A JSON Merge Patch (RFC 7396). */
 export interface MergePatch {
@@ -20,7 +26,8 @@ export async function makeReferencePatch(document: OpenApiDocument, guides: read
   for (const { path, method, operation } of listOperations(document)) {
     (paths[path] ??= {})[method] = {
       // The page's search looks into descriptions. The audit log and generated clients name operations so.
-      description: `${operation.description ?? ''}\n\nOperation: \`${operation.operationId}\``.trim(),
+      description:
+        `${operation.description ?? ''}\n\n${sayLimits(operation)}Operation: \`${operation.operationId}\``.trim(),
       'x-codeSamples': samples[operation.operationId],
       // The samples show them. Redoc would offer a choice between them, and show the same sample for each.
       ...(operation.requestBody === undefined
@@ -40,6 +47,18 @@ export async function makeReferencePatch(document: OpenApiDocument, guides: read
     paths,
     components: { responses: linkProblems(shared) },
   };
+}
+
+/** What keys with limits may do with an operation, for its readers. */
+function sayLimits({ 'x-limited': words = {} }: Operation): string {
+  const said = limits.flatMap((limit) => {
+    const word = words[limit];
+    if (word === undefined || word === 'unaffected') return [];
+    const can = word === 'kept' ? 'keeps to them' : `only with what is in them`;
+    if (typeof word !== 'object') return [`${limit}: ${can}`];
+    return [`${limit}: cannot ${word.cannot}${word.unless === undefined ? '' : ` without limits of ${word.unless}`}`];
+  });
+  return said.length === 0 ? '' : `[Keys with limits](#/limits-of-keys) of ${said.join('; ')}.\n\n`;
 }
 
 interface TagGroup {

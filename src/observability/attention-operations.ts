@@ -1,6 +1,4 @@
 import type { components } from '../../generated/types.ts';
-import { beyondLimits } from '../base/errors/beyond-limits.ts';
-import { reachesAll } from '../base/limits/reach.ts';
 import { defined } from '../base/runtime/objects.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import {
@@ -30,9 +28,6 @@ const kinds = [
 export function attentionOperations(attention: Attention): Pick<OperationHandlers, 'getAttention'> {
   return {
     async getAttention({ context: { principal } }) {
-      if (!reachesAll(principal.reach)) {
-        throw beyondLimits('This key is limited to some prompts or models, so it cannot read what needs attention.');
-      }
       const seesCalls = principal.scopes.has('invocations:read');
       const readers: Readonly<Record<(typeof kinds)[number][0], () => Promise<Item[]>>> = {
         provider: async () => (await attention.providers(seesCalls)).map(showProvider),

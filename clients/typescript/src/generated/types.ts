@@ -22384,7 +22384,7 @@ export interface components<Other = string & {}> {
          *       "type": "urn:prompt-gateway:problem:beyond-limits",
          *       "title": "Beyond the limits of the key",
          *       "status": 403,
-         *       "detail": "This key is limited to some prompts or models, so it cannot read what needs attention.",
+         *       "detail": "This key is limited to some prompts, so it cannot read what is counted for all.",
          *       "instance": "/api/v1/attention",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
@@ -25097,7 +25097,7 @@ export interface components<Other = string & {}> {
                 "application/problem+json": components<Other>["schemas"]["PriceNotFoundProblem"];
             };
         };
-        /** @description The API key does not have the scope `prices:write`, or it is limited to some prompts. */
+        /** @description The API key does not have the scope `prices:write`, or it is limited to some prompts or models. */
         PricesUnchangeable: {
             headers: {
                 "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -35073,7 +35073,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            /** @description The API key does not have the scope `keys:manage`, or it is limited to some locations. */
+            /** @description The API key does not have the scope `keys:manage`, or it is limited to some prompts, locations or models. */
             403: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -35186,7 +35186,7 @@ export interface operations<Other = string & {}> {
             304: components<Other>["responses"]["NotModified"];
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            /** @description The API key does not have the scope `keys:manage`, or it is limited to some locations. */
+            /** @description The API key does not have the scope `keys:manage`, or it is limited to some prompts, locations or models. */
             403: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -35431,7 +35431,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            /** @description The caller does not have the scope `people:manage`, or is limited to some locations. */
+            /** @description The caller does not have the scope `people:manage`, or is limited to some prompts, locations or models. */
             403: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -35490,7 +35490,7 @@ export interface operations<Other = string & {}> {
             304: components<Other>["responses"]["NotModified"];
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            /** @description The caller does not have the scope `people:manage`, or is limited to some locations. */
+            /** @description The caller does not have the scope `people:manage`, or is limited to some prompts, locations or models. */
             403: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -35554,7 +35554,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            /** @description The caller does not have the scope `people:manage`, or is limited to some locations, is this person or a key that it made, or the process only reads. */
+            /** @description The caller does not have the scope `people:manage`, or is limited to some prompts, locations or models, is this person or a key that it made, or the process only reads. */
             403: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -35624,7 +35624,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            /** @description The caller does not have the scope `people:manage`, or is limited to some locations, or the process only reads. */
+            /** @description The caller does not have the scope `people:manage`, or is limited to some prompts, locations or models, or the process only reads. */
             403: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -35677,7 +35677,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            /** @description The caller does not have the scope `people:manage`, or is limited to some locations, or the process only reads. */
+            /** @description The caller does not have the scope `people:manage`, or is limited to some prompts, locations or models, or the process only reads. */
             403: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -35813,7 +35813,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            /** @description The API key does not have the scope `metrics:read`, or it is limited to some locations. */
+            /** @description The API key does not have the scope `metrics:read`, or it is limited to some prompts, locations or models. */
             403: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -35864,7 +35864,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            /** @description The API key does not have the scope `metrics:read`, or it is limited to some locations. */
+            /** @description The API key does not have the scope `metrics:read`, or it is limited to some prompts, locations or models. */
             403: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
