@@ -116,8 +116,8 @@ describe('convert', () => {
 
   it("names what a list of Langfuse's prompts lacks", async () => {
     const { code, output, notes } = await convert('langfuse', 'langfuse-list.json');
-    expect({ code, output }).toEqual({ code: 0, output: `0 prompts written to ${folder}.\n` });
-    expect(notes).toEqual([expect.stringContaining('has no content')]);
+    expect({ code, output }).toEqual({ code: 1, output: 'No prompts were written.\n' });
+    expect(notes).toEqual([expect.stringContaining('has no content'), expect.stringMatching(/^No prompts come from /)]);
   });
 
   it('takes prompts of Helicone', async () => {
@@ -237,7 +237,7 @@ describe('convert', () => {
     expect(notes).toContain('shout: mistake: statements and comments (`{% … %}`) have no meaning here');
     expect(notes).toContain('shout: mistake: {{ line | upper }} is a variable with a default here, not a filter');
     expect(notes).toContain(
-      'missing: file://prompts/missing.txt is left out: the file is not among those that are converted',
+      'missing: mistake: file://prompts/missing.txt is left out: the file is not among those that are converted',
     );
     expect(notes).toContain('chat: only the first of the providers is taken over: anthropic:messages:claude-haiku-4-5');
     expect(notes).toContain('chat: tests and their assertions are not converted; `datasets push` takes them');
@@ -395,6 +395,41 @@ describe('convert', () => {
     ['langfuse', 'nothing.json', expect.stringMatching(/^The file .*nothing\.json cannot be read\.$/)],
   ])('refuses what is not of the format %s: %s', async (from, name, message) => {
     expect(await convert(from, name)).toEqual({ code: 1, output: '', notes: [message] });
+  });
+
+  it.each<[string, Buffer]>([
+    ['latin.md', Buffer.from('Grüße an {{name}}', 'latin1')],
+    ['utf16.md', Buffer.from('\uFEFFDear {{name}}', 'utf16le')],
+    ['utf16-without-mark.md', Buffer.from('Dear {{name}}', 'utf16le')],
+  ])('refuses a file that is not UTF-8 by its name: %s', async (name, bytes) => {
+    const file = path.join(folder, name);
+    await writeFile(file, bytes);
+    expect(await convert('markdown', file)).toEqual({
+      code: 1,
+      output: '',
+      notes: [`The file ${file} is not UTF-8. Save it as UTF-8.`],
+    });
+  });
+
+  it('takes UTF-8 with a mark', async () => {
+    const { code } = await convertOne('langfuse', 'a.json', `\uFEFF${JSON.stringify(langfuse('Grüße an {{name}}'))}`);
+    expect(code).toBe(0);
+    expect(JSON.stringify(await written())).toContain('Grüße an {{name}}');
+  });
+
+  it.each([
+    ['tools:\n  - name: find\n', 'Hi', 'tools: not taken over'],
+    ['outputs:\n  answer: string\n', 'Hi', 'outputs: not taken over'],
+    ['', 'user:\n![photo](cat.png)', 'images are sent as text: ![photo](cat.png)'],
+    ['inputs:\n  photo:\n    type: image\n', '{{photo}}', 'inputs.photo: a value of the type image is sent as text'],
+  ])('exits with 1 for what Prompty has and the file does not: %j %j', async (head, body, mistake) => {
+    const { code, notes } = await convertOne('markdown', 'a.prompty', `---\nname: one\n${head}---\n${body}\n`);
+    expect([code, notes]).toEqual([1, expect.arrayContaining([`one: mistake: ${mistake}`])]);
+  });
+
+  it('exits with 1 if nothing comes from the files', async () => {
+    const { code, notes } = await convertOne('langfuse', 'a.json', '[]');
+    expect([code, notes]).toEqual([1, [`No prompts come from ${path.join(folder, 'a.json')}.`]]);
   });
 
   it('names the formats', async () => {

@@ -389,6 +389,21 @@ describe('pull', () => {
   });
 });
 
+it('refuses a file that is not UTF-8, and a table with a column twice', async () => {
+  const file = path.join(folder, 'latin.csv');
+  await writeFile(file, Buffer.from('text\nGrüße\n', 'latin1'));
+  expect(await run(['push', 'latin', file])).toEqual({
+    code: 1,
+    output: '',
+    errors: ['The file latin.csv is not UTF-8. Save it as UTF-8.'],
+  });
+  expect(await refusal('a.csv', 'text,other,text\na,b,c\n')).toEqual(['1: has the column "text" more than once']);
+  expect(await refusal('a.csv', '__expected,__expected\na,b\n')).toEqual([
+    '1: has the column "__expected" more than once',
+  ]);
+  expect(await stored('marked', 'a.csv', '\uFEFFtext\nGrüße\n')).toMatchObject([{ variables: { text: 'Grüße' } }]);
+});
+
 it('2 for other arguments; 1 without the file', async () => {
   for (const args of [[], ['push'], ['push', 'a'], ['pull'], ['pull', 'a', 'b', 'c'], ['drop', 'a', 'b']]) {
     expect(await run(args)).toMatchObject({ code: 2 });

@@ -1,7 +1,9 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { loadYaml } from './load-yaml.ts';
-import { FileError, writePrompt } from './prompt-files.ts';
+import { writePrompt } from './prompt-files.ts';
+import { readText } from './read-text.ts';
 import { schemaMistakes } from './schema-mistakes.ts';
 import type { ParsedYaml } from '../transfer/cases.ts';
 import type { Convert, ConvertOptions, Source } from '../transfer/converted.ts';
@@ -32,17 +34,23 @@ export async function convertFiles(
   const parseYaml = inYaml.has(convert) ? valuesOf(await loadYaml()) : JSON.parse;
   const sources = await Promise.all(files.map(read));
   const { prompts, notes } = convert(sources, { provider, parseYaml });
-  await mkdir(folder, { recursive: true });
+  if (prompts.length > 0) await mkdir(folder, { recursive: true });
   for (const prompt of prompts) await writePrompt(folder, prompt);
   for (const { prompt, detail, isMistake } of notes) {
     writeError(`${prompt}: ${isMistake === true ? 'mistake: ' : ''}${detail}\n`);
   }
-  const schema: unknown = JSON.parse(await readFile(promptFileSchema, 'utf8'));
+  if (prompts.length === 0) {
+    writeError(`No prompts come from ${files.join(', ')}.\n`);
+    write('No prompts were written.\n');
+    return false;
+  }
+  const schema: unknown = JSON.parse(await readText(fileURLToPath(promptFileSchema)));
   const mistakes = prompts.map((prompt) => ({ name: `${prompt.slug}.json`, all: schemaMistakes(schema, prompt) }));
   for (const { name, all } of mistakes) {
     for (const { pointer, detail } of all) writeError(`${name}${pointer}: mistake: ${detail}\n`);
   }
-  const isRight = !notes.some(({ isMistake }) => isMistake) && mistakes.every(({ all }) => all.length === 0);
+  const isRight =
+    prompts.length > 0 && !notes.some(({ isMistake }) => isMistake) && mistakes.every(({ all }) => all.length === 0);
   write(
     `${prompts.length} prompts written to ${folder}.${isRight ? '' : ' Correct the mistakes before you store them.'}\n`,
   );
@@ -50,11 +58,7 @@ export async function convertFiles(
 }
 
 async function read(file: string): Promise<Source> {
-  try {
-    return { name: path.basename(file), text: await readFile(file, 'utf8') };
-  } catch {
-    throw new FileError(`The file ${file} cannot be read.`);
-  }
+  return { name: path.basename(file), text: await readText(file) };
 }
 
 function valuesOf(parse: (text: string) => ParsedYaml): ConvertOptions['parseYaml'] {

@@ -1,11 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ProblemError } from '../errors.ts';
 import type { PromptGateway } from '../prompt-gateway.ts';
 import { convertCases, isYaml } from '../transfer/cases.ts';
 import { loadYaml } from './load-yaml.ts';
-import { FileError } from './prompt-files.ts';
 import { escapeInvisible } from './quote.ts';
+import { FileError, readText } from './read-text.ts';
 
 interface World {
   readonly write: (text: string) => void;
@@ -81,12 +81,4 @@ function nothingStored(write: World['write']): undefined {
 function unlessMissing(error: unknown): undefined {
   if (error instanceof ProblemError && error.status === 404) return undefined;
   throw error;
-}
-
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch {
-    throw new FileError(`The file ${file} cannot be read.`);
-  }
 }

@@ -1,10 +1,10 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { components } from '../generated/types.ts';
 import type { PromptGateway } from '../prompt-gateway.ts';
 import { pushDataset } from './datasets.ts';
 import { junitReport } from './junit.ts';
-import { FileError } from './prompt-files.ts';
+import { FileError, readText } from './read-text.ts';
 import { createProgress } from './progress.ts';
 import { escapeInvisible } from './quote.ts';
 import { readResults, reasonsOf } from './results.ts';
@@ -246,8 +246,9 @@ function referenceOf(text: string): Schemas['DatasetReference'] {
 
 /** What is wrong in it, the service says. @throws {FileError} */
 async function readChecks(file: string): Promise<Schemas['Check'][]> {
+  const text = await readText(file);
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as Schemas['Check'][];
+    return JSON.parse(text) as Schemas['Check'][];
   } catch {
     throw new FileError(`The file ${file} cannot be read as JSON.`);
   }

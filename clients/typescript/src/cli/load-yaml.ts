@@ -1,6 +1,6 @@
 import type { ParsedYaml } from '../transfer/cases.ts';
 import { yamlParser } from '../transfer/parse-yaml.ts';
-import { FileError } from './prompt-files.ts';
+import { FileError } from './read-text.ts';
 
 /**
  * The parser of YAML. It is no dependency of the package, because only some formats need it.

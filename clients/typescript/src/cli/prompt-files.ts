@@ -3,9 +3,7 @@ import path from 'node:path';
 import type { PromptGateway } from '../prompt-gateway.ts';
 import { isObject, type PromptFile } from '../transfer/converted.ts';
 import { NoServiceError } from './read-prompts.ts';
-
-/** A file that cannot be read. The message describes it. */
-export class FileError extends Error {}
+import { FileError, readText } from './read-text.ts';
 
 const slugForm = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 /**
@@ -88,7 +86,11 @@ export async function readFiles(folder: string): Promise<(ReadFile | BrokenFile)
     throw new FileError(`The folder ${folder} cannot be read.`);
   });
   const files = names.map(async (name): Promise<ReadFile | BrokenFile> => {
-    const text = await readFile(path.join(folder, name), 'utf8');
+    const text = await readText(path.join(folder, name)).catch((error: unknown) => {
+      if (!(error instanceof FileError)) throw error;
+      return undefined;
+    });
+    if (text === undefined) return { name, broken: 'cannot be read, or is not UTF-8' };
     try {
       const prompt: unknown = JSON.parse(text);
       if (!isObject(prompt)) return { name, broken: 'is not a prompt' };

@@ -131,6 +131,8 @@ function readTable(text: string, { add, refuse }: Collect): void {
   const [head, ...body] = rows;
   if (head === undefined) return;
   const columns = head.cells.map((name) => columnOf(name, (detail) => refuse(head.line, detail)));
+  for (const name of new Set(head.cells.filter((cell, index) => head.cells.indexOf(cell) !== index)))
+    refuse(head.line, `has the column ${JSON.stringify(name)} more than once`);
   for (const { line, cells } of body) {
     if (cells.length !== columns.length) {
       refuse(line, `has ${cells.length} cells, the first line has ${columns.length}`);

@@ -56,6 +56,13 @@ function fromPrompty({ front, body, source, notify, provider }: Document): Conte
       configuration['azure_deployment'],
     provider: model['provider'] ?? configuration['type'],
   };
+  const images = body.match(/!\[[^\]\n]*\]\([^)\n]+\)/g) ?? [];
+  if (isPrompty && images.length > 0) notify.mistake(`images are sent as text: ${images.slice(0, 10).join(', ')}`);
+  for (const [name, input] of inputEntries(front['inputs'])) {
+    const kind = membersOf(input)['type'] ?? membersOf(input)['kind'];
+    if (kind === 'image' || kind === 'file' || kind === 'thread')
+      notify.mistake(`inputs.${name}: a value of the type ${kind} is sent as text`);
+  }
   const marks = /^[ \t]*#?[ \t]*(system|developer|user|assistant)[ \t]*:[ \t]*$/gim;
   const messages = split(noteStatements(body, notify), marks, isPrompty ? 'system' : 'user');
   return { messages, ...variablesOf(inputsOf(front['inputs'])), ...generationIn(config, provider, notify) };
@@ -114,13 +121,16 @@ function split(text: string, marks: RegExp, first: Message['role']): Message[] {
   return messages;
 }
 
-/** Inputs by name, or a list of them: with their definition, or only with a default. */
-function inputsOf(inputs: unknown): Definitions {
-  const named = Array.isArray(inputs)
+function inputEntries(inputs: unknown): (readonly [name: string, input: unknown])[] {
+  return Array.isArray(inputs)
     ? listIn(inputs).map((one) => [String(membersOf(one)['name']), one] as const)
     : Object.entries(membersOf(inputs));
+}
+
+/** Inputs by name, or a list of them: with their definition, or only with a default. */
+function inputsOf(inputs: unknown): Definitions {
   return Object.fromEntries(
-    named.map(([name, input]): [string, Definitions[string]] => {
+    inputEntries(inputs).map(([name, input]): [string, Definitions[string]] => {
       if (!isObject(input)) return [name, input === null || input === undefined ? {} : { default: toText(input) }];
       const { default: value, description, required, is_required } = input;
       return [
@@ -150,8 +160,14 @@ function isJsonSchema(schema: Members): boolean {
   return schema['type'] === 'object' && isObject(schema['properties']);
 }
 
+/** Members that change what models get. */
+const partsOfRequests = ['tools', 'toolConfig', 'output', 'outputs', 'thread', 'messages'];
+
 function noteOthers(front: Members, known: readonly string[], notify: Notify): void {
-  const others = Object.keys(front).filter((name) => !known.includes(name));
+  const unknown = Object.keys(front).filter((name) => !known.includes(name));
+  const lost = unknown.filter((name) => partsOfRequests.includes(name));
+  if (lost.length > 0) notify.mistake(`${lost.toSorted().join(', ')}: not taken over`);
+  const others = unknown.filter((name) => !lost.includes(name));
   if (others.length > 0) notify(`${others.toSorted().join(', ')}: not taken over`);
 }
 

@@ -32,7 +32,7 @@ export const convertPromptfoo: Convert = (sources, options) => {
       const text = file === undefined ? raw : sources.find((one) => one.name === lastPart(file))?.text;
       found += 1;
       if (text === undefined || /\.(js|ts|py|csv)$/.test(file ?? '')) {
-        notify(
+        notify.mistake(
           `${raw} is left out: ${text === undefined ? 'the file is not among those that are converted' : 'it is a program or a table'}`,
         );
         continue;
