@@ -1,3 +1,4 @@
+import { requireCases } from '../../base/limits/cases.ts';
 import { authorOf } from '../../base/limits/principal.ts';
 import type { operations } from '../../../generated/types.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
@@ -123,7 +124,9 @@ export function invocationOperations({
       return { status: 200, body: toInvocationWithFeedback(found, await feedback.of(id)) };
     },
     async getInvocationContent({ path: { id }, context }) {
-      await find(id, context);
+      const { evaluation_id: evaluation } = await find(id, context);
+      // It contains the case.
+      if (evaluation !== undefined) requireCases(context.principal);
       const body = await kept.read(id);
       await kept.recordAccess([id], context);
       return { status: 200, body };

@@ -7,7 +7,7 @@ import { junitReport } from './junit.ts';
 import { FileError, readText } from './read-text.ts';
 import { createProgress } from './progress.ts';
 import { escapeInvisible } from './quote.ts';
-import { readResults, reasonsOf } from './results.ts';
+import { HiddenResultsError, readResults, reasonsOf } from './results.ts';
 import { describeVerdict, money } from './verdict-text.ts';
 
 type Schemas = components['schemas'];
@@ -126,6 +126,33 @@ async function numberOf(gateway: PromptGateway, slug: string, version: string | 
   return number ?? (await gateway.prompts.get(slug)).version;
 }
 
+/** Prints the cases that did not pass, and writes the report. @throws {ResultsError} */
+async function showCases(
+  gateway: PromptGateway,
+  slug: string,
+  evaluation: Evaluation,
+  files: ReportFiles,
+  write: EvaluateWorld['write'],
+): Promise<void> {
+  const { id } = evaluation;
+  const outcome = evaluation.baseline === undefined ? 'failed' : 'regressed';
+  let printed = 0;
+  for await (const result of readResults(gateway, id, outcome)) {
+    if (printed === mostPrinted) {
+      write('…\n');
+      break;
+    }
+    if (printed === 0) write(`Cases that ${outcome}:\n`);
+    printed += 1;
+    write(`- ${escapeInvisible(result.case)}: ${escapeInvisible(reasonsOf(result.candidate).join(' '))}\n`);
+  }
+  if (files.junit !== undefined) {
+    let report = '';
+    for await (const text of junitReport(slug, evaluation, readResults(gateway, id))) report += text;
+    await writeReport(files.junit, report);
+  }
+}
+
 /** Waits until an evaluation has ended, and says how it went. @returns the exit code */
 async function report(
   gateway: PromptGateway,
@@ -147,21 +174,13 @@ async function report(
     writeError(`The evaluation ${id} is ${status}${endOf(evaluation)}.\n`);
     return exitCodes.couldNotRun;
   }
-  const outcome = evaluation.baseline === undefined ? 'failed' : 'regressed';
-  let printed = 0;
-  for await (const result of readResults(gateway, id, outcome)) {
-    if (printed === mostPrinted) {
-      write('…\n');
-      break;
-    }
-    if (printed === 0) write(`Cases that ${outcome}:\n`);
-    printed += 1;
-    write(`- ${escapeInvisible(result.case)}: ${escapeInvisible(reasonsOf(result.candidate).join(' '))}\n`);
-  }
-  if (files.junit !== undefined) {
-    let report = '';
-    for await (const text of junitReport(slug, evaluation, readResults(gateway, id))) report += text;
-    await writeReport(files.junit, report);
+  try {
+    await showCases(gateway, slug, evaluation, files, write);
+  } catch (error) {
+    if (!(error instanceof HiddenResultsError)) throw error;
+    // The verdict needs no cases.
+    const report = files.junit === undefined ? '' : ' There is no report for JUnit.';
+    writeError(`The cases are not shown: this key lacks datasets:read, or is limited to some prompts.${report}\n`);
   }
   for (const { prompt, version, model, same_family: isOwn } of evaluation.judges ?? []) {
     if (!isOwn) continue;

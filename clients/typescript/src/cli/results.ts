@@ -25,6 +25,9 @@ export interface CaseResult {
 /** The results cannot be read. */
 export class ResultsError extends Error {}
 
+/** The key may not see cases of data sets. */
+export class HiddenResultsError extends ResultsError {}
+
 /** @throws {ResultsError} */
 export async function* readResults(
   gateway: PromptGateway,
@@ -37,6 +40,7 @@ export async function* readResults(
       parseAs: 'stream',
     })
     .catch(cannotRead);
+  if (response.status === 403) throw new HiddenResultsError('The key may not read cases of data sets.');
   if (data === undefined || data === null)
     throw new ResultsError(`The service answers with status ${response.status}.`);
   const decoder = new TextDecoder();

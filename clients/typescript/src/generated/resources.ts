@@ -667,6 +667,8 @@ export interface EvaluationsResource {
    * its format, is cut by its length or filtered, or the provider refuses the request) does not pass. Other failures are
    * repeated twice, but a refused key of the provider; what remains is an error, which no case can be decided by.
    *
+   * It needs the scope `datasets:read`, too.
+   *
    * With `dry_run`, nothing happens: the answer says how many calls it would make, and what they can cost at most.
    *
    * In the whole service, 10 evaluations run at the same time, and 2 of a person or an API key (with the
@@ -724,6 +726,8 @@ export interface EvaluationsResource {
    *
    * A case that was made of an invocation has no `answer` and no `reason`: they could not be erased with its content. One
    * whose content was erased is not asked, and its `outcome` is `erased`.
+   *
+   * Results show cases, so they need the scope `datasets:read`, too.
    *
    * @param id Id of the evaluation.
    * @throws {ProblemError} `evaluation-not-found` (404), `evaluation-running` (409), `evaluation-results-deleted` (409)

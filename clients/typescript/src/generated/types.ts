@@ -712,6 +712,8 @@ export interface paths<Other = string & {}> {
          *     its format, is cut by its length or filtered, or the provider refuses the request) does not pass. Other failures are
          *     repeated twice, but a refused key of the provider; what remains is an error, which no case can be decided by.
          *
+         *     It needs the scope `datasets:read`, too.
+         *
          *     With `dry_run`, nothing happens: the answer says how many calls it would make, and what they can cost at most.
          *
          *     In the whole service, 10 evaluations run at the same time, and 2 of a person or an API key (with the
@@ -788,6 +790,8 @@ export interface paths<Other = string & {}> {
          *
          *     A case that was made of an invocation has no `answer` and no `reason`: they could not be erased with its content. One
          *     whose content was erased is not asked, and its `outcome` is `erased`.
+         *
+         *     Results show cases, so they need the scope `datasets:read`, too.
          */
         get: operations<Other>["exportEvaluationResults"];
         put?: never;
@@ -21388,6 +21392,31 @@ export interface components<Other = string & {}> {
             status: 404;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * CasesUnreadableOrReadOnlyProblem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        CasesUnreadableOrReadOnlyProblem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:read-only" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * SetGate404Problem
          * @description Error details of an answer with status 404 (RFC 9457).
          * @example {
@@ -22201,6 +22230,31 @@ export interface components<Other = string & {}> {
              * @constant
              */
             status: 404;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * CasesUnreadableProblem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        CasesUnreadableProblem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
          * EvaluationWithoutResultsProblem
@@ -24931,6 +24985,20 @@ export interface components<Other = string & {}> {
                 "application/problem+json": components<Other>["schemas"]["PromptOrGateNotFoundProblem"];
             };
         };
+        /** @description The API key does not have the scopes that the operation needs, `datasets:read` among them, or it is limited to some prompts, or the process only reads. */
+        CasesUnreadableOrReadOnly: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["CasesUnreadableOrReadOnlyProblem"];
+            };
+        };
         /** @description The gate exists, and the request has no `If-Match`. This request changed nothing. */
         GatePreconditionRequired: {
             headers: {
@@ -25014,6 +25082,20 @@ export interface components<Other = string & {}> {
             };
             content: {
                 "application/problem+json": components<Other>["schemas"]["ProviderFailedProblem"];
+            };
+        };
+        /** @description The API key does not have the scopes that the operation needs, `datasets:read` among them, or it is limited to some prompts. */
+        CasesUnreadable: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["CasesUnreadableProblem"];
             };
         };
         /** @description The evaluation has not ended, or its results are deleted. */
@@ -27820,7 +27902,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            403: components<Other>["responses"]["CasesUnreadableOrReadOnly"];
             /** @description There is no such prompt, data set, version of the data set, or version of the prompt for `anchor`. */
             404: {
                 headers: {
@@ -29135,7 +29217,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            403: components<Other>["responses"]["CasesUnreadableOrReadOnly"];
             /** @description There is no such prompt, version or data set. */
             404: {
                 headers: {
@@ -29314,7 +29396,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["CasesUnreadable"];
             404: components<Other>["responses"]["EvaluationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             409: components<Other>["responses"]["EvaluationWithoutResults"];
@@ -29412,7 +29494,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["CasesUnreadable"];
             404: components<Other>["responses"]["EvaluationNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             409: components<Other>["responses"]["EvaluationWithoutResults"];
@@ -29462,7 +29544,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            403: components<Other>["responses"]["CasesUnreadableOrReadOnly"];
             /** @description There is no such evaluation, or no such answer of it that was judged. */
             404: {
                 headers: {
@@ -29877,7 +29959,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
+            403: components<Other>["responses"]["CasesUnreadableOrReadOnly"];
             /** @description The invocation log has no record with this id, or no content of it. */
             404: {
                 headers: {

@@ -8,7 +8,8 @@ import type { OperationHandlers } from '../../../http/operation.ts';
 import { gateFields } from '../../labels/gate.ts';
 import { releaseWarningList } from '../../labels/label.ts';
 import type { FoundGate, GatePrecondition, GateSettings } from '../../labels/gate-settings.ts';
-import { evaluationFields } from '../runs/evaluation.ts';
+import { requireCases, type Reader } from '../../../base/limits/cases.ts';
+import { showEvaluation } from '../runs/evaluation.ts';
 import type { Comparison } from './comparisons.ts';
 import type { Gates } from './gates.ts';
 
@@ -29,13 +30,14 @@ export function gateOperations(settings: GateSettings, gates: Gates): GateOperat
       return { status: 200, headers: { ETag: tagOf(found) }, body: gateFields.show(found.gate) };
     },
     async setGate({ path: { slugOrId, label }, headers, body, context }) {
+      requireCases(context.principal);
       context.note({ prompt: slugOrId, label });
       const isExpected = expectation(label, headers);
       const precondition: GatePrecondition = (present) => {
         isExpected(present);
         requireUnchanged(gateFields.others(body), present === undefined ? { label } : gateFields.show(present.gate));
       };
-      const rules = { check: gates.check, precondition };
+      const rules = { check: gates.checkFor(context.principal.reach), precondition };
       const sent = gateFields.readNew(body);
       const { isNew, ...found } = await settings.set(slugOrId, label, sent, rules, context);
       const answer = { headers: { ETag: tagOf(found) }, body: gateFields.show(found.gate) };
@@ -48,7 +50,7 @@ export function gateOperations(settings: GateSettings, gates: Gates): GateOperat
       await settings.remove(slugOrId, label, expectation(label, headers), context);
       return { status: 200, body: { ok: true } };
     },
-    async getGateVersion({ path: { slugOrId, label, version } }) {
+    async getGateVersion({ path: { slugOrId, label, version }, context }) {
       const { reasons, comparisons, changes } = await gates.version(slugOrId, label, version);
       return {
         status: 200,
@@ -57,7 +59,7 @@ export function gateOperations(settings: GateSettings, gates: Gates): GateOperat
           releasable: reasons.length === 0,
           ...(reasons.length > 0 && { reasons: [...reasons] }),
           ...(changes.length > 0 && { warnings: releaseWarningList.show(changes) }),
-          comparisons: comparisons.map(showComparison),
+          comparisons: comparisons.map((one) => showComparison(one, context.principal)),
         },
       };
     },
@@ -68,18 +70,18 @@ export function gateOperations(settings: GateSettings, gates: Gates): GateOperat
       const isRepeatable = headers['Idempotency-Key'] !== undefined;
       const evaluation = await gates.evaluate(slugOrId, label, { version, against, tags }, context, isRepeatable);
       const Location = `/api/v1/evaluations/${evaluation.id}`;
-      return { status: 202, headers: { Location }, body: evaluationFields.show(evaluation) };
+      return { status: 202, headers: { Location }, body: showEvaluation(evaluation, context.principal) };
     },
   };
 }
 
-function showComparison(comparison: Comparison): Schemas['GatedVersion']['comparisons'][number] {
+function showComparison(comparison: Comparison, reader: Reader): Schemas['GatedVersion']['comparisons'][number] {
   const { against, rule, baseline, status, verdict, isEvaluable, counted, trials } = comparison;
   return {
     ...defined({ against, rule, baseline: baseline?.version, status, verdict }),
     evaluable: isEvaluable,
     evaluations: trials.map(({ evaluation, stale }) => ({
-      evaluation: evaluationFields.show(evaluation),
+      evaluation: showEvaluation(evaluation, reader),
       counts: counted.includes(evaluation),
       ...(stale.length > 0 && { stale: [...stale] }),
     })),

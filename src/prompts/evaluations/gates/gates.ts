@@ -1,4 +1,5 @@
 import { beyondLimits } from '../../../base/errors/beyond-limits.ts';
+import type { Reach } from '../../../base/limits/reach.ts';
 import { ProblemError, type ProblemDetail } from '../../../base/errors/problem-error.ts';
 import type { Candidacy } from '../../labels/candidacy.ts';
 import type { Gate } from '../../labels/gate.ts';
@@ -34,8 +35,12 @@ export interface GateRequest {
 
 /** What gates ask. Every method throws `gate-not-found`, `prompt-not-found` and `version-not-found`. */
 export interface Gates {
-  /** What a new gate refers to. @throws {ProblemError} dataset-not-found, inconsistent-content, too-few-cases */
-  readonly check: CheckGate;
+  /**
+   * What a new gate refers to.
+   * @param reach of who sets it: a judge that it may not call is not found
+   * @throws {ProblemError} dataset-not-found, inconsistent-content, too-few-cases
+   */
+  checkFor(reach: Reach | undefined): CheckGate;
   /** Whether the gate lets a version in, and what was shown of it. */
   version(slugOrId: string, label: string, version: number): Promise<GatedVersion>;
   /**
@@ -79,9 +84,9 @@ export function createGates(dependencies: GatesDependencies): Gates {
   };
 
   /** @throws {ProblemError} inconsistent-content if a judge cannot be asked, or agrees too little with people */
-  const calibrate = async (checks: readonly Check[]): Promise<Gate['calibration']> => {
+  const calibrate = async (checks: readonly Check[], reach: Reach | undefined): Promise<Gate['calibration']> => {
     if (!checks.some(isJudged)) return undefined;
-    const judging = await judges.judging(checks).catch((error: unknown) => {
+    const judging = await judges.judging(checks, reach).catch((error: unknown) => {
       if (!(error instanceof ProblemError) || error.status === 404 || error.status >= 500) throw error;
       throw inconsistent([{ detail: error.message, pointer: '#/checks' }]);
     });
@@ -96,7 +101,7 @@ export function createGates(dependencies: GatesDependencies): Gates {
   };
   const requireSameJudges = async (gate: Gate): Promise<void> => {
     if (gate.calibration === undefined) return;
-    const other = otherJudge(gate, await judges.judging(gate.checks ?? []));
+    const other = otherJudge(gate, await judges.judging(gate.checks ?? [], undefined));
     if (other === undefined) return;
     const { prompt, version, provider, model } = other;
     const remedy = 'Mark answers that the other one has judged, and set the gate again.';
@@ -104,33 +109,35 @@ export function createGates(dependencies: GatesDependencies): Gates {
   };
 
   return {
-    async check(prompt, { dataset, checks = [], rule, anchor }) {
-      const errors: ProblemDetail[] = checkMistakes(checks).map(({ detail, pointer }) => ({
-        detail,
-        pointer: `#/checks${pointer}`,
-      }));
-      if (Buffer.byteLength(JSON.stringify(checks)) > mostBytes) {
-        errors.push({ detail: 'are more than 16 KiB of JSON', pointer: '#/checks' });
-      }
-      if (anchor !== undefined && rule.not_worse_by === undefined) {
-        errors.push({ detail: 'needs not_worse_by', pointer: '#/anchor' });
-      }
-      if (rule.not_worse_by === undefined) {
-        for (const [index, check] of checks.entries()) {
-          // Of a rate, nobody knows how much of it are errors of the judge.
-          if (isJudged(check)) errors.push({ detail: 'needs not_worse_by', pointer: `#/checks/${index}/judge` });
+    checkFor:
+      (reach) =>
+      async (prompt, { dataset, checks = [], rule, anchor }) => {
+        const errors: ProblemDetail[] = checkMistakes(checks).map(({ detail, pointer }) => ({
+          detail,
+          pointer: `#/checks${pointer}`,
+        }));
+        if (Buffer.byteLength(JSON.stringify(checks)) > mostBytes) {
+          errors.push({ detail: 'are more than 16 KiB of JSON', pointer: '#/checks' });
         }
-      }
-      if (errors.length > 0) throw inconsistent(errors);
-      const calibration = await calibrate(checks);
-      if (anchor !== undefined && anchor > prompt.version) throw versionNotFound(prompt.slug, anchor);
-      const named = await datasets.version(dataset.name, dataset.version);
-      if (await hasJudges(named)) throw inconsistent([{ detail: `has cases with ${judged}`, pointer: '#/dataset' }]);
-      const { id: datasetVersionId, datasetId, cases } = named;
-      const fewest = fewestCases(toRule(seenRule({ rule, calibration })));
-      if (cases < fewest) throw tooFewCases(cases, fewest);
-      return { datasetId, datasetVersionId, calibration };
-    },
+        if (anchor !== undefined && rule.not_worse_by === undefined) {
+          errors.push({ detail: 'needs not_worse_by', pointer: '#/anchor' });
+        }
+        if (rule.not_worse_by === undefined) {
+          for (const [index, check] of checks.entries()) {
+            // Of a rate, nobody knows how much of it are errors of the judge.
+            if (isJudged(check)) errors.push({ detail: 'needs not_worse_by', pointer: `#/checks/${index}/judge` });
+          }
+        }
+        if (errors.length > 0) throw inconsistent(errors);
+        const calibration = await calibrate(checks, reach);
+        if (anchor !== undefined && anchor > prompt.version) throw versionNotFound(prompt.slug, anchor);
+        const named = await datasets.version(dataset.name, dataset.version);
+        if (await hasJudges(named)) throw inconsistent([{ detail: `has cases with ${judged}`, pointer: '#/dataset' }]);
+        const { id: datasetVersionId, datasetId, cases } = named;
+        const fewest = fewestCases(toRule(seenRule({ rule, calibration })));
+        if (cases < fewest) throw tooFewCases(cases, fewest);
+        return { datasetId, datasetVersionId, calibration };
+      },
     async version(slugOrId, label, number) {
       const { candidacy } = await settings.candidacy(slugOrId, label, number);
       if (candidacy === undefined) return { reasons: [], comparisons: [], changes: [] };

@@ -1,4 +1,5 @@
 import type { components } from '../../../../generated/types.ts';
+import { requireCases } from '../../../base/limits/cases.ts';
 import { defined } from '../../../base/runtime/objects.ts';
 import { answerPage } from '../../../http/list-answer.ts';
 import type { OperationHandlers } from '../../../http/operation.ts';
@@ -12,6 +13,7 @@ export function markOperations(marks: Marks): MarkOperations {
   return {
     async listJudgedAnswers(input) {
       const { path, context } = input;
+      requireCases(context.principal);
       return await answerPage(
         input,
         () => marks.answers(path.id, context.signal),
@@ -26,6 +28,7 @@ export function markOperations(marks: Marks): MarkOperations {
       );
     },
     async setMark({ path: { id, answer }, body: { pass }, context }) {
+      if (context.principal.reach?.prompts !== undefined) requireCases(context.principal);
       return { status: 200, body: showMark(await marks.set(id, answer, pass, context.principal, context.signal)) };
     },
     async getCalibration({ path: { id } }) {

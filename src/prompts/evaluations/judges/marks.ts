@@ -1,6 +1,7 @@
 import type { components } from '../../../../generated/types.ts';
 import { createFairQueue } from '../../../base/limits/fair-queue.ts';
 import { authorOf, type Principal } from '../../../base/limits/principal.ts';
+import type { Reach } from '../../../base/limits/reach.ts';
 import { totalOf, withLookUp, type Listing } from '../../../base/lists/listing.ts';
 import type { Clock } from '../../../base/runtime/clock.ts';
 import { createTurns } from '../../../base/runtime/turns.ts';
@@ -52,10 +53,11 @@ export interface Marks {
   /** How well these judges of checks agree with all marks of them. */
   ofJudges(checks: readonly Check[], judges: readonly Judging[] | undefined): Promise<readonly CalibratedJudge[]>;
   /**
-   * The judges of checks, with the models that they call now, by whoever may call everything; without those that cannot
-   * judge. @throws {ProblemError} what an invocation throws
+   * The judges of checks, with the models that they call now; without those that cannot judge.
+   * @param reach of who asks; undefined for whoever may call everything
+   * @throws {ProblemError} what an invocation throws
    */
-  judging(checks: readonly Check[]): Promise<readonly Judging[]>;
+  judging(checks: readonly Check[], reach: Reach | undefined): Promise<readonly Judging[]>;
 }
 
 export interface MarksDependencies extends Omit<AnswerSources, 'turns'> {
@@ -120,8 +122,8 @@ export function createMarks(dependencies: MarksDependencies): Marks {
       return await ofJudges(checks, judges);
     },
     ofJudges,
-    async judging(checks) {
-      const found = checks.filter(isJudged).map(({ judge }) => findJudging(judge, undefined, planner));
+    async judging(checks, reach) {
+      const found = checks.filter(isJudged).map(({ judge }) => findJudging(judge, reach, planner));
       return (await Promise.all(found)).filter((one) => one !== undefined);
     },
   };

@@ -7,7 +7,8 @@ import { answerPage } from '../../../http/list-answer.ts';
 import type { AuthenticatedPrincipal, OperationHandlers } from '../../../http/operation.ts';
 import { guardedFields } from '../../prompt.ts';
 import { totalCost } from '../../test-runs/test-run.ts';
-import { evaluationFields, type Evaluation, type SentSide } from './evaluation.ts';
+import { requireCases } from '../../../base/limits/cases.ts';
+import { showEvaluation, type SentSide } from './evaluation.ts';
 import type { Evaluations } from './evaluations.ts';
 import type { Planned } from './plan-evaluation.ts';
 
@@ -22,6 +23,7 @@ export function evaluationOperations(evaluations: Evaluations): EvaluationOperat
   return {
     async createEvaluation({ path: { slugOrId }, headers, body, context }) {
       const { candidate, baseline, dataset, checks, rule, dry_run: isDry = false } = body;
+      requireCases(context.principal);
       for (const side of [candidate, baseline]) requireScopeOf(side, context.principal);
       const tags = readTags(context.principal.tags, headers['X-Tags']);
       const request = { slugOrId, candidate, baseline, dataset, checks, rule, tags };
@@ -30,20 +32,33 @@ export function evaluationOperations(evaluations: Evaluations): EvaluationOperat
       const evaluation = await evaluations.create(request, context, isRepeatable);
       const { id, promptId, candidate: asked } = evaluation;
       context.note({ evaluation: id, prompt: promptId, version: asked.version });
-      return { status: 202, headers: { Location: `/api/v1/evaluations/${id}` }, body: show(evaluation) };
+      return {
+        status: 202,
+        headers: { Location: `/api/v1/evaluations/${id}` },
+        body: showEvaluation(evaluation, context.principal),
+      };
     },
     listEvaluations(input) {
-      const { path, query } = input;
-      return answerPage(input, () => evaluations.list(path.slugOrId, query.status), show);
+      const { path, query, context } = input;
+      return answerPage(
+        input,
+        () => evaluations.list(path.slugOrId, query.status),
+        (one) => showEvaluation(one, context.principal),
+      );
     },
-    async getEvaluation({ path: { id } }) {
+    async getEvaluation({ path: { id }, context }) {
       const evaluation = await evaluations.get(id);
-      return { status: 200, headers: { ETag: revisionTag(evaluation) }, body: show(evaluation) };
+      return {
+        status: 200,
+        headers: { ETag: revisionTag(evaluation) },
+        body: showEvaluation(evaluation, context.principal),
+      };
     },
     async cancelEvaluation({ path: { id }, context }) {
-      return { status: 200, body: show(await evaluations.cancel(id, context)) };
+      return { status: 200, body: showEvaluation(await evaluations.cancel(id, context), context.principal) };
     },
     async exportEvaluationResults({ path: { id }, query: { outcome }, context }) {
+      requireCases(context.principal);
       return await answerExport(await evaluations.results(id, outcome, context.signal), context);
     },
   };
@@ -53,10 +68,6 @@ export function evaluationOperations(evaluations: Evaluations): EvaluationOperat
 function requireScopeOf(side: SentSide | undefined, { scopes }: AuthenticatedPrincipal): void {
   if (side === undefined || scopes.has('providers:invoke')) return;
   if (guardedFields.some((member) => side[member] !== undefined)) throw insufficientScope('providers:invoke');
-}
-
-function show(evaluation: Evaluation): Schemas['Evaluation'] {
-  return evaluationFields.show(evaluation);
 }
 
 function showPlan({ calls, ceiling, mistakes }: Planned): Schemas['EvaluationPlan'] {

@@ -1,3 +1,4 @@
+import { seesCases, type Reader } from '../../../base/limits/cases.ts';
 import type { components } from '../../../../generated/types.ts';
 import { author } from '../../../base/fields/author.ts';
 import {
@@ -125,6 +126,14 @@ export const evaluationFields = fields({
 /** An evaluation without its results, which are in object storage. */
 export interface Evaluation extends Thing<typeof evaluationFields.table> {
   readonly revision: number;
+}
+
+/** As a caller may see it: a refusal names no cases for those that may not see them. */
+export function showEvaluation(evaluation: Evaluation, reader: Reader): Schemas['Evaluation'] {
+  const { refusal, ...shown } = evaluationFields.show(evaluation);
+  if (refusal === undefined || seesCases(reader)) return { ...shown, ...(refusal && { refusal }) };
+  const detail = 'A case cannot be asked. Who may read the data set sees which.';
+  return { ...shown, refusal: { mistakes: refusal.mistakes.map(({ problem }) => ({ problem, detail })) } };
 }
 
 /** Both sides, if there are two. */

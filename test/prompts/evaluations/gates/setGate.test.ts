@@ -17,7 +17,7 @@ async function withDataset(name: string, ...versions: object[]): Promise<{ promp
 describe('201', () => {
   it('sets a gate for a label that need not exist, with defaults, and only with its scope', async () => {
     const { prompt, gate } = await withDataset('defaults');
-    const key = await setup.service.createKey('prompts:override');
+    const key = await setup.service.createKey('prompts:override', 'datasets:read');
     const { status, body, headers } = await setGate(setup.service, prompt, gate, { key, headers: {} });
     expect([status, headers['location']]).toEqual([201, gatePath(prompt)]);
     expect(body).toEqual({

@@ -245,7 +245,7 @@ describe('403', () => {
   it('needs another scope for what could reach other tools, options and models', async () => {
     const { service } = harness;
     const prompt = await createEchoPrompt(service);
-    const key = await service.createKey('prompts:invoke');
+    const key = await service.createKey('prompts:invoke', 'datasets:read');
     for (const side of ['candidate', 'baseline']) {
       const body = { candidate: {}, ...golden, [side]: { fallbacks: [] } };
       const { status, body: problem } = await service.call('POST', evaluationsPath(prompt), { body, key });
@@ -330,7 +330,7 @@ describe('429', () => {
     });
     const checks = [{ type: 'contains', value: 'Hello' }];
     await createDataset(service, 'held', ['{"id":"one"}']);
-    const key = await service.createKey('prompts:invoke');
+    const key = await service.createKey('prompts:invoke', 'datasets:read');
     const body = { candidate: {}, dataset: { name: 'held' }, checks, rule: { all_pass: true } };
     const start = async (): Promise<string> => {
       const answer = await service.call('POST', evaluationsPath(prompt), { body, key });

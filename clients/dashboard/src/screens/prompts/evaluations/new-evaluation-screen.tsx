@@ -39,28 +39,30 @@ export function NewEvaluationScreen(): ReactNode {
   const before = useEvaluation(from);
   return (
     <ForScope scope="prompts:invoke">
-      <Stack gap="lg">
-        <Group>
-          <LinkButton
-            to="/prompts/$promptId/evaluations"
-            params={{ promptId: stored.data.id }}
-            variant="subtle"
-            color="gray"
-            size="compact-sm"
-            leftSection={<IconArrowLeft size={14} />}
-          >
-            {texts.back}
-          </LinkButton>
-        </Group>
-        {before.error !== null && <ProblemAlert error={before.error} />}
-        {from !== undefined && before.isPending ? (
-          <Skeleton h={320} />
-        ) : (
-          <EvaluationForm
-            first={before.data === undefined ? fieldsFor(stored.data) : fieldsOf(stored.data, before.data)}
-          />
-        )}
-      </Stack>
+      <ForScope scope="datasets:read">
+        <Stack gap="lg">
+          <Group>
+            <LinkButton
+              to="/prompts/$promptId/evaluations"
+              params={{ promptId: stored.data.id }}
+              variant="subtle"
+              color="gray"
+              size="compact-sm"
+              leftSection={<IconArrowLeft size={14} />}
+            >
+              {texts.back}
+            </LinkButton>
+          </Group>
+          {before.error !== null && <ProblemAlert error={before.error} />}
+          {from !== undefined && before.isPending ? (
+            <Skeleton h={320} />
+          ) : (
+            <EvaluationForm
+              first={before.data === undefined ? fieldsFor(stored.data) : fieldsOf(stored.data, before.data)}
+            />
+          )}
+        </Stack>
+      </ForScope>
     </ForScope>
   );
 }
