@@ -96,6 +96,41 @@ describe('a proxy', () => {
     expect(proxy.requests.length).toBeLessThanOrEqual(2);
   });
 
+  const accepted = 'HTTP/1.1 200 Connection established\r\n\r\n';
+  const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
+  it.each([
+    ['ends the tunnel with its 200', accepted, true],
+    ['sends an answer and the end with its 200', accepted + answer, true],
+    ['sends an answer with its 200', accepted + answer, false],
+    ['sends a byte and the end with its 200', `${accepted}x`, true],
+    ['sends blank lines with its 200', `${accepted}\r\n\r\n`, false],
+  ])('is asked once for each address if it %s', async (_what, sent, ends) => {
+    let asked = 0;
+    const server = createPlainServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => {
+        asked += 1;
+        if (ends) socket.end(sent);
+        else socket.write(sent);
+      });
+      closing.push(async () => {
+        socket.destroy();
+        await Promise.resolve();
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    closing.push(async () => {
+      server.close();
+      await Promise.resolve();
+    });
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    for (const [index, scheme] of ['http', 'https'].entries()) {
+      const sender = senderTo({ origin }, lookUpOf({ 'shop.test': [[publicAddress]] }));
+      const { status, error } = await post(sender, `${scheme}://shop.test/hook`);
+      expect([status, error === 'timeout', asked]).toEqual([undefined, false, index + 1]);
+    }
+  });
+
   it('does not weaken the check of the certificate', async () => {
     const { port, hosts } = await secureReceiver('www.other.test', publicAddress);
     const proxy = await proxyWith({ route: () => port });

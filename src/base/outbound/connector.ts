@@ -8,6 +8,7 @@ const messages = {
   PROXY_REFUSED: 'The proxy does not connect to this target.',
   EHOSTUNREACH: 'The proxy could not connect to the target.',
   ETIMEDOUT: 'The proxy could not connect to the target in time.',
+  ECONNRESET: 'The connection ended, or had bytes, before anything was sent.',
   UND_ERR_CONNECT_TIMEOUT: 'The connection through the proxy was not made in time.',
   TARGET_REFUSED: 'A connection to this address is not permitted.',
 } as const;
@@ -43,6 +44,24 @@ export function directConnector({ lookUp, timeout, check, connect }: ConnectorOp
 /** A connector of undici. `lookup` reaches net.connect and tls.connect, but is missing in its type. */
 export function socketConnector(options: object): buildConnector.connector {
   return buildConnector({ allowH2: false, ...options } as buildConnector.BuildOptions);
+}
+
+/**
+ * Refuses a socket that has ended, or on which the other side has spoken first. undici drops such a connection and, as
+ * the request was not sent, makes another one for it, without end.
+ */
+export function whenUsable(connect: buildConnector.connector): buildConnector.connector {
+  return (target, callback) => {
+    connect(target, (...result) => {
+      const [error, socket] = result;
+      if (error !== null || (socket.readable && socket.writable && socket.readableLength === 0)) {
+        callback(...result);
+        return;
+      }
+      socket.destroy();
+      callback(new ConnectionError('ECONNRESET'), null);
+    });
+  };
 }
 
 /** The host of a URL as sockets want it: IPv6 addresses without brackets. */

@@ -7,6 +7,7 @@ import {
   ConnectionError,
   directConnector,
   socketConnector,
+  whenUsable,
   withoutBrackets,
   type ConnectorOptions,
 } from './connector.ts';
@@ -118,13 +119,13 @@ export function withProxy(
   proxy: ProxySettings | undefined,
   options: ConnectorOptions,
 ): buildConnector.connector {
-  if (proxy === undefined) return direct;
+  if (proxy === undefined) return whenUsable(direct);
   const through = proxyConnector(proxy, options);
-  return (target, callback) => {
+  return whenUsable((target, callback) => {
     const port = Number(target.port || defaultPort(target.protocol));
     const isDirect = isThisMachine(target.hostname) || proxy.isBypassed(target.hostname, port);
     (isDirect ? direct : through)(target, callback);
-  };
+  });
 }
 
 /** Whether a host is the loopback. Names are compared, not looked up (RFC 6761, section 6.3). */
@@ -188,9 +189,14 @@ function sendConnect(socket: Socket, authority: string, authorization: string | 
     headers: { Host: authority, ...(authorization !== undefined && { 'Proxy-Authorization': authorization }) },
   });
   request.once('connect', ({ statusCode = 0 }, _socket, head) => {
-    // What the target sent at once.
-    if (head.length > 0) socket.unshift(head);
-    resolve(statusCode);
+    // After a refusal it is the proxy's answer.
+    if (head.length === 0 || statusCode >= 300) {
+      resolve(statusCode);
+      return;
+    }
+    // Neither HTTP nor TLS lets a target speak first.
+    socket.destroy();
+    reject(new ConnectionError('ECONNRESET'));
   });
   request.on('error', (error) => {
     reject(new ConnectionError('PROXY_UNREACHABLE', error));

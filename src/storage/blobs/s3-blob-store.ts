@@ -154,6 +154,8 @@ async function loadClient(options: S3BlobStoreOptions, limitMs: number): Promise
     requestChecksumCalculation: checksums,
     responseChecksumValidation: checksums,
     maxAttempts,
+    // Not every store answers `Expect: 100-continue`, and the client would wait longer for it than a request may take.
+    expectContinueHeader: false,
   } as const;
   const connectionTimeout = Math.min(limitMs / maxAttempts, 2_000);
   const everyReader = { maxSockets: Infinity };

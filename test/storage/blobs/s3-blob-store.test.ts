@@ -62,6 +62,27 @@ describe('createS3BlobStore', () => {
   });
   afterAll(() => storage.stop());
 
+  it('does not wait for a store to ask for a large object', async () => {
+    const expected: unknown[] = [];
+    const answer: RequestListener = (request, response) => {
+      expected.push(request.headers.expect);
+      request.resume().on('end', () => response.end());
+    };
+    // A store that does not know `Expect: 100-continue`: it reads the object, and answers.
+    const server = createHttpServer(answer).on('checkContinue', answer).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const store = createS3BlobStore({ ...storage.options, endpoint });
+    try {
+      await store.put('large', text('x'.repeat(3 * 1024 * 1024)), 'text/plain');
+      expect(expected).toEqual([undefined]);
+    } finally {
+      await store.close();
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
   it('reads only keys under its prefix', async () => {
     const ours = createS3BlobStore({ ...storage.options, prefix: 'ours/' });
     const theirs = createS3BlobStore({ ...storage.options, prefix: 'theirs/' });
