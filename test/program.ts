@@ -120,6 +120,10 @@ const programs: Readonly<Record<string, Program>> = {
     what: "the client's package on Node 22 and 24, Bun and Deno",
     runs: ['node test/package/run-package.ts'],
   },
+  mutants: {
+    what: 'plants faults in src/, and says which of them no test finds; `--seed 7`',
+    runs: ['node test/mutants/run-mutants.ts'],
+  },
   'test:prices': {
     what: "compares the table of prices with LiteLLM's, by provider",
     runs: ['node test/prices/run-prices.ts'],

@@ -4,6 +4,7 @@ import { cpuSecondsOf } from '../cpu-time.ts';
 import { pidVariableOf } from '../database.ts';
 import { takeRecordedAnswers } from '../recorded-answers.ts';
 import type { CpuTime } from './cpu-reporter.ts';
+import { beginCoverage, storeCoverage, swapMutant } from './mutation.ts';
 
 /** The part of Jest's module loader that Jest's runner uses and that differs here. */
 interface Runtime {
@@ -23,6 +24,8 @@ registerHooks({
   resolve: (specifier, context, next) =>
     specifier === '@jest/globals' ? { url: globalsModule, shortCircuit: true } : next(specifier, context),
 });
+
+swapMutant();
 
 /**
  * Jest's `testRunner`. It runs a test file with Jest's own runner, but Node loads the modules. Jest would load them
@@ -46,11 +49,15 @@ export default async function runTestFile(
     },
   });
   const environmentBefore = { ...process.env };
+  await beginCoverage();
+  const begun = clocks.monotonic.call(performance);
   const cpuBefore = cpuTime();
   try {
     const result = await circus.default(globalConfig, config, environment, native, testPath, sendMessageToJest);
     requireOwnClocks();
-    return { ...result, answers: takeRecordedAnswers(), cpu: since(cpuBefore) };
+    const cpu = since(cpuBefore);
+    await storeCoverage(testPath, cpu.tests + cpu.children + cpu.database, (performance.now() - begun) / 1_000);
+    return { ...result, answers: takeRecordedAnswers(), cpu };
   } finally {
     for (const name of Object.keys(process.env)) {
       if (environmentBefore[name] === undefined) Reflect.deleteProperty(process.env, name);
