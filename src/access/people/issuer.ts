@@ -238,8 +238,10 @@ export function createIssuer(options: IssuerOptions): Issuer {
       if (typeof event !== 'object' || event === null) throw badLogout('it has no event of a logout');
       if (nonce !== undefined) throw badLogout('it has a nonce');
       if (typeof jti !== 'string' || jti === '') throw badLogout('it has no jti');
-      if (typeof sub !== 'string' && typeof sid !== 'string') throw badLogout('it names neither subject nor session');
-      return { issuer: expected, subject: sub, sid: typeof sid === 'string' ? sid : undefined, jti };
+      if (sub === undefined && sid === undefined) throw badLogout('it names neither subject nor session');
+      if (sub !== undefined && !isName(sub)) throw badLogout('its subject is empty');
+      if (sid !== undefined && !isName(sid)) throw badLogout('its session is empty');
+      return { issuer: expected, subject: sub, sid, jti };
     },
     async finish(callback, { state, nonce, verifier }) {
       const { library, configuration } = await read();
@@ -261,6 +263,7 @@ export function createIssuer(options: IssuerOptions): Issuer {
       const claims = tokens.claims();
       const { id_token: idToken, access_token: accessToken } = tokens;
       if (claims === undefined || idToken === undefined) throw badAnswer(name, 'no ID token');
+      if (!isName(claims.sub)) throw badAnswer(name, 'the ID token has an empty subject');
       requireIssued(claims.iat);
       const { azp = clientId } = claims;
       if (azp !== clientId) throw badAnswer(name, 'the ID token is for another client (azp)');
@@ -275,6 +278,11 @@ export function createIssuer(options: IssuerOptions): Issuer {
       };
     },
   };
+}
+
+/** Whether a claim can name somebody. An empty one would be the same for all whom an issuer gives no name. */
+function isName(claim: unknown): claim is string {
+  return typeof claim === 'string' && claim.trim() !== '';
 }
 
 type Library = typeof openidClient;

@@ -217,6 +217,9 @@ describe('the answer of the issuer', () => {
     ['without a nonce', ({ nonce: _, ...claims }) => claims],
     ['that has expired', (claims) => ({ ...claims, exp: Math.floor(Date.now() / 1_000) - 61 })],
     ['without a subject', ({ sub: _, ...claims }) => claims],
+    ['with an empty subject', (claims) => ({ ...claims, sub: '' })],
+    ['with a subject of blanks', (claims) => ({ ...claims, sub: ' \t\u00a0' })],
+    ['with a subject that is no text', (claims) => ({ ...claims, sub: 0 as unknown as string })],
     ['with a subject that is too long', (claims) => ({ ...claims, sub: 'x'.repeat(256) })],
   ])('is refused with an ID token %s', async (_name, change) => {
     changeIdToken(change);
