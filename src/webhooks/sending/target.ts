@@ -31,6 +31,7 @@ export function checkTarget(text: string, mayConnect: AddressRule): { url: strin
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return { mistake: 'is not an http or https address' };
   if (url.username !== '' || url.password !== '') return { mistake: 'contains a user name or password' };
+  if (!/^[a-z0-9.:_[\]-]+$/.test(url.host)) return { mistake: 'contains a character that host names do not have' };
   url.hash = '';
   const host = withoutBrackets(url.hostname);
   if (isIP(host) !== 0 && !mayConnect(host)) return { mistake: notPublic };

@@ -327,6 +327,8 @@ describe('422', () => {
       'http://kitchen.example.com:99999/',
       'http://[::1/',
       'http://a%00b/',
+      "http://kitchen.example.com!$&'()*+,;=~/",
+      'http://a!b/',
       `http://kitchen.example.com/?${"'".repeat(1_000)}`,
     ]) {
       const { status, body } = await post({ url });
