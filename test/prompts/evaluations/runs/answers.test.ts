@@ -158,7 +158,7 @@ describe('the key', () => {
     const lines = Array.from({ length: 2_000 }, (_, index) => `{"id":"${index}"}`);
     const dataset = { name: await createDataset(service, 'long', lines) };
     const { body: made } = await service.call('POST', '/api/v1/api-keys', {
-      body: { name: 'leaving', scopes: ['prompts:invoke'] },
+      body: { name: 'leaving', scopes: ['prompts:invoke', 'datasets:read'] },
     });
     const body = { candidate: {}, dataset, checks, rule: { all_pass: true } };
     const started = await service.call('POST', evaluationsPath(id), { body, key: made.key as string });
