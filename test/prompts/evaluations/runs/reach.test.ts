@@ -53,6 +53,8 @@ it.each<Kind>(['without datasets:read', 'of some prompts'])('hides cases from a 
     expect([status, text.includes(secret)]).toEqual([403, false]);
   }
   expect((await send('GET', `${evaluationPath(id)}/judged-answers`)).status).toBe(403);
+  const marked = `${evaluationPath(id)}/judged-answers/17.a.0/mark`;
+  expect((await send('PUT', marked, { pass: true })).status).toBe(403);
   const { body: log } = await send('GET', `/api/v1/invocations?evaluation_id=${id}`);
   const calls = (log as { data: { id: string }[] }).data;
   expect(calls).toHaveLength(2);
