@@ -9,10 +9,8 @@ import { BodyScanner } from './body-scanner.ts';
 import { CallerGoneError, hangUpSignal } from './caller-gone.ts';
 import { parseJson } from './parse-json.ts';
 import { parseLargeBody } from './large-body.ts';
+import { hasBody } from './unread-body.ts';
 
-/** How many bytes of a refused body are read and discarded, so that the caller receives the answer and not a reset. */
-const lingerBytes = 32 * 1024 * 1024;
-const lingerMs = 2_000;
 /** Bodies up to this size are not counted, and parsed at once. */
 const smallBytes = 16 * 1024;
 /** Bodies up to this size do not wait for memory to be read. */
@@ -35,12 +33,6 @@ const linesType = 'application/x-ndjson';
 
 /** Refusals of a body in another form than JSON. */
 const isOfForm: ReadonlySet<string> = new Set(['unsupported-media-type', 'malformed-body']);
-
-/** True if the request announces a body that is not empty. */
-function hasBody(request: IncomingMessage): boolean {
-  const length = request.headers['content-length'];
-  return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
-}
 
 /** The memory for the bodies of requests. */
 export interface BodyMemory {
@@ -89,10 +81,7 @@ export async function readJsonBody(
   if (!hasBody(request)) return { value: undefined };
   const { 'content-length': length } = request.headers;
   const announced = length === undefined ? undefined : Number(length);
-  if (announced !== undefined && announced > limit) {
-    await linger(request);
-    throw tooLarge(limit);
-  }
+  if (announced !== undefined && announced > limit) throw tooLarge(limit);
   try {
     requireJson(request.headers['content-type'], request.headers['content-encoding']);
     const read =
@@ -123,15 +112,17 @@ export async function openLinesBody(
   { bodyLimit: limit }: Pick<OperationRow, 'bodyLimit'>,
 ): Promise<AsyncIterable<Buffer> | undefined> {
   if (!hasBody(request)) return undefined;
-  if (Number(request.headers['content-length'] ?? 0) > limit) {
-    await linger(request);
-    throw tooLarge(limit);
-  }
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   requireJson(request.headers['content-type'], request.headers['content-encoding'], linesType);
   return chunksOf(request, response, limit);
 }
 
-async function* chunksOf(request: IncomingMessage, response: ServerResponse, limit: number): AsyncGenerator<Buffer> {
+/** A body in pieces as they arrive. @throws {ProblemError} content-too-large @throws {CallerGoneError} */
+export async function* chunksOf(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limit: number,
+): AsyncGenerator<Buffer> {
   try {
     if (request.headers.expect !== undefined) response.writeContinue();
     let length = 0;
@@ -158,11 +149,7 @@ async function readSmallBody(
     if (length > limit) throw tooLarge(limit);
     chunks.push(chunk);
   };
-  try {
-    await receive(request, response, take);
-  } catch (error) {
-    await lingered(request, error);
-  }
+  await receive(request, response, take);
   const [first] = chunks;
   if (first === undefined) return { value: undefined };
   const content = chunks.length === 1 ? first : Buffer.concat(chunks, length);
@@ -209,17 +196,13 @@ async function readLargeBody(
     const whole = content.whole();
     const value = await parseLargeBody(whole, scanner.longStrings, turns, keeps?.numbersAt);
     return { value, parts: scanner.values, bytes: content.length, content: whole };
-  } catch (error) {
-    // Before the rest of the body is discarded.
-    release?.();
-    return await lingered(request, error);
   } finally {
     release?.();
   }
 }
 
 function tooMany(detail: string): ProblemError {
-  return new ProblemError('malformed-body', { detail, headers: { connection: 'close' } });
+  return new ProblemError('malformed-body', { detail });
 }
 
 /** The bytes of a body, in few pieces however small the chunks are in which they come. */
@@ -282,7 +265,7 @@ function receive(
     const check = (): void => {
       if (isLate?.() !== true) return;
       const detail = 'The body arrives too slowly while other requests wait for its memory.';
-      fail(new ProblemError('request-timeout', { detail, headers: { connection: 'close' } }));
+      fail(new ProblemError('request-timeout', { detail }));
     };
     const checks = isLate && setInterval(check, checkMs);
     const onData = (chunk: Buffer): void => {
@@ -327,36 +310,6 @@ function requireJson(
   }
 }
 
-/** Discards the rest of a refused body, if some is left. @throws the refusal */
-export async function lingered(request: IncomingMessage, error: unknown): Promise<never> {
-  if (error instanceof ProblemError && !request.complete) await linger(request);
-  throw error;
-}
-
-/** Discards the rest of a refused body, within bounds. */
-function linger(request: IncomingMessage): Promise<void> {
-  // The caller waits for `100 Continue`, which is sent when reading begins.
-  if (request.headers.expect !== undefined && request.readableFlowing === null) return Promise.resolve();
-  return new Promise((resolve) => {
-    let length = 0;
-    const done = (): void => {
-      clearTimeout(timer);
-      request.off('data', onData).off('end', done).off('close', done);
-      resolve();
-    };
-    const onData = (chunk: Buffer): void => {
-      length += chunk.length;
-      if (length > lingerBytes) done();
-    };
-    const timer = setTimeout(done, lingerMs);
-    request.on('data', onData).on('end', done).on('close', done);
-    request.resume();
-  });
-}
-
 function tooLarge(limit: number): ProblemError {
-  return new ProblemError('content-too-large', {
-    detail: `The body is larger than ${limit} bytes.`,
-    headers: { connection: 'close' },
-  });
+  return new ProblemError('content-too-large', { detail: `The body is larger than ${limit} bytes.` });
 }

@@ -15,6 +15,7 @@ import { findAmbiguity } from './ambiguity.ts';
 import { expressMessages } from './express-messages.ts';
 import { problemAnswer } from './problem-response.ts';
 import { requestIdOf } from './request-context.ts';
+import { closeUnlessRead } from './unread-body.ts';
 
 /** Time limits for clients, in milliseconds. */
 export interface ConnectionLimits {
@@ -61,6 +62,7 @@ export function createHttpServer(
   const inTurn = (work: RequestListener): RequestListener => {
     const begin: RequestListener = (incoming, response) => {
       if (isClosing) response.setHeader('connection', 'close');
+      closeUnlessRead(incoming, response);
       work(incoming, response);
     };
     return (incoming, response) => {

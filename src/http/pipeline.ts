@@ -11,7 +11,7 @@ import type { Turns } from '../base/runtime/turns.ts';
 import type { SecretBox } from '../base/secrets/secret-box.ts';
 import { notModified, prepared, sendAnswer, serialise, streamed, withBasePath, type HandlerResult } from './answer.ts';
 import { bytesInFlight, discardStream, eventStreamType, sendStream, type StreamedAnswer } from './answer-stream.ts';
-import { type KeptBody, lingered, openLinesBody, readJsonBody, type ReadBody } from './body.ts';
+import { type KeptBody, openLinesBody, readJsonBody, type ReadBody } from './body.ts';
 import { CallerGoneError, callerGoneStatus, hangUpSignal } from './caller-gone.ts';
 import type { EventStreams } from './event-streams.ts';
 import type { Exchange } from './exchange.ts';
@@ -26,6 +26,7 @@ import { problemAnswer, type RawAnswer } from './problem-response.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { refusedBody, refusedParameters, requireAcceptable } from './refuse.ts';
 import { LazyRequestContext, requestIdOf, type RequestContextOptions } from './request-context.ts';
+import { readRest } from './unread-body.ts';
 
 export interface PipelineDependencies {
   /** Examines a failure before it is answered. @returns the problem to answer with */
@@ -141,6 +142,7 @@ export function createOperationHandler(route: OperationRoute, dependencies: Shar
       if (progress.ending !== undefined) dependencies.underWay.delete(progress.ending);
     }
     releaseWhenSent(response, progress);
+    await readRest(request);
     try {
       const headers = basePath === '' ? answer.headers : withBasePath(answer.headers, basePath);
       const sent = sendAnswer(response, { ...answer, headers }, requestId, progress.headers);
@@ -344,9 +346,7 @@ function createSteps(
       return keyedAnswer({ family, key, scope, body: asked, termMs, box: answerBox }, row, idempotency, handle);
     }
     if (lineLimit !== undefined) await coverLines(memory(), gone());
-    const result = await (lineLimit === undefined
-      ? handle()
-      : handle().catch((error: unknown) => lingered(request, error)));
+    const result = await handle();
     if (result.prepared !== undefined) return prepared(request, result.prepared);
     if (result.stream === undefined) return notModified(request, serialise(row, result));
     return notModified(request, streamed(result, result.stream));

@@ -8,6 +8,7 @@ import { sendAnswer } from './answer.ts';
 import { createOperationHandler, type PipelineDependencies, type SharedPipeline } from './pipeline.ts';
 import { apiOf, problemAnswer, type ApiOfOthers, type RawAnswer } from './problem-response.ts';
 import { requestIdOf } from './request-context.ts';
+import { readRest } from './unread-body.ts';
 
 type Methods = Map<string, RequestHandler>;
 
@@ -36,7 +37,11 @@ export function createRouter(
   };
   for (const operationId of busiest) mount(toRoute(operationTable[operationId].path));
   application.use(encodeModelName);
-  for (const [path, page] of Object.entries(pages)) {
+  for (const [path, made] of Object.entries(pages)) {
+    const page: RequestHandler = async (request, response, next) => {
+      await readRest(request);
+      await made(request, response, next);
+    };
     // A page at the path of an operation passes on requests for the operation.
     if (operations.has(path)) application.get(path, page);
     else application.all(path, dispatch(new Map(['GET', 'HEAD'].map((method) => [method, page])), dependencies));
@@ -49,7 +54,7 @@ export function createRouter(
     const problem = isDelivery(request)
       ? webhookLoop()
       : new ProblemError('route-not-found', { detail: missingPath(request) });
-    refuse(request, response, dependencies, problem);
+    return refuse(request, response, dependencies, problem);
   });
   // Express itself only fails on paths with invalid percent-encoding. It recognises error handlers by their four
   // arguments.
@@ -58,7 +63,7 @@ export function createRouter(
     const problem = malformed
       ? new ProblemError('bad-request', { detail: 'The path is not validly percent-encoded.' })
       : error;
-    refuse(request, response, dependencies, problem);
+    return refuse(request, response, dependencies, problem);
   });
   return application;
 }
@@ -156,16 +161,14 @@ function dispatch(methods: Methods, dependencies: PipelineDependencies): Request
   const allow = [...methods.keys(), 'OPTIONS'].join(', ');
   return (request, response, next) => {
     const handler = methods.get(request.method);
-    if (isDelivery(request)) {
-      refuse(request, response, dependencies, webhookLoop());
-    } else if (handler !== undefined) {
-      return handler(request, response, next);
-    } else if (request.method === 'OPTIONS') {
-      answer(request, response, dependencies, () => ({ status: 204, headers: { allow }, body: '' }));
-    } else {
-      const detail = `This path does not accept ${request.method}; it accepts ${allow}.`;
-      refuse(request, response, dependencies, new ProblemError('method-not-allowed', { detail, headers: { allow } }));
+    if (isDelivery(request)) return refuse(request, response, dependencies, webhookLoop());
+    if (handler !== undefined) return handler(request, response, next);
+    if (request.method === 'OPTIONS') {
+      return answer(request, response, dependencies, () => ({ status: 204, headers: { allow }, body: '' }));
     }
+    const detail = `This path does not accept ${request.method}; it accepts ${allow}.`;
+    const problem = new ProblemError('method-not-allowed', { detail, headers: { allow } });
+    return refuse(request, response, dependencies, problem);
   };
 }
 
@@ -185,27 +188,35 @@ function webhookLoop(): ProblemError {
   });
 }
 
-function refuse(request: Request, response: Response, dependencies: PipelineDependencies, error: unknown): void {
+async function refuse(
+  request: Request,
+  response: Response,
+  dependencies: PipelineDependencies,
+  error: unknown,
+): Promise<void> {
   const make = (requestId: string): RawAnswer => problemAnswer(error, request.path, requestId, request.headers);
   const isExpected = error instanceof ProblemError;
-  answer(request, response, dependencies, make, isExpected ? { problem: error } : { error });
+  await answer(request, response, dependencies, make, isExpected ? { problem: error } : { error });
 }
 
 /** Answers requests that reach no operation. */
-function answer(
+async function answer(
   request: Request,
   response: Response,
   dependencies: PipelineDependencies,
   make: (requestId: string) => RawAnswer,
   { problem, error }: { problem?: ProblemError; error?: unknown } = {},
-): void {
+): Promise<void> {
   const requestId = requestIdOf(request);
+  // A closed connection has no address any more.
+  const address = request.ip;
+  await readRest(request);
   dependencies.onExchange({
     operationId: undefined,
     requestId,
     method: request.method,
     url: request.originalUrl,
-    address: request.ip,
+    address,
     requestHeaders: request.headers,
     requestBody: undefined,
     answer: sendAnswer(response, make(requestId), requestId),

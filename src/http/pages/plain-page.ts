@@ -1,8 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Request, RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { ProblemError } from '../../base/errors/problem-error.ts';
+import { chunksOf } from '../body.ts';
+import { CallerGoneError } from '../caller-gone.ts';
 import { requestIdOf, traceparentOf } from '../request-context.ts';
+import { hasBody, readRest } from '../unread-body.ts';
 import { fill, html, loadOnce, plainPolicy, readPage, safetyFields } from './page-files.ts';
 
 /** A request of a browser that no operation of the contract answers. */
@@ -55,14 +58,16 @@ function plainPage(handle: PlainHandler, log: Logger): RequestHandler {
   return async (request, response) => {
     const requestId = requestIdOf(request);
     const { template, policy } = await load();
-    const make = async (): Promise<PlainAnswer> => await handle(await seen(request, requestId));
+    const make = async (): Promise<PlainAnswer> => await handle(await seen(request, response, requestId));
     const { status, headers, page, json } = await make().catch((error: unknown): PlainAnswer => {
       const isExpected = error instanceof ProblemError;
-      if (!isExpected) log.error({ error, request_id: requestId }, 'a page could not be made');
+      if (!isExpected && !(error instanceof CallerGoneError))
+        log.error({ error, request_id: requestId }, 'a page could not be made');
       const text = isExpected ? error.message : 'Something went wrong. The log of the service says what.';
       return { status: isExpected ? error.status : 500, page: { title: 'Not possible', text, links: [] } };
     });
     const body = page === undefined ? (JSON.stringify(json) ?? '') : show(template, page, requestId);
+    await readRest(request);
     response.writeHead(status, {
       ...safetyFields(policy),
       'cache-control': 'no-store',
@@ -79,27 +84,22 @@ function plainPage(handle: PlainHandler, log: Logger): RequestHandler {
 /** The most bytes of a form. */
 const longestForm = 64 * 1024;
 
-/** @throws {ProblemError} content-too-large, unsupported-media-type */
-async function readForm(request: Request): Promise<URLSearchParams> {
+/** @throws {ProblemError} content-too-large, unsupported-media-type @throws {CallerGoneError} */
+async function readForm(request: Request, response: Response): Promise<URLSearchParams> {
   if (request.method !== 'POST') return new URLSearchParams();
   if (!/^application\/x-www-form-urlencoded *(;|$)/i.test(request.headers['content-type'] ?? '')) {
     throw new ProblemError('unsupported-media-type', { detail: 'Send a form: application/x-www-form-urlencoded.' });
   }
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of request) {
-    chunks.push(chunk as Uint8Array);
-    bytes += (chunk as Uint8Array).length;
-    if (bytes > longestForm) throw new ProblemError('content-too-large', { detail: 'A form has at most 64 KiB.' });
-  }
+  const chunks: Buffer[] = [];
+  if (hasBody(request)) for await (const chunk of chunksOf(request, response, longestForm)) chunks.push(chunk);
   return new URLSearchParams(Buffer.concat(chunks).toString());
 }
 
-async function seen(request: Request, requestId: string): Promise<PlainRequest> {
+async function seen(request: Request, response: Response, requestId: string): Promise<PlainRequest> {
   const { headers, ip, protocol, host, originalUrl } = request;
   const mark = originalUrl.indexOf('?');
   const search = mark === -1 ? '' : originalUrl.slice(mark);
-  const form = await readForm(request);
+  const form = await readForm(request, response);
   return { requestId, traceparent: traceparentOf(headers), headers, ip, protocol, host, search, form };
 }
 
