@@ -130,7 +130,7 @@ const programs: Readonly<Record<string, Program>> = {
   },
   canary: {
     what: 'simulates rollouts: how many are ended although nothing is worse, and how soon a worse version is seen',
-    runs: ['node test/prompts/evaluations/rollouts/run-canary.ts'],
+    runs: ['node test/prompts/evaluations/canaries/run-canary.ts'],
   },
   'test:nightly': {
     what: 'the seven before, then all tests with ten times the generated cases, on every engine that is there',

@@ -10,7 +10,7 @@ import type { Clock } from '../base/runtime/clock.ts';
 import type { Listing, Total } from '../base/lists/listing.ts';
 import type { ProviderFailure } from '../models/provider-health.ts';
 import type { ProviderRegistry } from '../models/provider.ts';
-import type { Rollouts } from '../prompts/evaluations/rollouts/rollouts.ts';
+import type { Rollouts } from '../prompts/evaluations/canaries/canaries.ts';
 import type { StorageFailure } from '../storage/blobs/create-blob-store.ts';
 import { soundCondition, type Condition } from '../webhooks/integrations/condition.ts';
 import type { Integration } from '../webhooks/integrations/integration.ts';

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { createEditQueue } from '../base/editing/edit-queue.ts';
 import type { Basis } from '../storage/db/basis.ts';
-import { createRolloutCounting, type RolloutCountingDependencies } from './evaluations/rollouts/rollout-counts.ts';
-import { rolloutOperations } from './evaluations/rollouts/rollout-operations.ts';
-import { createRollouts } from './evaluations/rollouts/rollouts.ts';
+import { createRolloutCounting, type RolloutCountingDependencies } from './evaluations/canaries/canary-counts.ts';
+import { rolloutOperations } from './evaluations/canaries/canary-operations.ts';
+import { createRollouts } from './evaluations/canaries/canaries.ts';
 import type { Verdicts } from './labels/candidacy.ts';
 import { createGateSettings } from './labels/gate-settings.ts';
 import { createLabelEdits } from './labels/label-edits.ts';

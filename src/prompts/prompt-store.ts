@@ -21,7 +21,7 @@ import { oncePerObject } from '../base/runtime/once-per-object.ts';
 import type { OutboxEntry } from '../webhooks/events/event.ts';
 import { outboxIndex, pushEvents, toOutboxDocuments, type WithOutbox } from '../webhooks/events/outbox.ts';
 import { createArchive, numberedEntries, type Archive } from './archive-store.ts';
-import { isOfInterest } from './evaluations/rollouts/rollout.ts';
+import { isOfInterest } from './evaluations/canaries/canary.ts';
 import { contentFields, currentVersion, promptFields } from './prompt.ts';
 import type { ListedVersion, Prompt, PromptName, PromptVersion } from './prompt.ts';
 import { isPromptAlias, isPromptId } from './slug.ts';

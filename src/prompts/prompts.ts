@@ -11,7 +11,7 @@ import { mayReachPrompt, type Reach } from '../base/limits/reach.ts';
 import type { Listing } from '../base/lists/listing.ts';
 import { requireUsable } from './content-rules.ts';
 import { applyChange } from './prompt-changes.ts';
-import { draw, type Draw } from './evaluations/rollouts/rollout.ts';
+import { draw, type Draw } from './evaluations/canaries/canary.ts';
 import { findLabel } from './labels/label.ts';
 import { finishDeletion, finishDeletions, removeOrphans, type Cascade } from './prompt-deletion.ts';
 import {

@@ -13,7 +13,7 @@ import {
   publishedSchemas,
   setUpIntegrations,
 } from '../webhooks/integrations/integrations-harness.ts';
-import { any, createReleased, invokeMany, rolloutPath, setRollout } from './evaluations/rollouts/rollouts-harness.ts';
+import { any, createReleased, invokeMany, rolloutPath, setRollout } from './evaluations/canaries/canaries-harness.ts';
 import { labelPath, setLabel } from './labels/labels-harness.ts';
 import { create, createVersions, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
 

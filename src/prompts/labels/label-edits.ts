@@ -4,7 +4,7 @@ import type { Clock } from '../../base/runtime/clock.ts';
 import type { Random } from '../../base/runtime/random.ts';
 import { promptLabelMoved, type MovedLabel } from '../../webhooks/events/announcements.ts';
 import type { Relay } from '../../webhooks/events/outbox.ts';
-import { isRunning } from '../evaluations/rollouts/rollout.ts';
+import { isRunning } from '../evaluations/canaries/canary.ts';
 import type { LabelChange, PromptStore } from '../prompt-store.ts';
 import type { Prompt } from '../prompt.ts';
 import { makeRoomFor, promptNotFound } from '../prompts.ts';

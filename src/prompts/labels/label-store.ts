@@ -6,7 +6,7 @@ import { read, upsertOnce } from '../../storage/db/writes.ts';
 import type { StoredOf } from '../../base/fields/kinds.ts';
 import type { Listing } from '../../base/lists/listing.ts';
 import { createArchive, numberedEntries, type Archive } from '../archive-store.ts';
-import { rolloutOfMove, type Rollout } from '../evaluations/rollouts/rollout.ts';
+import { rolloutOfMove, type Rollout } from '../evaluations/canaries/canary.ts';
 import { release, type StoredRelease } from './gate.ts';
 import { releaseWarningList, type LabelMove } from './label.ts';
 

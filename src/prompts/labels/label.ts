@@ -2,7 +2,7 @@ import { author } from '../../base/fields/author.ts';
 import type { AuthorRef } from '../../base/limits/principal.ts';
 import type { components } from '../../../generated/types.ts';
 import { integer, list, moment, object, same, text, type Kind, type StoredOf } from '../../base/fields/kinds.ts';
-import { rolloutOfMove, showRollout, type Rollout } from '../evaluations/rollouts/rollout.ts';
+import { rolloutOfMove, showRollout, type Rollout } from '../evaluations/canaries/canary.ts';
 import type { ReleaseWarning } from '../templates/release-warnings.ts';
 import { copyRelease, release, type Release } from './gate.ts';
 

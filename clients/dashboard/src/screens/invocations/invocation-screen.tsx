@@ -14,7 +14,7 @@ import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { Time } from '../../shared/time.tsx';
 import { Section } from '../../shared/section.tsx';
 import { useFormat, useOwnTexts, useTexts } from '../../shared/texts.tsx';
-import { rollouts } from '../../texts/rollouts.ts';
+import { rollouts } from '../../texts/canaries.ts';
 import { AddToDataset } from '../datasets/add-to-dataset.tsx';
 import { CallList } from './call-list.tsx';
 import { ContentSection } from './content-section.tsx';

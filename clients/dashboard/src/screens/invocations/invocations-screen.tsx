@@ -13,7 +13,7 @@ import { Page } from '../../shared/page.tsx';
 import { Time } from '../../shared/time.tsx';
 import { useFormat, useOwnTexts, useTexts } from '../../shared/texts.tsx';
 import { useAuthors } from '../../shared/use-authors.ts';
-import { rollouts } from '../../texts/rollouts.ts';
+import { rollouts } from '../../texts/canaries.ts';
 import { useList } from '../../shared/use-list.ts';
 import { InvocationStatus } from './invocation-status.tsx';
 import { invocationsKey, problemName } from './queries.ts';

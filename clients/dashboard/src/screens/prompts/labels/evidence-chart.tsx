@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useFormat, useOwnTexts } from '../../../shared/texts.tsx';
-import { rollouts } from '../../../texts/rollouts.ts';
-import classes from './rollouts.module.css';
+import { rollouts } from '../../../texts/canaries.ts';
+import classes from './canaries.module.css';
 
 /** From which evidence to which; what is beyond stands at the edge. */
 const scale = { from: 0.01, to: 10_000 } as const;

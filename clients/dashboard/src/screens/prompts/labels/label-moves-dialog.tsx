@@ -7,10 +7,10 @@ import { EmptyState } from '../../../shared/empty-state.tsx';
 import { Time } from '../../../shared/time.tsx';
 import { useFormat, useOwnTexts, useTexts } from '../../../shared/texts.tsx';
 import { useAuthorName } from '../../../shared/use-authors.ts';
-import { rollouts } from '../../../texts/rollouts.ts';
+import { rollouts } from '../../../texts/canaries.ts';
 import { RemarkList } from '../content/content-warnings.tsx';
 import { useLabelMoves, type LabelMove } from '../prompt-queries.ts';
-import { moveSentence } from './rollout-text.ts';
+import { moveSentence } from './canary-text.ts';
 
 /** Which versions a label has named, the latest first, who moved it, and what that changed for callers. */
 export function LabelMovesDialog({

@@ -1,4 +1,4 @@
-import type { rollouts as english } from '../en/rollouts.ts';
+import type { rollouts as english } from '../en/canaries.ts';
 
 export const rollouts: typeof english = {
   start: 'Canary beginnen',

@@ -1,6 +1,6 @@
 import type { Schemas } from 'prompt-gateway-client';
 import type { Format } from '../../../shared/format.ts';
-import type { rollouts } from '../../../texts/en/rollouts.ts';
+import type { rollouts } from '../../../texts/en/canaries.ts';
 
 type Texts = typeof rollouts;
 type Rollout = Schemas['Rollout'];

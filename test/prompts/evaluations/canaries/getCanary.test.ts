@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { problem, setUp } from '../../../support/per-operation.ts';
 import { labelPath } from '../../labels/labels-harness.ts';
-import { createReleased, getRollout, production, rolloutPath, setRollout } from './rollouts-harness.ts';
+import { createReleased, getRollout, production, rolloutPath, setRollout } from './canaries-harness.ts';
 
 const setup = setUp();
 

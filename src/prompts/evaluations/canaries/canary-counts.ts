@@ -5,7 +5,7 @@ import type {
 } from '../../../accounting/invocations/invocation.ts';
 import type { Listing } from '../../../base/lists/listing.ts';
 import { evidence, type Stage } from './evidence.ts';
-import type { Rollout, RolloutCounts, RolloutEndReason } from './rollout.ts';
+import type { Rollout, RolloutCounts, RolloutEndReason } from './canary.ts';
 
 /** What the invocation log says about rollouts. */
 export interface RolloutCounting {

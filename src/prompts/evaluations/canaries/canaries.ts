@@ -12,7 +12,7 @@ import type { Prompt } from '../../prompt.ts';
 import type { ReleaseWarning } from '../../templates/release-warnings.ts';
 import type { ContentWarning } from '../../templates/warnings.ts';
 import { enoughEvidence, evidence, type Stage } from './evidence.ts';
-import type { RolloutCounting } from './rollout-counts.ts';
+import type { RolloutCounting } from './canary-counts.ts';
 import {
   endReason,
   isOfInterest,
@@ -20,7 +20,7 @@ import {
   type Rollout,
   type RolloutCounts,
   type RolloutEndReason,
-} from './rollout.ts';
+} from './canary.ts';
 
 /** What a share of the invocations by a label shall run, and how long. */
 export interface RolloutTarget extends Omit<LabelTarget, 'name'> {

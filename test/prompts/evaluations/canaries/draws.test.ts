@@ -18,7 +18,7 @@ import {
   invokeMany,
   production,
   setRollout,
-} from './rollouts-harness.ts';
+} from './canaries-harness.ts';
 
 const clock = createMovableClock();
 const lines: { rollout_id?: string }[] = [];

@@ -7,14 +7,14 @@ import { useNow } from '../../../shared/now.tsx';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { StatusBadge, type Tone } from '../../../shared/status-badge.tsx';
 import { useFormat, useOwnTexts, useTexts } from '../../../shared/texts.tsx';
-import { rollouts } from '../../../texts/rollouts.ts';
+import { rollouts } from '../../../texts/canaries.ts';
 import { useVersionFeedback } from '../history/version-feedback.ts';
-import { EndRolloutDialog, PromoteRolloutDialog } from './end-rollout-dialogs.tsx';
+import { EndRolloutDialog, PromoteRolloutDialog } from './end-canary-dialogs.tsx';
 import { EvidenceChart } from './evidence-chart.tsx';
-import { RolloutDialog } from './rollout-dialog.tsx';
-import { useRollout, type Rollout } from './rollout-queries.ts';
-import { momentOf, rateOf, requestsOf, rolloutSentence } from './rollout-text.ts';
-import classes from './rollouts.module.css';
+import { RolloutDialog } from './canary-dialog.tsx';
+import { useRollout, type Rollout } from './canary-queries.ts';
+import { momentOf, rateOf, requestsOf, rolloutSentence } from './canary-text.ts';
+import classes from './canaries.module.css';
 
 const tones: Readonly<Record<string, Tone>> = { failures: 'danger', promoted: 'ok', 'promoted-at-end': 'ok' };
 

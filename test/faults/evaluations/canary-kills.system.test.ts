@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { create, promptsPath, saying } from '../../prompts/prompts-harness.ts';
 import { setUpEvaluations } from '../../prompts/evaluations/runs/evaluations-harness.ts';
-import { countsOf, getRollout, production, setRollout } from '../../prompts/evaluations/rollouts/rollouts-harness.ts';
+import { countsOf, getRollout, production, setRollout } from '../../prompts/evaluations/canaries/canaries-harness.ts';
 import { setLabel } from '../../prompts/labels/labels-harness.ts';
 import { startChildService } from '../../prompts/test-runs/child-service.ts';
 import { until } from '../../support/until.ts';

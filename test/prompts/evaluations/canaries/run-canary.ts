@@ -7,7 +7,7 @@
  *   interrupted, is inserted later by another one. The log is looked at after each insertion.
  * - 2,000 rollouts of a version that fails in 10 % of its requests instead of 2 %: how many requests it takes to see it.
  */
-import { enoughEvidence, evidence, type Stage } from '../../../../src/prompts/evaluations/rollouts/evidence.ts';
+import { enoughEvidence, evidence, type Stage } from '../../../../src/prompts/evaluations/canaries/evidence.ts';
 
 type Random = () => number;
 

@@ -7,11 +7,11 @@ import { rolloutPromotion, rolloutShare, rolloutTarget } from '../../../generate
 import { useNotify } from '../../../shared/notify.ts';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { useFormat, useOwnTexts, useTexts } from '../../../shared/texts.tsx';
-import { rollouts } from '../../../texts/rollouts.ts';
+import { rollouts } from '../../../texts/canaries.ts';
 import { versionNumber, versionOptions } from '../content/version-options.ts';
 import { OvertakenAlert } from './overtaken-alert.tsx';
 import { useReleaseCheck } from './release-check.tsx';
-import type { Rollout } from './rollout-queries.ts';
+import type { Rollout } from './canary-queries.ts';
 import { useLabelChange } from './use-label-change.ts';
 
 interface RolloutFormProps {

@@ -3,10 +3,10 @@ import type { ReactNode } from 'react';
 import { gateway } from '../../../app/gateway.ts';
 import { Dialog } from '../../../shared/dialog.tsx';
 import { useOwnTexts } from '../../../shared/texts.tsx';
-import { rollouts } from '../../../texts/rollouts.ts';
+import { rollouts } from '../../../texts/canaries.ts';
 import { LabelQuestion } from './label-question.tsx';
 import { useReleaseCheck } from './release-check.tsx';
-import type { Rollout } from './rollout-queries.ts';
+import type { Rollout } from './canary-queries.ts';
 
 interface EndProps {
   readonly promptId: string;

@@ -12,7 +12,7 @@ import {
   production,
   rolloutPath,
   setRollout,
-} from './rollouts-harness.ts';
+} from './canaries-harness.ts';
 
 const setup = setUp();
 const key = { type: 'key', id: 'administrator', name: 'administrator' };

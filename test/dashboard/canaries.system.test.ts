@@ -8,7 +8,7 @@ import {
   createVersionsOf,
   name,
 } from '../prompts/evaluations/gates/gates-harness.ts';
-import { createReleased, invokeMany, setRollout } from '../prompts/evaluations/rollouts/rollouts-harness.ts';
+import { createReleased, invokeMany, setRollout } from '../prompts/evaluations/canaries/canaries-harness.ts';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { openSignedIn } from './support/sign-in.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { evidence, excludedRatio, type Stage } from '../../../../src/prompts/evaluations/rollouts/evidence.ts';
+import { evidence, excludedRatio, type Stage } from '../../../../src/prompts/evaluations/canaries/evidence.ts';
 
 const stage = (share: number, canary: number, stable: number): Stage => ({ share, canary, stable });
 

@@ -4,10 +4,10 @@ import {
   rateOf,
   requestsOf,
   rolloutSentence,
-} from '../../clients/dashboard/src/screens/prompts/labels/rollout-text.ts';
+} from '../../clients/dashboard/src/screens/prompts/labels/canary-text.ts';
 import { createFormat } from '../../clients/dashboard/src/shared/format.ts';
-import { rollouts as german } from '../../clients/dashboard/src/texts/de/rollouts.ts';
-import { rollouts } from '../../clients/dashboard/src/texts/en/rollouts.ts';
+import { rollouts as german } from '../../clients/dashboard/src/texts/de/canaries.ts';
+import { rollouts } from '../../clients/dashboard/src/texts/en/canaries.ts';
 
 const format = createFormat('en');
 const now = new Date(2026, 10, 6, 9, 0).getTime();

@@ -1,8 +1,8 @@
 import type { OperationHandlers } from '../../../http/operation.ts';
 import { requireOverride } from '../../labels/require-override.ts';
 import { labelExpectation, labelTag } from '../../labels/entity-tag.ts';
-import { showRollout } from './rollout.ts';
-import type { FoundRollout, Rollouts } from './rollouts.ts';
+import { showRollout } from './canary.ts';
+import type { FoundRollout, Rollouts } from './canaries.ts';
 
 type RolloutOperations = Pick<OperationHandlers, 'getRollout' | 'setRollout' | 'deleteRollout' | 'promoteRollout'>;
 
