@@ -1166,11 +1166,11 @@ export interface components {
             /**
              * @description - `moved`: somebody created or moved the label. A canary of it has ended.
              *     - `deleted`: somebody deleted it.
-             *     - `rollout-started`, `rollout-changed`: a canary has started, or has another share or end.
-             *     - `rollout-failures`: the service has ended a canary, because its version fails more often.
-             *     - `rollout-time`: its hours were over.
-             *     - `rollout-promoted-at-end`: its hours were over, and the label names its version now, as was asked for.
-             *     - `rollout-promoted`, `rollout-stopped`: a request has ended it, and the label names its version now, or not.
+             *     - `canary-started`, `canary-changed`: a canary has started, or has another share or end.
+             *     - `canary-failures`: the service has ended a canary, because its version fails more often.
+             *     - `canary-time`: its hours were over.
+             *     - `canary-promoted-at-end`: its hours were over, and the label names its version now, as was asked for.
+             *     - `canary-promoted`, `canary-stopped`: a request has ended it, and the label names its version now, or not.
              *
              *     Later releases may add causes.
              * @example moved
@@ -1180,7 +1180,7 @@ export interface components {
              * @description The version of the canary that starts, changes or ends. Absent for other causes.
              * @example 9
              */
-            rolloutVersion?: number;
+            canaryVersion?: number;
             author: components["schemas"]["EventAuthor"];
         };
         /**

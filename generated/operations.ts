@@ -1529,9 +1529,9 @@ export const operationTable = {
       "overloaded"
     ]
   },
-  "getRollout": {
+  "getCanary": {
     "method": "GET",
-    "path": "/api/v1/prompts/{slugOrId}/labels/{label}/rollout",
+    "path": "/api/v1/prompts/{slugOrId}/labels/{label}/canary",
     "scope": "prompts:read",
     "needsKey": true,
     "limited": {
@@ -1583,7 +1583,7 @@ export const operationTable = {
       "insufficient-scope",
       "prompt-not-found",
       "label-not-found",
-      "rollout-not-found",
+      "canary-not-found",
       "not-acceptable",
       "rate-limited",
       "too-much-in-progress",
@@ -1596,9 +1596,9 @@ export const operationTable = {
       "overloaded"
     ]
   },
-  "setRollout": {
+  "setCanary": {
     "method": "PUT",
-    "path": "/api/v1/prompts/{slugOrId}/labels/{label}/rollout",
+    "path": "/api/v1/prompts/{slugOrId}/labels/{label}/canary",
     "scope": "prompts:release",
     "needsKey": true,
     "limited": {
@@ -1661,7 +1661,7 @@ export const operationTable = {
       "version-not-found",
       "not-acceptable",
       "request-timeout",
-      "rollout-not-possible",
+      "canary-not-possible",
       "warnings-not-accepted",
       "release-not-shown",
       "edit-conflict",
@@ -1680,9 +1680,9 @@ export const operationTable = {
       "overloaded"
     ]
   },
-  "deleteRollout": {
+  "deleteCanary": {
     "method": "DELETE",
-    "path": "/api/v1/prompts/{slugOrId}/labels/{label}/rollout",
+    "path": "/api/v1/prompts/{slugOrId}/labels/{label}/canary",
     "scope": "prompts:release",
     "needsKey": true,
     "limited": {
@@ -1737,7 +1737,7 @@ export const operationTable = {
       "read-only",
       "prompt-not-found",
       "label-not-found",
-      "rollout-not-found",
+      "canary-not-found",
       "not-acceptable",
       "edit-conflict",
       "precondition-failed",
@@ -1753,9 +1753,9 @@ export const operationTable = {
       "overloaded"
     ]
   },
-  "promoteRollout": {
+  "promoteCanary": {
     "method": "POST",
-    "path": "/api/v1/prompts/{slugOrId}/labels/{label}/rollout/promote",
+    "path": "/api/v1/prompts/{slugOrId}/labels/{label}/canary/promote",
     "scope": "prompts:release",
     "needsKey": true,
     "limited": {
@@ -1810,7 +1810,7 @@ export const operationTable = {
       "read-only",
       "prompt-not-found",
       "label-not-found",
-      "rollout-not-found",
+      "canary-not-found",
       "not-acceptable",
       "release-not-shown",
       "edit-conflict",
@@ -3006,7 +3006,7 @@ export const operationTable = {
         "required": false
       },
       {
-        "name": "rollout_id",
+        "name": "canary_id",
         "in": "query",
         "type": "string",
         "required": false
@@ -3197,7 +3197,7 @@ export const operationTable = {
         "required": false
       },
       {
-        "name": "rollout_id",
+        "name": "canary_id",
         "in": "query",
         "type": "string",
         "required": false

@@ -166,9 +166,9 @@ export const problems = {
     "status": 404,
     "title": "Gate not found"
   },
-  "rollout-not-found": {
+  "canary-not-found": {
     "status": 404,
-    "title": "Rollout not found"
+    "title": "Canary not found"
   },
   "replay-not-found": {
     "status": 404,
@@ -262,9 +262,9 @@ export const problems = {
     "status": 409,
     "title": "Evaluation refused by the gate"
   },
-  "rollout-not-possible": {
+  "canary-not-possible": {
     "status": 409,
-    "title": "Rollout not possible"
+    "title": "Canary not possible"
   },
   "warnings-not-accepted": {
     "status": 409,

@@ -280,7 +280,7 @@ export function createApp(dependencies: AppDependencies): App {
     relay,
     // Made below: nothing is counted before.
     invocations: {
-      rolloutFailures: (id, since) => invocationFeature.rolloutFailures(id, since),
+      canaryFailures: (id, since) => invocationFeature.canaryFailures(id, since),
       list: (filter) => invocationFeature.list(filter),
       flush: () => invocationFeature.flush(),
     },
@@ -461,7 +461,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...statisticsOperations({ statistics, integrations, prompts }),
     ...attentionOperations(
       createAttention({
-        ...{ providers, statistics, integrations, clock, rollouts: promptFeature.rollouts },
+        ...{ providers, statistics, integrations, clock, canaries: promptFeature.canaries },
         budgets: budgets.budgets,
         invocations: invocationFeature,
         receivers: webhooks,

@@ -129,7 +129,7 @@ const programs: Readonly<Record<string, Program>> = {
     runs: ['node test/prices/run-prices.ts'],
   },
   canary: {
-    what: 'simulates rollouts: how many are ended although nothing is worse, and how soon a worse version is seen',
+    what: 'simulates canaries: how many are ended although nothing is worse, and how soon a worse version is seen',
     runs: ['node test/prompts/evaluations/canaries/run-canary.ts'],
   },
   'test:nightly': {

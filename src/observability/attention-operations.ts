@@ -4,7 +4,7 @@ import type { OperationHandlers } from '../http/operation.ts';
 import {
   leastOf,
   type Attention,
-  type FailedRollout,
+  type FailedCanary,
   type FailingDependency,
   type FailingIntegration,
   type FailingPrompt,
@@ -21,7 +21,7 @@ const kinds = [
   ['storage', 'metrics:read'],
   ['identity-provider', 'metrics:read'],
   ['prompt', 'invocations:read'],
-  ['rollout', 'prompts:read'],
+  ['canary', 'prompts:read'],
   ['integration', 'integrations:read'],
 ] as const;
 
@@ -36,7 +36,7 @@ export function attentionOperations(attention: Attention): Pick<OperationHandler
         'identity-provider': () =>
           Promise.resolve(attention.issuer().map((one) => showDependency('identity-provider', one))),
         prompt: async () => (await attention.prompts()).map(showPrompt),
-        rollout: async () => (await attention.rollouts()).map(showRollout),
+        canary: async () => (await attention.canaries()).map(showCanary),
         integration: async () => (await attention.integrations()).map(showIntegration),
       };
       const seen = kinds.filter(([, scope]) => principal.scopes.has(scope)).map(([kind]) => kind);
@@ -78,8 +78,8 @@ function showPrompt({ version, of, causedBy, last: { problem, attempts }, ...pro
   });
 }
 
-function showRollout({ label, version, ...prompt }: FailedRollout): Item {
-  return { ...showItem('rollout', 'rolled-back', { ...prompt, invocations: undefined }), label, version };
+function showCanary({ label, version, ...prompt }: FailedCanary): Item {
+  return { ...showItem('canary', 'rolled-back', { ...prompt, invocations: undefined }), label, version };
 }
 
 function showIntegration(integration: FailingIntegration): Item {

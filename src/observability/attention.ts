@@ -10,7 +10,7 @@ import type { Clock } from '../base/runtime/clock.ts';
 import type { Listing, Total } from '../base/lists/listing.ts';
 import type { ProviderFailure } from '../models/provider-health.ts';
 import type { ProviderRegistry } from '../models/provider.ts';
-import type { Rollouts } from '../prompts/evaluations/canaries/canaries.ts';
+import type { Canaries } from '../prompts/evaluations/canaries/canaries.ts';
 import type { StorageFailure } from '../storage/blobs/create-blob-store.ts';
 import { soundCondition, type Condition } from '../webhooks/integrations/condition.ts';
 import type { Integration } from '../webhooks/integrations/integration.ts';
@@ -47,8 +47,8 @@ export interface FailingPrompt extends Item, Counted {
   /** The last invocation that failed. */
   readonly last: InvocationDocument;
 }
-/** A version that failed so much more often in a rollout that it was ended. */
-export interface FailedRollout extends Item {
+/** A version that failed so much more often in a canary that it was ended. */
+export interface FailedCanary extends Item {
   readonly label: string;
   readonly version: number;
 }
@@ -73,7 +73,7 @@ export interface Attention {
   /** The identity provider, if nobody can sign in, as far as this process has seen. */
   issuer(): FailingDependency[];
   prompts(): Promise<FailingPrompt[]>;
-  rollouts(): Promise<FailedRollout[]>;
+  canaries(): Promise<FailedCanary[]>;
   integrations(): Promise<FailingIntegration[]>;
 }
 
@@ -88,7 +88,7 @@ export interface AttentionDependencies {
     /** Those that nothing is sent to. */
     inactiveIds(): Promise<readonly string[]>;
   };
-  readonly rollouts: Pick<Rollouts, 'failed'>;
+  readonly canaries: Pick<Canaries, 'failed'>;
   readonly receivers: {
     /** Ids of integrations whose last attempt failed, those with the most failures in a row first. */
     failing(most: number): Promise<readonly string[]>;
@@ -116,7 +116,7 @@ const worthShare = 0.1;
 const hourMs = 3_600_000;
 
 export function createAttention(dependencies: AttentionDependencies): Attention {
-  const { providers, statistics, budgets, invocations, integrations, receivers, rollouts, storage, issuer, clock } =
+  const { providers, statistics, budgets, invocations, integrations, receivers, canaries, storage, issuer, clock } =
     dependencies;
   /** Up to now, so that the list has what was counted. */
   const counted = async (isSeen: boolean, filter: InvocationFilter, parameters: Found): Promise<Counted> => {
@@ -204,9 +204,9 @@ export function createAttention(dependencies: AttentionDependencies): Attention 
         .flat()
         .sort((one, other) => leastOf(other.invocations?.total ?? 0) - leastOf(one.invocations?.total ?? 0));
     },
-    async rollouts() {
-      return (await rollouts.failed())
-        .map(({ prompt: { id, slug: name }, label, rollout: { version, ended } }) => ({
+    async canaries() {
+      return (await canaries.failed())
+        .map(({ prompt: { id, slug: name }, label, canary: { version, ended } }) => ({
           ...{ id, name, label, version, since: ended.at },
         }))
         .sort((one, other) => other.since.getTime() - one.since.getTime())

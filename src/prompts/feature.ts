@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { createEditQueue } from '../base/editing/edit-queue.ts';
 import type { Basis } from '../storage/db/basis.ts';
-import { createRolloutCounting, type RolloutCountingDependencies } from './evaluations/canaries/canary-counts.ts';
-import { rolloutOperations } from './evaluations/canaries/canary-operations.ts';
-import { createRollouts } from './evaluations/canaries/canaries.ts';
+import { createCanaryCounting, type CanaryCountingDependencies } from './evaluations/canaries/canary-counts.ts';
+import { canaryOperations } from './evaluations/canaries/canary-operations.ts';
+import { createCanaries } from './evaluations/canaries/canaries.ts';
 import type { Verdicts } from './labels/candidacy.ts';
 import { createGateSettings } from './labels/gate-settings.ts';
 import { createLabelEdits } from './labels/label-edits.ts';
@@ -28,14 +28,14 @@ export interface PromptFeatureOptions {
   readonly relay: Relay;
   /** For the gates of labels. */
   readonly verdicts: Verdicts;
-  /** The invocation log, for rollouts. */
-  readonly invocations: RolloutCountingDependencies['invocations'];
+  /** The invocation log, for canaries. */
+  readonly invocations: CanaryCountingDependencies['invocations'];
   /** How long it is kept, in milliseconds. */
   readonly retentionMs: number;
   readonly log: Logger;
 }
 
-/** Milliseconds between two looks at the failures of rollouts. */
+/** Milliseconds between two looks at the failures of canaries. */
 const lookEveryMs = 2_000;
 
 /** Prompts, their labels, and how they come over. */
@@ -51,7 +51,7 @@ export function createPromptFeature(
     isKnownProvider,
     cascades: [onDelete, (promptId) => moves.removeAll(promptId)],
   });
-  const counting = createRolloutCounting({ invocations, now: basis.clock.now });
+  const counting = createCanaryCounting({ invocations, now: basis.clock.now });
   const ofLabels = {
     ...shared,
     prompts,
@@ -59,24 +59,24 @@ export function createPromptFeature(
     edit: createLabelEdits({ ...shared, moves }),
     past: createPast(prompts, moves),
   };
-  const labels = createLabels({ ...ofLabels, verdicts, rollouts: counting });
-  const rollouts = createRollouts({ ...shared, labels, moves, counting, retentionMs, log });
+  const labels = createLabels({ ...ofLabels, verdicts, canaries: counting });
+  const canaries = createCanaries({ ...shared, labels, moves, counting, retentionMs, log });
   const imports = createImports({ ...shared, prompts, labels });
   return {
     prompts,
     labels,
     gates: createGateSettings(ofLabels),
-    rollouts,
+    canaries,
     gated: { versions: shared.store.gatedVersions, has: shared.store.isGated },
     operations: {
       ...promptOperations(prompts),
       ...labelOperations(labels),
-      ...rolloutOperations(rollouts),
+      ...canaryOperations(canaries),
       ...transferOperations(createExport(shared.store), imports),
     },
     chores: [
       { name: 'prompts', everyMs: 60_000, run: () => prompts.sweep() },
-      { name: 'rollouts', everyMs: lookEveryMs, run: () => rollouts.look() },
+      { name: 'canaries', everyMs: lookEveryMs, run: () => canaries.look() },
       { name: 'archived versions', everyMs: 24 * 3_600_000, run: () => prompts.sweepVersions() },
       { name: 'archived label moves', everyMs: 24 * 3_600_000, run: () => labels.sweep() },
     ],

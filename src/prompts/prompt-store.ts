@@ -75,8 +75,8 @@ export interface PromptStore {
   gatedVersions(datasetVersionIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Whether a gate names a data set. */
   isGated(datasetId: string): Promise<boolean>;
-  /** Some prompts with labels that have a rollout, or had one that failed. */
-  findWithRollouts(most: number): Promise<Prompt[]>;
+  /** Some prompts with labels that have a canary, or had one that failed. */
+  findWithCanaries(most: number): Promise<Prompt[]>;
   /**
    * Marks a prompt that still has this revision as being deleted. False if it no longer exists or another writer was
    * first.
@@ -201,7 +201,7 @@ export function createPromptStore(database: PagedDatabase): PromptStore {
         ...rest,
         ...(labels && {
           labels: labels.length === 0 ? undefined : labels,
-          hasRollout: labels.some(({ rollout }) => isOfInterest(rollout)) ? (true as const) : undefined,
+          hasCanary: labels.some(({ canary }) => isOfInterest(canary)) ? (true as const) : undefined,
         }),
         ...(gates && { gates: gates.length === 0 ? undefined : gates }),
         labelWrites: labelWrites + 1,
@@ -223,7 +223,7 @@ export function createPromptStore(database: PagedDatabase): PromptStore {
       const result = await compareAndSet(prompts, { id, revision, change });
       return result.outcome === 'done';
     },
-    async findWithRollouts(most) {
+    async findWithCanaries(most) {
       const found = await read(() => prompts.find({ has_rollout: true }, { limit: most }).toArray());
       return found.map(fromPromptDocument).filter(({ deleting }) => !deleting);
     },

@@ -155,8 +155,8 @@ export const promptFields = fields({
   labels: made(labelList, { optional: true }),
   /** The last deletion of a label, until the next change of a label. */
   deletedLabel: hidden(labelDeletion, { optional: true }),
-  /** Whether one of its labels has a rollout that runs, or was ended because of its failures. Absent otherwise. */
-  hasRollout: hidden(onlyTrue, { optional: true }),
+  /** Whether one of its labels has a canary that runs, or was ended because of its failures. Absent otherwise. */
+  hasCanary: hidden(onlyTrue, { optional: true, storedAs: 'has_rollout' }),
   /** What versions have to show before labels name them. At least one. */
   gates: hidden(gateList, { optional: true }),
   /** Number of writes that changed labels or gates: part of the revision. */

@@ -44,15 +44,15 @@ export interface ResolvedPrompt {
   readonly content: PromptContent;
   /** Of which invocations the content may be kept; undefined if the prompt does not say. */
   readonly invocationContent: Prompt['invocationContent'];
-  /** How the label decided on the version; undefined without a rollout. */
-  readonly rollout: Draw | undefined;
+  /** How the label decided on the version; undefined without a canary. */
+  readonly canary: Draw | undefined;
 }
 
 /** The version that a request asks for: by number, by label, or without both the latest. */
 export interface VersionSelection {
   readonly version?: number | undefined;
   readonly label?: string | undefined;
-  /** Whether a rollout of the label may decide on another version than the one that it names. @default false */
+  /** Whether a canary of the label may decide on another version than the one that it names. @default false */
   readonly draws?: boolean | undefined;
   /** What the caller may reach. */
   readonly reach?: Reach | undefined;
@@ -350,7 +350,7 @@ export function createPrompts({
         labels: undefined,
         deletedLabel: undefined,
         gates: undefined,
-        hasRollout: undefined,
+        hasCanary: undefined,
         labelWrites: 0,
         versionCreatedAt: createdAt,
         versionAuthor: authorOf(author.principal),
@@ -403,18 +403,18 @@ export function createPrompts({
 
     async resolve(slugOrId, { version: number, label, draws = false, reach } = {}) {
       if (number !== undefined && label !== undefined) throw selectedTwice();
-      let rollout: Draw | undefined;
+      let canary: Draw | undefined;
       const select = (found: Prompt): number => {
         if (label === undefined) return number ?? found.version;
         const named = findLabel(found.labels, label);
         if (named === undefined) throw unknownLabel(slugOrId, label);
-        if (!draws || named.rollout === undefined) return named.version;
-        rollout = draw(named.rollout, clock.now(), random);
-        return rollout?.arm === 'canary' ? named.rollout.version : named.version;
+        if (!draws || named.canary === undefined) return named.version;
+        canary = draw(named.canary, clock.now(), random);
+        return canary?.arm === 'canary' ? named.canary.version : named.version;
       };
       const { prompt, version } = await getVersion(slugOrId, select, reach);
       const { id, slug, invocationContent } = prompt;
-      return { id, slug, version: version.version, content: version.content, invocationContent, rollout };
+      return { id, slug, version: version.version, content: version.content, invocationContent, canary };
     },
     sweep: () => finishDeletions({ store, cascades, relay }),
     sweepVersions: () => removeOrphans(store.archived, store),

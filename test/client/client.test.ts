@@ -292,7 +292,7 @@ describe('the methods', () => {
     expect(await gateway.datasets.delete('of-tests')).toEqual({ ok: true });
   });
 
-  it('cover gates and rollouts', async () => {
+  it('cover gates and canaries', async () => {
     const { version } = await gateway.datasets.set('of-gate', '{"id":"one"}\n');
     const messages = [{ role: 'user' as const, content: 'Hi' }];
     const { slug } = await gateway.prompts.create({ name: 'Gated', selected_provider: 'echo', messages });
@@ -301,11 +301,11 @@ describe('the methods', () => {
 
     const target = { version: 2, share: 0.1, hours: 1 };
     const anyMatch = { ifMatch: '*' };
-    const started = await gateway.labels.setRollout(slug, 'production', target, anyMatch);
-    expect((await gateway.labels.getRollout(slug, 'production')).id).toBe(started.id);
-    expect(await gateway.labels.deleteRollout(slug, 'production', anyMatch)).toEqual({ ok: true });
-    await gateway.labels.setRollout(slug, 'production', target, anyMatch);
-    expect((await gateway.labels.promoteRollout(slug, 'production', anyMatch)).ended?.reason).toBe('promoted');
+    const started = await gateway.labels.setCanary(slug, 'production', target, anyMatch);
+    expect((await gateway.labels.getCanary(slug, 'production')).id).toBe(started.id);
+    expect(await gateway.labels.deleteCanary(slug, 'production', anyMatch)).toEqual({ ok: true });
+    await gateway.labels.setCanary(slug, 'production', target, anyMatch);
+    expect((await gateway.labels.promoteCanary(slug, 'production', anyMatch)).ended?.reason).toBe('promoted');
 
     const checks = [{ type: 'contains' as const, value: 'H' }];
     const gate = { dataset: { name: 'of-gate', version }, checks, rule: { all_pass: true as const } };

@@ -1,4 +1,4 @@
-/** Rollouts in the dashboard: started, watched, changed, ended and promoted, and what a gate says of them. */
+/** Canaries in the dashboard: started, watched, changed, ended and promoted, and what a gate says of them. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import {
@@ -8,7 +8,7 @@ import {
   createVersionsOf,
   name,
 } from '../prompts/evaluations/gates/gates-harness.ts';
-import { createReleased, invokeMany, setRollout } from '../prompts/evaluations/canaries/canaries-harness.ts';
+import { createReleased, invokeMany, setCanary } from '../prompts/evaluations/canaries/canaries-harness.ts';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { openSignedIn } from './support/sign-in.ts';
@@ -29,7 +29,7 @@ const menu = async (page: Page, item: string): Promise<void> => {
 const panelOf = (page: Page, title = 'Canary of production: version 2'): Locator =>
   page.getByRole('region', { name: title });
 
-describe('a rollout', () => {
+describe('a canary', () => {
   it('is started, changed, ended, and promoted', async () => {
     const { id } = await createReleased(service);
     const page = await openSignedIn(browser, service, `/prompts/${id}/history`);
@@ -40,7 +40,7 @@ describe('a rollout', () => {
     await dialog.getByRole('checkbox', { name: 'Promote it at the end' }).check();
     await dialog.getByRole('textbox', { name: 'If it has had so many invocations' }).fill('500');
     await expectAccessible(page);
-    await takeScreenshots(page, 'rollout-start');
+    await takeScreenshots(page, 'canary-start');
     await press(dialog.getByRole('button', { name: 'Run version 2 in 50%' }));
     const panel = panelOf(page);
     await panel.getByText(/it goes back to version 1, unless version 2 has had 500 invocations by then/).waitFor();
@@ -51,7 +51,7 @@ describe('a rollout', () => {
     await panel.getByRole('img', { name: 'Evidence 1. 1 says nothing, and at 100 it is rolled back.' }).waitFor();
     await panel.getByRole('rowheader', { name: 'Version 2 (canary)' }).waitFor();
     await expectAccessible(page);
-    await takeScreenshots(page, 'rollout-running');
+    await takeScreenshots(page, 'canary-running');
 
     await press(panel.getByRole('button', { name: 'Change' }));
     await dialog.getByRole('textbox', { name: 'Share of the invocations' }).fill('20');
@@ -77,12 +77,12 @@ describe('a rollout', () => {
     await dialog.getByText('Promoted: version 2').waitFor();
     await dialog.getByText('Version 2 in 50%').waitFor();
     await expectAccessible(page);
-    await takeScreenshots(page, 'rollout-history');
+    await takeScreenshots(page, 'canary-history');
   });
 
   it('ends by itself when its version fails more often, and says why, in German and on a phone', async () => {
     const { id } = await createReleased(service);
-    await setRollout(service, id);
+    await setCanary(service, id);
     const page = await openSignedIn(browser, service, `/prompts/${id}/history`);
     const panel = panelOf(page);
     await panel.getByText(/it goes back to version 1, unless promoted\./).waitFor();
@@ -90,7 +90,7 @@ describe('a rollout', () => {
     await panel.getByText('Rolled back', { exact: true }).waitFor();
     await panel.getByText(/because version 2 failed more often\. All invocations run version 1 again\./).waitFor();
     await expectAccessible(page);
-    await takeScreenshots(page, 'rollout-failed');
+    await takeScreenshots(page, 'canary-failed');
     await panel.getByRole('link', { name: 'Invocations of Version 2 (canary)' }).click();
     const records = page.getByRole('table', { name: 'Invocations' });
     await records.getByRole('link').first().click();
@@ -98,7 +98,7 @@ describe('a rollout', () => {
     await page.goBack();
     await page.getByText('Drawn for').first().waitFor();
     await expectAccessible(page);
-    await takeScreenshots(page, 'rollout-invocations');
+    await takeScreenshots(page, 'canary-invocations');
     await page.goBack();
     await menu(page, 'History');
     await dialogOf(page)
@@ -119,7 +119,7 @@ describe('a rollout', () => {
     await press(german.getByRole('menuitem', { name: 'Canary beginnen' }));
     browser.tolerate(/status of 409/);
     await press(dialogOf(german).getByRole('button', { name: /^Version 2 in 10\s%/ }));
-    await dialogOf(german).getByText('An earlier rollout has shown that version 2 fails more often.').waitFor();
+    await dialogOf(german).getByText('An earlier canary has shown that version 2 fails more often.').waitFor();
   });
 
   it('asks the gate: at the start, and before a promotion if the gate came later', async () => {
@@ -127,7 +127,7 @@ describe('a rollout', () => {
     const prompt = await createVersionsOf(service, answering(100), answering(60));
     await name(service, prompt, 1);
     const gate = { dataset: { name: 'tickets', version: 1 }, rule: { not_worse_by: 0.05 } };
-    await setRollout(service, prompt);
+    await setCanary(service, prompt);
     await addGate(service, prompt, gate);
     const page = await openSignedIn(browser, service, `/prompts/${prompt}/history`);
     const dialog = dialogOf(page);
@@ -136,7 +136,7 @@ describe('a rollout', () => {
     await dialog.getByRole('button', { name: 'Promote', disabled: true }).waitFor();
     await dialog.getByRole('textbox', { name: 'Release it all the same, because' }).fill('Hotfix');
     await expectAccessible(page);
-    await takeScreenshots(page, 'rollout-promote-gated');
+    await takeScreenshots(page, 'canary-promote-gated');
     await press(dialog.getByRole('button', { name: 'Promote' }));
     await page.getByText('production → v2').waitFor();
     await panelOf(page)
@@ -158,12 +158,12 @@ describe('a rollout', () => {
   it('is not changed if somebody else has changed it, and is only shown to those who may not release', async () => {
     browser.tolerate(/status of 412/);
     const { id } = await createReleased(service);
-    await setRollout(service, id);
+    await setCanary(service, id);
     const page = await openSignedIn(browser, service, `/prompts/${id}/history`);
     await press(panelOf(page).getByRole('button', { name: 'End it' }));
     const confirm = dialogOf(page).getByRole('button', { name: 'End it' });
     await confirm.and(page.locator(':enabled')).waitFor();
-    await setRollout(service, id, { version: 2, share: 0.2, hours: 2 });
+    await setCanary(service, id, { version: 2, share: 0.2, hours: 2 });
     await press(confirm);
     await dialogOf(page).getByText('Changed in the meantime').waitFor();
     await press(confirm);
@@ -171,7 +171,7 @@ describe('a rollout', () => {
       .getByText(/Somebody ended it/)
       .waitFor();
     const key = await service.createKey('prompts:read');
-    await setRollout(service, id);
+    await setCanary(service, id);
     const reader = await openSignedIn(browser, service, `/prompts/${id}/history`, { apiKey: key });
     await panelOf(reader)
       .getByText(/it goes back to version 1, unless promoted\./)

@@ -3,16 +3,16 @@ import {
   moveSentence,
   rateOf,
   requestsOf,
-  rolloutSentence,
+  canarySentence,
 } from '../../clients/dashboard/src/screens/prompts/labels/canary-text.ts';
 import { createFormat } from '../../clients/dashboard/src/shared/format.ts';
-import { rollouts as german } from '../../clients/dashboard/src/texts/de/canaries.ts';
-import { rollouts } from '../../clients/dashboard/src/texts/en/canaries.ts';
+import { canaries as german } from '../../clients/dashboard/src/texts/de/canaries.ts';
+import { canaries } from '../../clients/dashboard/src/texts/en/canaries.ts';
 
 const format = createFormat('en');
 const now = new Date(2026, 10, 6, 9, 0).getTime();
 const later = (hours: number): string => new Date(now + hours * 3_600_000).toISOString();
-const rollout = {
+const canary = {
   id: '2f6d1f0e-6f0a-4c57-9d3e-8b1a7c5e4d20',
   stable_version: 7,
   version: 8,
@@ -28,10 +28,10 @@ const rollout = {
 };
 const promote = { min_requests: 1000 };
 /** Without the narrow space before AM and PM. */
-const say = (members: object, texts = rollouts, language = format): string =>
-  rolloutSentence({ ...rollout, ...members }, 'production', now, texts, language).replaceAll('\u202F', ' ');
+const say = (members: object, texts = canaries, language = format): string =>
+  canarySentence({ ...canary, ...members }, 'production', now, texts, language).replaceAll('\u202F', ' ');
 
-describe('a rollout that runs', () => {
+describe('a canary that runs', () => {
   it.each([
     [{}, 'At 2:00 PM (in 5 hours) it goes back to version 7, unless promoted.'],
     [
@@ -56,7 +56,7 @@ describe('a rollout that runs', () => {
   });
 });
 
-describe('a rollout that has ended', () => {
+describe('a canary that has ended', () => {
   const ended = (reason: string): object => ({ ended: { at: later(-1), reason }, promote });
   it.each([
     [
@@ -80,19 +80,19 @@ describe('a rollout that has ended', () => {
 
 describe('the history of a label', () => {
   it('has the share at the start, and the counts at the end', () => {
-    expect(moveSentence(rollout, rollouts, format)).toBe('Version 8 in 10%');
-    const end = { ...rollout, ended: { at: later(-1), reason: 'failures' as const } };
-    expect(moveSentence(end, rollouts, format)).toBe('Rolled back: version 8. 6 of 241 failed, beside 20 of 2,187');
+    expect(moveSentence(canary, canaries, format)).toBe('Version 8 in 10%');
+    const end = { ...canary, ended: { at: later(-1), reason: 'failures' as const } };
+    expect(moveSentence(end, canaries, format)).toBe('Rolled back: version 8. 6 of 241 failed, beside 20 of 2,187');
   });
 });
 
 describe('the counts', () => {
   it('are exact up to 10,000, and a rate without invocations is none', () => {
-    expect(requestsOf(rollout.stable, rollouts, format)).toBe('2,187');
-    expect(rateOf(rollout.canary, '–', rollouts, format)).toBe('2.5%');
+    expect(requestsOf(canary.stable, canaries, format)).toBe('2,187');
+    expect(rateOf(canary.canary, '–', canaries, format)).toBe('2.5%');
     const many = { requests: 10_000, requests_is_minimum: true, failures: 20 };
-    expect(requestsOf(many, rollouts, format)).toBe('10,000 or more');
-    expect(rateOf(many, '–', rollouts, format)).toBe('at most 0.2%');
-    expect(rateOf({ requests: 0, failures: 0 }, '–', rollouts, format)).toBe('–');
+    expect(requestsOf(many, canaries, format)).toBe('10,000 or more');
+    expect(rateOf(many, '–', canaries, format)).toBe('at most 0.2%');
+    expect(rateOf({ requests: 0, failures: 0 }, '–', canaries, format)).toBe('–');
   });
 });

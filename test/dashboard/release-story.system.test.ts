@@ -8,12 +8,12 @@ import type { Locator, Page } from 'playwright-core';
 import { datasets as datasetsDe } from '../../clients/dashboard/src/texts/de/datasets.ts';
 import { evaluations as evaluationsDe } from '../../clients/dashboard/src/texts/de/evaluations.ts';
 import { gates as gatesDe } from '../../clients/dashboard/src/texts/de/gates.ts';
-import { rollouts as rolloutsDe } from '../../clients/dashboard/src/texts/de/canaries.ts';
+import { canaries as canariesDe } from '../../clients/dashboard/src/texts/de/canaries.ts';
 import { de } from '../../clients/dashboard/src/texts/de.ts';
 import { datasets } from '../../clients/dashboard/src/texts/en/datasets.ts';
 import { evaluations } from '../../clients/dashboard/src/texts/en/evaluations.ts';
 import { gates } from '../../clients/dashboard/src/texts/en/gates.ts';
-import { rollouts } from '../../clients/dashboard/src/texts/en/canaries.ts';
+import { canaries } from '../../clients/dashboard/src/texts/en/canaries.ts';
 import { en } from '../../clients/dashboard/src/texts/en.ts';
 import { counting } from '../accounting/statistics/statistics-harness.ts';
 import { setDataset } from '../prompts/evaluations/datasets/datasets-harness.ts';
@@ -33,8 +33,8 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const languages = {
-  en: { ...en, datasets, evaluations, gates, rollouts },
-  de: { ...de, datasets: datasetsDe, evaluations: evaluationsDe, gates: gatesDe, rollouts: rolloutsDe },
+  en: { ...en, datasets, evaluations, gates, canaries },
+  de: { ...de, datasets: datasetsDe, evaluations: evaluationsDe, gates: gatesDe, canaries: canariesDe },
 };
 
 const checks = JSON.stringify([{ type: 'contains', value: '{{customer}}' }]);
@@ -126,23 +126,23 @@ describe.each([
     await dialog.waitFor({ state: 'detached' });
 
     // The canary.
-    await menu(page, words.rollouts.start);
+    await menu(page, words.canaries.start);
     await dialog.getByText(words.gates.refuses(2)).waitFor();
     await press(dialog.getByRole('button', { name: words.gates.evaluate(2) }));
     await dialog.getByText(words.gates.letsIn(2)).waitFor();
-    await dialog.getByRole('textbox', { name: words.rollouts.form.share }).fill('50');
+    await dialog.getByRole('textbox', { name: words.canaries.form.share }).fill('50');
     await look(page, '5-canary');
     await press(dialog.locator('button[type=submit]'));
-    const panel = page.getByRole('region', { name: words.rollouts.title('production', 2) });
-    await panel.getByText(words.rollouts.running, { exact: true }).waitFor();
+    const panel = page.getByRole('region', { name: words.canaries.title('production', 2) });
+    await panel.getByText(words.canaries.running, { exact: true }).waitFor();
     await dialog.waitFor({ state: 'detached' });
     await invokeMany(service, prompt, 4, { variables: { customer: 'Ada', order: '1' } });
-    await panel.getByText(words.rollouts.notYet).waitFor({ state: 'detached' });
+    await panel.getByText(words.canaries.notYet).waitFor({ state: 'detached' });
     await look(page, '6-running');
 
     // Callers who do not send the order yet.
     await invokeMany(service, prompt, 50, { variables: { customer: 'Ada' } });
-    await panel.getByText(words.rollouts.statuses['failures'] ?? '', { exact: true }).waitFor();
+    await panel.getByText(words.canaries.statuses['failures'] ?? '', { exact: true }).waitFor();
     await look(page, '7-rolled-back');
     expect(new Set(await invokeMany(service, prompt, 5, { variables: { customer: 'Ada' } }))).toEqual(new Set([1]));
 
@@ -156,9 +156,9 @@ describe.each([
     await line.waitFor();
     await look(page, '8-overview');
     await line.getByRole('link').click();
-    await panel.getByText(words.rollouts.statuses['failures'] ?? '', { exact: true }).waitFor();
+    await panel.getByText(words.canaries.statuses['failures'] ?? '', { exact: true }).waitFor();
     await menu(page, words.labels.history);
-    await dialog.getByText(words.rollouts.move.ended(words.rollouts.statuses['failures'] ?? '', 2)).waitFor();
+    await dialog.getByText(words.canaries.move.ended(words.canaries.statuses['failures'] ?? '', 2)).waitFor();
     await dialog.getByText(words.labels.moves.shown(1)).waitFor();
     await look(page, '9-history');
   });

@@ -83,7 +83,7 @@ describe('200', () => {
     const slug = await harness.createPrompt();
     await harness.invoke(slug);
     expect(await attention()).toEqual({
-      kinds: ['provider', 'budget', 'storage', 'identity-provider', 'prompt', 'rollout', 'integration'],
+      kinds: ['provider', 'budget', 'storage', 'identity-provider', 'prompt', 'canary', 'integration'],
       data: [],
     });
   });
@@ -213,7 +213,7 @@ describe('200', () => {
   });
 
   it.each([
-    ['prompts:read', ['provider', 'rollout']],
+    ['prompts:read', ['provider', 'canary']],
     ['invocations:read', ['prompt']],
     ['integrations:read', ['integration']],
     ['metrics:read', ['storage', 'identity-provider']],

@@ -13,7 +13,7 @@ import {
   publishedSchemas,
   setUpIntegrations,
 } from '../webhooks/integrations/integrations-harness.ts';
-import { any, createReleased, invokeMany, rolloutPath, setRollout } from './evaluations/canaries/canaries-harness.ts';
+import { any, createReleased, invokeMany, canaryPath, setCanary } from './evaluations/canaries/canaries-harness.ts';
 import { labelPath, setLabel } from './labels/labels-harness.ts';
 import { create, createVersions, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
 
@@ -89,15 +89,15 @@ describe('a move of a label', () => {
       headers: { 'If-Match': `"${id}.production.1"` },
     });
     expect(stale.status).toBe(412);
-    const rollout = { version: 3, share: 0.5, hours: 1 };
-    expect((await setRollout(setup.service, id, rollout)).status).toBe(201);
-    expect((await setRollout(setup.service, id, { ...rollout, share: 0.1 })).status).toBe(200);
-    const stopped = await setup.service.call('DELETE', rolloutPath(id), { headers: any });
+    const canary = { version: 3, share: 0.5, hours: 1 };
+    expect((await setCanary(setup.service, id, canary)).status).toBe(201);
+    expect((await setCanary(setup.service, id, { ...canary, share: 0.1 })).status).toBe(200);
+    const stopped = await setup.service.call('DELETE', canaryPath(id), { headers: any });
     expect(stopped.status).toBe(200);
-    expect((await setRollout(setup.service, id, rollout)).status).toBe(201);
-    const promoted = await setup.service.call('POST', `${rolloutPath(id)}/promote`, { headers: any });
+    expect((await setCanary(setup.service, id, canary)).status).toBe(201);
+    const promoted = await setup.service.call('POST', `${canaryPath(id)}/promote`, { headers: any });
     expect(promoted.status).toBe(200);
-    expect((await setRollout(setup.service, id, { ...rollout, version: 1 })).status).toBe(201);
+    expect((await setCanary(setup.service, id, { ...canary, version: 1 })).status).toBe(201);
     await move(2, 200);
     expect((await setup.service.call('DELETE', labelPath(id, 'production'), { headers: any })).status).toBe(200);
     await move(1, 201);
@@ -106,12 +106,12 @@ describe('a move of a label', () => {
     expect(dataOf(await told(id, 14), 'PROMPT_LABEL_MOVED')).toEqual([
       { ...of, sequence: 1, to: 1, cause: 'moved' },
       { ...of, sequence: 2, from: 1, to: 2, cause: 'moved' },
-      { ...of, sequence: 3, from: 2, to: 2, cause: 'rollout-started', rolloutVersion: 3 },
-      { ...of, sequence: 4, from: 2, to: 2, cause: 'rollout-changed', rolloutVersion: 3 },
-      { ...of, sequence: 5, from: 2, to: 2, cause: 'rollout-stopped', rolloutVersion: 3 },
-      { ...of, sequence: 6, from: 2, to: 2, cause: 'rollout-started', rolloutVersion: 3 },
-      { ...of, sequence: 7, from: 2, to: 3, cause: 'rollout-promoted', rolloutVersion: 3 },
-      { ...of, sequence: 8, from: 3, to: 3, cause: 'rollout-started', rolloutVersion: 1 },
+      { ...of, sequence: 3, from: 2, to: 2, cause: 'canary-started', canaryVersion: 3 },
+      { ...of, sequence: 4, from: 2, to: 2, cause: 'canary-changed', canaryVersion: 3 },
+      { ...of, sequence: 5, from: 2, to: 2, cause: 'canary-stopped', canaryVersion: 3 },
+      { ...of, sequence: 6, from: 2, to: 2, cause: 'canary-started', canaryVersion: 3 },
+      { ...of, sequence: 7, from: 2, to: 3, cause: 'canary-promoted', canaryVersion: 3 },
+      { ...of, sequence: 8, from: 3, to: 3, cause: 'canary-started', canaryVersion: 1 },
       { ...of, sequence: 9, from: 3, to: 2, cause: 'moved' },
       { ...of, sequence: 10, from: 2, cause: 'deleted' },
       { ...of, sequence: 11, to: 1, cause: 'moved' },
@@ -122,11 +122,11 @@ describe('a move of a label', () => {
 describe('a canary whose version fails', () => {
   it('is ended by the service, which announces it', async () => {
     const { id, slug } = await createReleased(setup.service);
-    expect((await setRollout(setup.service, id)).status).toBe(201);
+    expect((await setCanary(setup.service, id)).status).toBe(201);
     await invokeMany(setup.service, id, 100);
     const moves = dataOf(await told(id, 5), 'PROMPT_LABEL_MOVED');
     const service = { type: 'system', id: 'service', name: 'Service' };
-    const ended = { from: 1, to: 1, cause: 'rollout-failures', rolloutVersion: 2, author: service };
+    const ended = { from: 1, to: 1, cause: 'canary-failures', canaryVersion: 2, author: service };
     expect(moves.at(-1)).toEqual({ slug, label: 'production', sequence: 3, ...ended });
   });
 });

@@ -71,8 +71,8 @@ async function createFixture(service: TestService): Promise<Fixture> {
     await service.call('PUT', `/api/v1/prompts/${prompt}/labels/${name}`, { body: { version: 1 } });
   }
   for (const name of ['canary', 'stopped', 'promoted']) {
-    const rollout = { body: { version: 2, share: 0.1, hours: 1 }, headers: { 'If-Match': '*' } };
-    await service.call('PUT', `/api/v1/prompts/${prompt}/labels/${name}/rollout`, rollout);
+    const canary = { body: { version: 2, share: 0.1, hours: 1 }, headers: { 'If-Match': '*' } };
+    await service.call('PUT', `/api/v1/prompts/${prompt}/labels/${name}/canary`, canary);
   }
   const rates = [{ input: '1', output: '2' }];
   await service.call('PUT', '/api/v1/prices/echo/retired', { body: { rates } });
@@ -193,15 +193,15 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     getLabel: { method: 'GET', path: `${prompts}/${prompt}/labels/production` },
     setLabel: { method: 'PUT', path: `${prompts}/${prompt}/labels/production`, body: { version: 2 }, headers: known },
     deleteLabel: { method: 'DELETE', path: `${prompts}/${prompt}/labels/retired`, headers: known },
-    getRollout: { method: 'GET', path: `${prompts}/${prompt}/labels/canary/rollout` },
-    setRollout: {
+    getCanary: { method: 'GET', path: `${prompts}/${prompt}/labels/canary/canary` },
+    setCanary: {
       method: 'PUT',
-      path: `${prompts}/${prompt}/labels/canary/rollout`,
+      path: `${prompts}/${prompt}/labels/canary/canary`,
       body: { version: 2, share: 0.2, hours: 1 },
       headers: known,
     },
-    deleteRollout: { method: 'DELETE', path: `${prompts}/${prompt}/labels/stopped/rollout`, headers: known },
-    promoteRollout: { method: 'POST', path: `${prompts}/${prompt}/labels/promoted/rollout/promote`, headers: known },
+    deleteCanary: { method: 'DELETE', path: `${prompts}/${prompt}/labels/stopped/canary`, headers: known },
+    promoteCanary: { method: 'POST', path: `${prompts}/${prompt}/labels/promoted/canary/promote`, headers: known },
     listLabelMoves: { method: 'GET', path: `${prompts}/${prompt}/labels/production/history` },
     listGates: { method: 'GET', path: `${prompts}/${prompt}/gates` },
     getGate: { method: 'GET', path: `${prompts}/${prompt}/labels/gated/gate` },

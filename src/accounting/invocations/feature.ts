@@ -122,7 +122,7 @@ export function createInvocationFeature(all: InvocationFeatureOptions) {
     flush,
     kept,
     list: (filter: InvocationFilter) => store.list(filter),
-    rolloutFailures: (id: string, since: Date) => store.rolloutFailures(id, since),
+    canaryFailures: (id: string, since: Date) => store.canaryFailures(id, since),
     records: {
       called: (span: Required<Span>) => store.called(span),
       async firstDay(): Promise<number | undefined> {

@@ -67,7 +67,7 @@ export function invocationOperations({
   const toFilter = async (query: Query, { principal: { reach } }: RequestContext): Promise<InvocationFilter> => {
     const { since, until, prompt, author_id: authorId, version, label, provider, model, status, problem, tag } = query;
     const { request_id: requestId, refused_by: refusedBy, evaluation_id: evaluationId } = query;
-    const { rollout_id: rollout, arm } = query;
+    const { canary_id: canary, arm } = query;
     const { attempt_provider: attemptProvider, attempt_problem: attemptProblem, attempt_model: attemptModel } = query;
     const { attempt_status: attemptStatus, attempt_cost: attemptCost, cached } = query;
     const promptId = prompt === undefined ? undefined : await prompts.recordedId(prompt, reach);
@@ -77,7 +77,7 @@ export function invocationOperations({
       promptId,
       promptIds: promptId === undefined ? reach?.prompts : undefined,
       ...{ authorId, version, label, provider, model, status, problem, tag, requestId, refusedBy, evaluationId },
-      ...{ rollout, arm, attemptProvider, attemptProblem, attemptModel, attemptStatus, attemptCost, cached },
+      ...{ canary, arm, attemptProvider, attemptProblem, attemptModel, attemptStatus, attemptCost, cached },
     };
   };
   const find = (id: string, { principal: { reach } }: RequestContext): Promise<InvocationDocument> =>

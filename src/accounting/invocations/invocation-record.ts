@@ -27,7 +27,7 @@ import {
   toStoredStatus,
   type CallAttemptDocument,
   type InvocationDocument,
-  type RolloutDocument,
+  type CanaryDocument,
 } from './invocation.ts';
 import type { Journals, Paid } from './journals.ts';
 import type { EndedCall } from '../statistics/provider-health.ts';
@@ -40,8 +40,8 @@ export type InvocationFact =
       /** Undefined for a draft. */
       readonly version: number | undefined;
       readonly label: string | undefined;
-      /** How the label decided on the version; undefined without a rollout. */
-      readonly rollout?: Omit<RolloutDocument, 'outcome'> | undefined;
+      /** How the label decided on the version; undefined without a canary. */
+      readonly canary?: Omit<CanaryDocument, 'outcome'> | undefined;
       /** Of which invocations the prompt allows to keep the content; undefined if it does not say. */
       readonly contentMode: ContentMode | undefined;
     }
@@ -135,7 +135,7 @@ export class InvocationRecord implements AttemptLog {
     document.prompt_slug = fact.slug;
     if (fact.version !== undefined) document.prompt_version = fact.version;
     if (fact.label !== undefined) document.label = fact.label;
-    if (fact.rollout !== undefined) this.#drawn(fact.rollout);
+    if (fact.canary !== undefined) this.#drawn(fact.canary);
     this.#contentMode = stricterOf(this.#contentMode, fact.contentMode);
   }
 
@@ -144,10 +144,10 @@ export class InvocationRecord implements AttemptLog {
    * service refuses, because a version has a part in that, too. What can be the answer of another invocation does not
    * count, because the evidence needs independent ones.
    */
-  #drawn(rollout: Omit<RolloutDocument, 'outcome'>): void {
+  #drawn(canary: Omit<CanaryDocument, 'outcome'>): void {
     const { mayShare } = this.#dependencies;
-    this.#document.rollout = { ...rollout, outcome: mayShare ? 'not-counted' : 'failed' };
-    if (!mayShare) this.#document.rollout_failure = rollout.id;
+    this.#document.rollout = { ...canary, outcome: mayShare ? 'not-counted' : 'failed' };
+    if (!mayShare) this.#document.rollout_failure = canary.id;
   }
 
   /** Providers get this limit of output tokens because of a budget. */

@@ -22,7 +22,7 @@ export function toInvocation(document: InvocationDocument): Schemas['Invocation'
     prompt_slug: document.prompt_slug,
     prompt_version: document.prompt_version,
     label: document.label,
-    rollout: document.rollout && { ...document.rollout },
+    canary: document.rollout && { ...document.rollout },
     evaluation_id: document.evaluation_id,
     tags: tags && Object.fromEntries(tags.map(split)),
     request_id: document.request_id,

@@ -10,7 +10,7 @@ import type {
   CalledDocument,
   InvocationDocument,
   InvocationFilter,
-  RolloutFailures,
+  CanaryFailures,
 } from './invocation.ts';
 import { dayOf, timeOf } from './invocation-id.ts';
 import { dayIndexes, invocationSource } from './invocation-lists.ts';
@@ -35,8 +35,8 @@ export interface InvocationStore {
   walk(filter: InvocationFilter, after?: string): AsyncIterable<InvocationDocument[]>;
   /** What records say about calls, of a span, the earliest first. */
   called(span: Required<Span>): AsyncIterable<CalledDocument[]>;
-  /** The failures that count for a rollout, of invocations that began since then. */
-  rolloutFailures(id: string, since: Date): Promise<RolloutFailures[]>;
+  /** The failures that count for a canary, of invocations that began since then. */
+  canaryFailures(id: string, since: Date): Promise<CanaryFailures[]>;
   /** The days that have a collection, the newest first. */
   days(): Promise<string[]>;
   drop(day: string): Promise<void>;
@@ -161,11 +161,11 @@ export function createInvocationStore({ db, pages }: PagedDatabase): InvocationS
         yield* pages.walk(source, { projection: calledFields });
       }
     },
-    async rolloutFailures(id, since) {
+    async canaryFailures(id, since) {
       const grouped = (await daysIn({ since })).map((day) =>
         read(() =>
           collectionOf(day)
-            .aggregate<{ _id: Omit<RolloutFailures, 'count'>; count: number }>([
+            .aggregate<{ _id: Omit<CanaryFailures, 'count'>; count: number }>([
               { $match: { rollout_failure: id } },
               { $group: { _id: { share: '$rollout.share', arm: '$rollout.arm' }, count: { $sum: 1 } } },
             ])

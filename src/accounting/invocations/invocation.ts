@@ -60,8 +60,9 @@ export interface InvocationDocument {
   prompt_slug?: string;
   prompt_version?: number;
   label?: string;
-  rollout?: RolloutDocument;
-  /** Id of the rollout for which it counts as a failure. */
+  /** A canary. Records of earlier releases name it so. */
+  rollout?: CanaryDocument;
+  /** Id of the canary for which it counts as a failure. */
   rollout_failure?: string;
   /** That it is for. */
   evaluation_id?: string;
@@ -88,7 +89,7 @@ export interface InvocationDocument {
 }
 
 /** How a label decided which version an invocation runs, while a share of them runs another one. */
-export interface RolloutDocument {
+export interface CanaryDocument {
   id: string;
   /** The share of the invocations that ran the other version, when it was drawn. */
   share: number;
@@ -97,8 +98,8 @@ export interface RolloutDocument {
   outcome: 'whole' | 'failed' | 'not-counted';
 }
 
-/** Failures that count for a rollout. */
-export interface RolloutFailures extends Pick<RolloutDocument, 'share' | 'arm'> {
+/** Failures that count for a canary. */
+export interface CanaryFailures extends Pick<CanaryDocument, 'share' | 'arm'> {
   readonly count: number;
 }
 
@@ -124,9 +125,9 @@ export interface InvocationFilter {
   readonly promptId?: string | undefined;
   readonly version?: number | undefined;
   readonly label?: string | undefined;
-  readonly rollout?: string | undefined;
-  readonly arm?: RolloutDocument['arm'] | undefined;
-  readonly rolloutOutcome?: RolloutDocument['outcome'] | undefined;
+  readonly canary?: string | undefined;
+  readonly arm?: CanaryDocument['arm'] | undefined;
+  readonly canaryOutcome?: CanaryDocument['outcome'] | undefined;
   readonly authorId?: string | undefined;
   readonly provider?: string | undefined;
   readonly model?: string | undefined;

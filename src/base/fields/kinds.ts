@@ -79,27 +79,42 @@ export function optional<Value, Stored, Shown, Sent>(
   };
 }
 
-type Members = Readonly<Record<string, Kind>>;
+/** A member of an object whose name in documents is not its name in snake case, because earlier releases named it so. */
+export function storedAs<const Name extends string, K extends Kind>(
+  name: Name,
+  kind: K,
+): K & { readonly storedAs: Name } {
+  return { ...kind, storedAs: name };
+}
+
+type Members = Readonly<Record<string, Kind & { readonly storedAs?: string }>>;
+type StoredName<K, Name extends string> = K extends { readonly storedAs: infer Other extends string }
+  ? Other
+  : SnakeCase<Name>;
 
 /** An object whose members are all set. Their names are in camel case in the code, else in snake case. */
 export function object<const M extends Members>(
   members: M,
 ): Kind<
   { readonly [Name in keyof M]: ValueOf<M[Name]> },
-  { -readonly [Name in keyof M & string as SnakeCase<Name>]: StoredOf<M[Name]> },
+  { -readonly [Name in keyof M & string as StoredName<M[Name], Name>]: StoredOf<M[Name]> },
   { -readonly [Name in keyof M & string as SnakeCase<Name>]: ShownOf<M[Name]> },
   { readonly [Name in keyof M & string as SnakeCase<Name>]: SentOf<M[Name]> }
 > {
-  const entries = Object.entries(members).map(([name, kind]) => ({ name, outside: snakeCase(name), kind }));
+  const entries = Object.entries(members).map(([name, kind]) => {
+    const shown = snakeCase(name);
+    return { name, shown, stored: kind.storedAs ?? shown, kind };
+  });
   type Values = Readonly<Record<string, unknown>>;
-  const outwards = (values: Values, map: (kind: Kind, value: unknown) => unknown): Values =>
-    Object.fromEntries(entries.map(({ name, outside, kind }) => [outside, map(kind, values[name])]));
-  const inwards = (values: Values, map: (kind: Kind, value: unknown) => unknown): Values =>
-    Object.fromEntries(entries.map(({ name, outside, kind }) => [name, map(kind, values[outside])]));
+  type To = 'stored' | 'shown';
+  const outwards = (values: Values, to: To, map: (kind: Kind, value: unknown) => unknown): Values =>
+    Object.fromEntries(entries.map(({ name, kind, ...names }) => [names[to], map(kind, values[name])]));
+  const inwards = (values: Values, from: To, map: (kind: Kind, value: unknown) => unknown): Values =>
+    Object.fromEntries(entries.map(({ name, kind, ...names }) => [name, map(kind, values[names[from]])]));
   return {
-    toStored: (value) => outwards(value, (kind, member) => kind.toStored(member)),
-    fromStored: (stored) => inwards(stored, (kind, member) => kind.fromStored(member)),
-    show: (value) => outwards(value, (kind, member) => kind.show(member)),
-    read: (sent) => inwards(sent, (kind, member) => kind.read(member)),
+    toStored: (value) => outwards(value, 'stored', (kind, member) => kind.toStored(member)),
+    fromStored: (stored) => inwards(stored, 'stored', (kind, member) => kind.fromStored(member)),
+    show: (value) => outwards(value, 'shown', (kind, member) => kind.show(member)),
+    read: (sent) => inwards(sent, 'shown', (kind, member) => kind.read(member)),
   } as ReturnType<typeof object<M>>;
 }

@@ -11,8 +11,8 @@ export type Known =
       readonly slug: string;
       /** That the request names. */
       readonly label: string | undefined;
-      /** How the label decided on the version; undefined without a rollout. */
-      readonly rollout: ResolvedPrompt['rollout'];
+      /** How the label decided on the version; undefined without a canary. */
+      readonly canary: ResolvedPrompt['canary'];
       /** Of which invocations the prompt allows to keep the content; undefined if it does not say. */
       readonly contentMode: ResolvedPrompt['invocationContent'];
     }

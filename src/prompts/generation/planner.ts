@@ -106,7 +106,7 @@ interface Composed extends Omit<Preview, 'limits'>, Pick<Plan, 'retries' | 'vari
  */
 export interface Planner {
   /**
-   * A stored prompt, with overrides. If the request names a label with a rollout, a draw decides on the version.
+   * A stored prompt, with overrides. If the request names a label with a canary, a draw decides on the version.
    *
    * @throws {ProblemError} In this order: prompt-not-found, version-not-found, unknown-label; missing-variables,
    *   unknown-variables, rendered-prompt-too-large; inconsistent-content, unknown-provider, invalid-provider-option,
@@ -151,9 +151,9 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
     draws = false,
   ) => {
     const found = await prompts.resolve(slugOrId, { label, draws: draws && draft === undefined, ...selection });
-    const { id, slug, version, content, invocationContent, rollout } = found;
+    const { id, slug, version, content, invocationContent, canary } = found;
     const ran = draft === undefined ? version : undefined;
-    note({ prompt: id, version: ran, slug, label, rollout, contentMode: invocationContent });
+    note({ prompt: id, version: ran, slug, label, canary, contentMode: invocationContent });
     return { id, version, content: withDraft(content, draft, { isKnownProvider }) };
   };
 

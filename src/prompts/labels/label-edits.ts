@@ -49,7 +49,7 @@ const audited: AuditedKind<Audited> = {
     overrides: Object.fromEntries(
       labels.flatMap(({ name, release }) => (release?.override === undefined ? [] : [[name, release.override]])),
     ),
-    ...showRollouts(labels),
+    ...showCanaries(labels),
     gates: Object.fromEntries(gates.map((gate) => [gate.label, gateFields.show(gate)])),
   }),
 };
@@ -119,17 +119,17 @@ function moveOf(
 }
 
 function toMovedLabel({ id, slug }: Prompt, move: LabelMove, replaced: LabelMove | undefined): MovedLabel {
-  const { name: label, sequence, version: to, rollout, author } = move;
+  const { name: label, sequence, version: to, canary, author } = move;
   const cause = causeOf(move, replaced);
-  const rolloutVersion = cause.startsWith('rollout') ? rollout?.version : undefined;
-  return { promptId: id, slug, label, sequence, from: replaced?.version, to, cause, rolloutVersion, author };
+  const canaryVersion = cause.startsWith('canary') ? canary?.version : undefined;
+  return { promptId: id, slug, label, sequence, from: replaced?.version, to, cause, canaryVersion, author };
 }
 
-function causeOf({ version, rollout }: LabelMove, replaced: LabelMove | undefined): string {
+function causeOf({ version, canary }: LabelMove, replaced: LabelMove | undefined): string {
   if (version === undefined) return 'deleted';
-  if (rollout === undefined || rollout.ended?.reason === 'label-moved') return 'moved';
-  if (rollout.ended !== undefined) return `rollout-${rollout.ended.reason}`;
-  return isRunning(replaced?.rollout) ? 'rollout-changed' : 'rollout-started';
+  if (canary === undefined || canary.ended?.reason === 'label-moved') return 'moved';
+  if (canary.ended !== undefined) return `canary-${canary.ended.reason}`;
+  return isRunning(replaced?.canary) ? 'canary-changed' : 'canary-started';
 }
 
 /** A prompt before and after a change of it, for the audit log: of the gates only those that change. */
@@ -145,10 +145,10 @@ function beforeAndAfter(prompt: Prompt, change: LabelChange): Record<'before' | 
 }
 
 /** The shares of invocations that run other versions. Absent if there are none. */
-function showRollouts(labels: readonly Label[]): object {
-  const running = labels.flatMap(({ name, rollout }) =>
-    isRunning(rollout) ? [[name, { version: rollout.version, share: rollout.share }] as const] : [],
+function showCanaries(labels: readonly Label[]): object {
+  const running = labels.flatMap(({ name, canary }) =>
+    isRunning(canary) ? [[name, { version: canary.version, share: canary.share }] as const] : [],
   );
-  return running.length === 0 ? {} : { rollouts: Object.fromEntries(running) };
+  return running.length === 0 ? {} : { canaries: Object.fromEntries(running) };
 }
 type Audited = Pick<Prompt, 'id' | 'name' | 'labels' | 'gates'>;

@@ -6,7 +6,7 @@ import { read, upsertOnce } from '../../storage/db/writes.ts';
 import type { StoredOf } from '../../base/fields/kinds.ts';
 import type { Listing } from '../../base/lists/listing.ts';
 import { createArchive, numberedEntries, type Archive } from '../archive-store.ts';
-import { rolloutOfMove, type Rollout } from '../evaluations/canaries/canary.ts';
+import { canaryOfMove, type Canary } from '../evaluations/canaries/canary.ts';
 import { release, type StoredRelease } from './gate.ts';
 import { releaseWarningList, type LabelMove } from './label.ts';
 
@@ -25,12 +25,8 @@ export interface LabelMoveStore extends Archive {
     move: Pick<LabelMove, 'name' | 'sequence'>,
     except?: number,
   ): Promise<number | undefined>;
-  /** The archived end of the last rollout of a label with these two versions. */
-  findEnded(
-    promptId: string,
-    name: string,
-    versions: Pick<Rollout, 'stable' | 'version'>,
-  ): Promise<Rollout | undefined>;
+  /** The archived end of the last canary of a label with these two versions. */
+  findEnded(promptId: string, name: string, versions: Pick<Canary, 'stable' | 'version'>): Promise<Canary | undefined>;
   /** The moves of a label up to this one, the latest first: this one as given, the others archived. */
   list(promptId: string, last: LabelMove): Listing<LabelMove>;
 }
@@ -48,7 +44,7 @@ interface MoveDocument {
   /** Absent if no gate asked. */
   gate?: StoredRelease;
   /** Absent without one. */
-  rollout?: NonNullable<StoredOf<typeof rolloutOfMove>>;
+  rollout?: NonNullable<StoredOf<typeof canaryOfMove>>;
   moved_at: Date;
   author: AuthorRef;
 }
@@ -89,7 +85,7 @@ export function createLabelMoveStore(database: PagedDatabase): LabelMoveStore {
       const versions = { 'rollout.stable': stable, 'rollout.version': version };
       const filter = { prompt_id: promptId, label: name, ...versions, 'rollout.ended.reason': { $gt: '' } };
       const document = await read(() => moves.findOne(filter, { sort: { sequence: -1 } }));
-      return rolloutOfMove.fromStored(document?.rollout);
+      return canaryOfMove.fromStored(document?.rollout);
     },
     list: (promptId, last) => ({
       entries: (start, most) =>
@@ -112,7 +108,7 @@ function moveId(promptId: string, name: string, sequence: number): string {
 
 function toDocument(promptId: string, move: LabelMove): MoveDocument {
   const { name, sequence, version, movedAt, author } = move;
-  const rollout = rolloutOfMove.toStored(move.rollout);
+  const rollout = canaryOfMove.toStored(move.canary);
   const warnings = releaseWarningList.toStored(move.warnings ?? []);
   const gate = release.toStored(move.release);
   return {
@@ -131,7 +127,7 @@ function toDocument(promptId: string, move: LabelMove): MoveDocument {
 
 function fromDocument({ label, sequence, version, moved_at, author, gate, ...document }: MoveDocument): LabelMove {
   const warnings = releaseWarningList.fromStored(document.warnings);
-  const rollout = rolloutOfMove.fromStored(document.rollout);
-  const move = { name: label, sequence, warnings, rollout, movedAt: moved_at, author };
+  const canary = canaryOfMove.fromStored(document.rollout);
+  const move = { name: label, sequence, warnings, canary, movedAt: moved_at, author };
   return { ...move, release: release.fromStored(gate), ...(version !== undefined && { version }) };
 }

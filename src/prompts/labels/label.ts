@@ -2,12 +2,12 @@ import { author } from '../../base/fields/author.ts';
 import type { AuthorRef } from '../../base/limits/principal.ts';
 import type { components } from '../../../generated/types.ts';
 import { integer, list, moment, object, same, text, type Kind, type StoredOf } from '../../base/fields/kinds.ts';
-import { rolloutOfMove, showRollout, type Rollout } from '../evaluations/canaries/canary.ts';
+import { canaryOfMove, showCanary, type Canary } from '../evaluations/canaries/canary.ts';
 import type { ReleaseWarning } from '../templates/release-warnings.ts';
 import { copyRelease, release, type Release } from './gate.ts';
 
 /** What every move has: its number among the moves of its label, from 1, and who made it when. */
-const move = { name: text, sequence: integer, movedAt: moment, author, rollout: rolloutOfMove };
+const move = { name: text, sequence: integer, movedAt: moment, author, canary: canaryOfMove };
 
 const warningList = list(object({ code: same<ReleaseWarning['code']>(), detail: text, pointer: text }));
 /** Absent in documents if there are none. */
@@ -31,12 +31,12 @@ export type LabelDeletion = ReturnType<typeof labelDeletion.fromStored>;
 /** A label as its last move left it. */
 export type Label = ReturnType<typeof label.fromStored>;
 /** The creation, a move or a deletion of a label. */
-export interface LabelMove extends Omit<LabelDeletion, 'rollout'> {
+export interface LabelMove extends Omit<LabelDeletion, 'canary'> {
   /** The version that the label names from then on; `undefined` for a deletion. */
   readonly version?: number;
   readonly warnings?: Label['warnings'];
   readonly release?: Release | undefined;
-  readonly rollout?: Rollout | undefined;
+  readonly canary?: Canary | undefined;
 }
 
 const stored = list(label);
@@ -72,11 +72,11 @@ export function showMove({
   };
 }
 
-function showMoved({ sequence, movedAt, author, rollout }: Omit<LabelMove, 'name'>): {
+function showMoved({ sequence, movedAt, author, canary }: Omit<LabelMove, 'name'>): {
   sequence: number;
   moved_at: string;
   author: AuthorRef;
-  rollout?: components['schemas']['Rollout'];
+  canary?: components['schemas']['Canary'];
 } {
-  return { sequence, moved_at: movedAt.toISOString(), author, ...(rollout && { rollout: showRollout(rollout) }) };
+  return { sequence, moved_at: movedAt.toISOString(), author, ...(canary && { canary: showCanary(canary) }) };
 }

@@ -10,8 +10,8 @@ import type { Prompt, PromptContent } from '../prompt.ts';
 import { versionNotFound, type Prompts } from '../prompts.ts';
 import { releaseWarnings, type ReleaseWarning } from '../templates/release-warnings.ts';
 import { contentWarnings, type ContentWarning } from '../templates/warnings.ts';
-import type { RolloutCounting } from '../evaluations/canaries/canary-counts.ts';
-import { isRunning, type RolloutEndReason } from '../evaluations/canaries/canary.ts';
+import type { CanaryCounting } from '../evaluations/canaries/canary-counts.ts';
+import { isRunning, type CanaryEndReason } from '../evaluations/canaries/canary.ts';
 import { contractOf, requireRelease, type ReleaseTarget, type Verdicts } from './candidacy.ts';
 import type { Release } from './gate.ts';
 import type { EditLabels } from './label-edits.ts';
@@ -61,7 +61,7 @@ export interface Labels {
   get(slugOrId: string, name: string): Promise<FoundLabel>;
   /**
    * Makes a label name a version: creates or moves it, unless it already names this version. A move stores what can
-   * break callers, compared with the version before. It ends a rollout.
+   * break callers, compared with the version before. It ends a canary.
    * @throws {ProblemError} version-not-found, too-many-labels, warnings-not-accepted, release-not-shown, edit-conflict,
    * and what the precondition throws
    */
@@ -79,7 +79,7 @@ export interface Labels {
     change: (
       prompt: Prompt,
       label: Label,
-    ) => Promise<Partial<Pick<Label, 'version' | 'warnings' | 'rollout' | 'release'>> | undefined>,
+    ) => Promise<Partial<Pick<Label, 'version' | 'warnings' | 'canary' | 'release'>> | undefined>,
   ): Promise<FoundLabel>;
   /**
    * What a version changes for callers of a label, before it becomes what the label names.
@@ -119,29 +119,29 @@ export interface LabelsOptions {
   readonly past: Past;
   readonly verdicts: Verdicts;
   readonly clock: Pick<Clock, 'now'>;
-  readonly rollouts: Pick<RolloutCounting, 'end'>;
+  readonly canaries: Pick<CanaryCounting, 'end'>;
 }
 
 /** The most labels of a prompt. */
 export const maxLabels = 20;
 
-export function createLabels({ prompts, store, moves, edit, past, verdicts, clock, rollouts }: LabelsOptions): Labels {
+export function createLabels({ prompts, store, moves, edit, past, verdicts, clock, canaries }: LabelsOptions): Labels {
   const { contentOf, lastMove } = past;
-  const numbered = (name: string, last: LabelMove | undefined, author: Author): Omit<LabelDeletion, 'rollout'> => ({
+  const numbered = (name: string, last: LabelMove | undefined, author: Author): Omit<LabelDeletion, 'canary'> => ({
     name,
     sequence: (last?.sequence ?? 0) + 1,
     movedAt: last === undefined ? clock.now() : changeTime(last.movedAt, clock.now()),
     author: authorOf(author.principal),
   });
 
-  /** With the end of a rollout that is in progress. */
+  /** With the end of a canary that is in progress. */
   const nextMove = async (
     { id, name, last }: { id: string; name: string; last: LabelMove | undefined },
     author: Author,
-    reason: RolloutEndReason,
+    reason: CanaryEndReason,
   ): Promise<LabelDeletion> => ({
     ...numbered(name, last, author),
-    rollout: isRunning(last?.rollout) ? await rollouts.end(id, last.rollout, reason) : undefined,
+    canary: isRunning(last?.canary) ? await canaries.end(id, last.canary, reason) : undefined,
   });
 
   const compare: Labels['compare'] = async (prompt, label, { version, acceptsWarnings }) => {
@@ -172,7 +172,7 @@ export function createLabels({ prompts, store, moves, edit, past, verdicts, cloc
         const { id: promptId, labels = [] } = prompt;
         const present = findLabel(labels, name);
         precondition(present && { promptId, label: present });
-        if (present?.version === version && !isRunning(present.rollout)) {
+        if (present?.version === version && !isRunning(present.canary)) {
           const all = [...contentWarnings(await contentOf(prompt, version)), ...present.warnings];
           return { result: { promptId, label: present, isNew: false, warnings: all } };
         }

@@ -172,18 +172,18 @@ export interface MovedLabel extends ChangedPrompt {
   /** Undefined for a deletion. */
   readonly to: number | undefined;
   readonly cause: string;
-  /** Of the rollout that the move starts, changes or ends. */
-  readonly rolloutVersion: number | undefined;
+  /** Of the canary that the move starts, changes or ends. */
+  readonly canaryVersion: number | undefined;
 }
 
 /** `PROMPT_LABEL_MOVED`: a label of a prompt has moved. It belongs to no location. */
 export function promptLabelMoved(
-  { promptId, slug, label, sequence, from, to, cause, rolloutVersion, author }: MovedLabel,
+  { promptId, slug, label, sequence, from, to, cause, canaryVersion, author }: MovedLabel,
   occasion: AnyOccasion,
 ): OutboxEntry {
   return announce('PROMPT_LABEL_MOVED', occasion, {
     targetId: promptId,
-    data: defined({ slug, label, sequence, from, to, cause, rolloutVersion, author }),
+    data: defined({ slug, label, sequence, from, to, cause, canaryVersion, author }),
   });
 }
 

@@ -33,7 +33,7 @@ const unknown: Readonly<Record<string, readonly string[]>> = {
   tag: ['team=no-such-team'],
   refused_by: ['no-such-budget'],
   evaluation_id: [unknownId],
-  rollout_id: [unknownId],
+  canary_id: [unknownId],
   arm: ['canary'],
   type: ['TEST'],
   updated_since: ['2999-01-01T00:00:00Z'],

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { create, promptsPath, saying } from '../../prompts/prompts-harness.ts';
 import { setUpEvaluations } from '../../prompts/evaluations/runs/evaluations-harness.ts';
-import { countsOf, getRollout, production, setRollout } from '../../prompts/evaluations/canaries/canaries-harness.ts';
+import { countsOf, getCanary, production, setCanary } from '../../prompts/evaluations/canaries/canaries-harness.ts';
 import { setLabel } from '../../prompts/labels/labels-harness.ts';
 import { startChildService } from '../../prompts/test-runs/child-service.ts';
 import { until } from '../../support/until.ts';
@@ -10,12 +10,12 @@ import { until } from '../../support/until.ts';
 const harness = setUpEvaluations({ invocationLogTimes: { beatMs: 100, termMs: 1_000, recoverEveryMs: 100 } });
 const together = 8;
 
-it('kill -9 of two processes in the middle of a rollout: an invocation counts once, and an interrupted one as a failure', async () => {
+it('kill -9 of two processes in the middle of a canary: an invocation counts once, and an interrupted one as a failure', async () => {
   const { service, mock } = harness;
   const { id } = await create(service, { ...saying('One'), selected_provider: 'mock', selected_model: 'mock-slow-20' });
   await service.call('PUT', `${promptsPath}/${id}`, { body: saying('Two') });
   await setLabel(service, id, production, 1);
-  const { body: rollout } = await setRollout(service, id, { version: 2, share: 0.5, hours: 1 });
+  const { body: canary } = await setCanary(service, id, { version: 2, share: 0.5, hours: 1 });
   const headers = { authorization: `Bearer ${service.adminKey}`, 'content-type': 'application/json' };
   /** Invokes until the process is gone. @returns ids of what callers have got */
   const invokeAt = async (url: string): Promise<string[]> => {
@@ -40,7 +40,7 @@ it('kill -9 of two processes in the middle of a rollout: an invocation counts on
 
   // Their journals are gone when everything in them is stored.
   await until(async () => (await harness.database.db.collection('journals').countDocuments()) === 0);
-  const counts = await countsOf(service, rollout.id as string);
+  const counts = await countsOf(service, canary.id as string);
   // What the provider was asked has a record. An entry of the journal can be there before its request is sent.
   const asked = mock.requests.length;
   const requests = counts.stable.requests + counts.canary.requests;
@@ -49,6 +49,6 @@ it('kill -9 of two processes in the middle of a rollout: an invocation counts on
   const failures = counts.stable.failures + counts.canary.failures;
   expect(failures).toBeGreaterThan(0);
   expect(failures).toBeLessThanOrEqual(requests - answered.length + 8 * together);
-  const { body } = await getRollout(service, id);
+  const { body } = await getCanary(service, id);
   expect({ stable: body.stable, canary: body.canary }).toEqual(counts);
 });

@@ -31,13 +31,13 @@ function labels(): Labels {
   const none = () => Promise.reject(new Error('there is no gate'));
   const moveStore = createLabelMoveStore(setup.database);
   const edit = createLabelEdits({ ...system, store, moves: moveStore, relay: droppingRelay(setup.database) });
-  const rollouts = { end: () => Promise.reject(new Error('there are none')) };
+  const canaries = { end: () => Promise.reject(new Error('there are none')) };
   const verdicts = { decide: none, keep: none };
   return createLabels({
     ...system,
     store,
     prompts,
-    rollouts,
+    canaries,
     moves: moveStore,
     edit,
     past: createPast(prompts, moveStore),

@@ -1,6 +1,6 @@
 import type { InEachLanguage } from '../shared/texts.tsx';
-import { rollouts as de } from './de/canaries.ts';
-import { rollouts as en } from './en/canaries.ts';
+import { canaries as de } from './de/canaries.ts';
+import { canaries as en } from './en/canaries.ts';
 
-/** What is said of rollouts. The screens with labels load it themselves. */
-export const rollouts: InEachLanguage<typeof en> = { en, de };
+/** What is said of canaries. The screens with labels load it themselves. */
+export const canaries: InEachLanguage<typeof en> = { en, de };

@@ -50,10 +50,10 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     set: { method: 'PUT', path: '/api/v1/prompts/{slugOrId}/labels/{label}', input: 'body' },
     delete: { method: 'DELETE', path: '/api/v1/prompts/{slugOrId}/labels/{label}' },
     listMoves: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/labels/{label}/history', input: 'query', page: true },
-    getRollout: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/labels/{label}/rollout' },
-    setRollout: { method: 'PUT', path: '/api/v1/prompts/{slugOrId}/labels/{label}/rollout', input: 'body' },
-    deleteRollout: { method: 'DELETE', path: '/api/v1/prompts/{slugOrId}/labels/{label}/rollout' },
-    promoteRollout: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/labels/{label}/rollout/promote', repeatable: true },
+    getCanary: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/labels/{label}/canary' },
+    setCanary: { method: 'PUT', path: '/api/v1/prompts/{slugOrId}/labels/{label}/canary', input: 'body' },
+    deleteCanary: { method: 'DELETE', path: '/api/v1/prompts/{slugOrId}/labels/{label}/canary' },
+    promoteCanary: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/labels/{label}/canary/promote', repeatable: true },
   },
   gates: {
     list: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/gates', input: 'query', page: true },
@@ -238,10 +238,10 @@ export type OperationName =
   | 'gates.createEvaluation'
   | 'gates.getVersion'
   | 'labels.listMoves'
-  | 'labels.getRollout'
-  | 'labels.setRollout'
-  | 'labels.deleteRollout'
-  | 'labels.promoteRollout'
+  | 'labels.getCanary'
+  | 'labels.setCanary'
+  | 'labels.deleteCanary'
+  | 'labels.promoteCanary'
   | 'prompts.invoke'
   | 'prompts.stream'
   | 'prompts.render'

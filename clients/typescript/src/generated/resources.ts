@@ -354,7 +354,7 @@ export interface LabelsResource {
    * List the moves of a label.
    *
    * Lists which versions the label has named, the latest first: its creation, each move, and deletions. `warnings` of
-   * a move are the differences from the version before that can break callers. `rollout` is what
+   * a move are the differences from the version before that can break callers. `canary` is what
    * the move started, changed or ended. It also works for a label that was
    * deleted. The history is deleted with the prompt.
    *
@@ -365,30 +365,30 @@ export interface LabelsResource {
   listMoves(slugOrId: string, label: string, query?: Query<'listLabelMoves'>, options?: CallOptions<'listLabelMoves'>): ListCall<Schemas['LabelMovePage']>;
 
   /**
-   * Get a rollout.
+   * Get a canary.
    *
-   * Returns the rollout of a label: what was counted of both versions until now, the evidence, and what happens at the
+   * Returns the canary of a label: what was counted of both versions until now, the evidence, and what happens at the
    * end. After its end it is returned until the label moves again. Its `ETag` is that of the label.
    *
    * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @param label Name of the label.
-   * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404), `rollout-not-found` (404)
+   * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404), `canary-not-found` (404)
    */
-  getRollout(slugOrId: string, label: string, options?: CallOptions<'getRollout'> & { ifNoneMatch?: undefined }): Call<Schemas['Rollout']>;
+  getCanary(slugOrId: string, label: string, options?: CallOptions<'getCanary'> & { ifNoneMatch?: undefined }): Call<Schemas['Canary']>;
   /**
-   * Get a rollout.
+   * Get a canary.
    *
-   * Returns the rollout of a label: what was counted of both versions until now, the evidence, and what happens at the
+   * Returns the canary of a label: what was counted of both versions until now, the evidence, and what happens at the
    * end. After its end it is returned until the label moves again. Its `ETag` is that of the label.
    *
    * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @param label Name of the label.
-   * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404), `rollout-not-found` (404)
+   * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404), `canary-not-found` (404)
    */
-  getRollout(slugOrId: string, label: string, options: CallOptions<'getRollout'>): Call<Schemas['Rollout'] | undefined>;
+  getCanary(slugOrId: string, label: string, options: CallOptions<'getCanary'>): Call<Schemas['Canary'] | undefined>;
 
   /**
-   * Start or change a rollout.
+   * Start or change a canary.
    *
    * Runs a version in a share of the invocations by this label, drawn for each of them, and watches its failures. The
    * label names the same version as before. Rendering, test runs and evaluations use that version, too; so do all
@@ -399,46 +399,46 @@ export interface LabelsResource {
    * budget that refuses the call, a caller who leaves. Not counted are invocations that may use the cache: their answers
    * can be those of others.
    *
-   * As soon as the failures show that the version fails more often (`evidence` reaches `threshold`), the rollout is
+   * As soon as the failures show that the version fails more often (`evidence` reaches `threshold`), the canary is
    * ended, and the next invocation in every process runs the version that the label names. At the end of the hours, the
    * label moves to the version if `promote` asks for it, else nothing changes. See [Canaries](/docs#/canaries).
    *
    * The gate of the label is asked at the start, and not again at the end or for a change.
    *
-   * If a rollout of this version is in progress, its share and its end are changed. What was counted stays: also that of
-   * an earlier rollout of the same two versions. Each change is a move of the label, so send the `ETag` of the label as
-   * `If-Match`; any PUT or DELETE of the label ends the rollout.
+   * If a canary of this version is in progress, its share and its end are changed. What was counted stays: also that of
+   * an earlier canary of the same two versions. Each change is a move of the label, so send the `ETag` of the label as
+   * `If-Match`; any PUT or DELETE of the label ends the canary.
    *
    * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @param label Name of the label.
-   * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404), `version-not-found` (404), `rollout-not-possible` (409), `warnings-not-accepted` (409), `release-not-shown` (409), `edit-conflict` (409), `precondition-failed` (412), `precondition-required` (428)
+   * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404), `version-not-found` (404), `canary-not-possible` (409), `warnings-not-accepted` (409), `release-not-shown` (409), `edit-conflict` (409), `precondition-failed` (412), `precondition-required` (428)
    */
-  setRollout(slugOrId: string, label: string, body: Schemas['RolloutTarget'], options?: CallOptions<'setRollout'>): Call<Schemas['Rollout']>;
+  setCanary(slugOrId: string, label: string, body: Schemas['CanaryTarget'], options?: CallOptions<'setCanary'>): Call<Schemas['Canary']>;
 
   /**
-   * End a rollout.
+   * End a canary.
    *
-   * Ends the rollout. All invocations run the version that the label names. What was counted stays in the history.
+   * Ends the canary. All invocations run the version that the label names. What was counted stays in the history.
    *
    * Send the `ETag` of the label as `If-Match`. Without it, the answer is 428 `precondition-required`.
    *
    * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @param label Name of the label.
-   * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404), `rollout-not-found` (404), `edit-conflict` (409), `precondition-failed` (412), `precondition-required` (428)
+   * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404), `canary-not-found` (404), `edit-conflict` (409), `precondition-failed` (412), `precondition-required` (428)
    */
-  deleteRollout(slugOrId: string, label: string, options?: CallOptions<'deleteRollout'>): Call<Schemas['Confirmation']>;
+  deleteCanary(slugOrId: string, label: string, options?: CallOptions<'deleteCanary'>): Call<Schemas['Confirmation']>;
 
   /**
-   * Promote a rollout.
+   * Promote a canary.
    *
-   * Ends the rollout now, and moves the label to its version. Send the `ETag` of the label as `If-Match`. Without it, the
+   * Ends the canary now, and moves the label to its version. Send the `ETag` of the label as `If-Match`. Without it, the
    * answer is 428 `precondition-required`.
    *
    * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @param label Name of the label.
-   * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404), `rollout-not-found` (404), `release-not-shown` (409), `edit-conflict` (409), `precondition-failed` (412), `precondition-required` (428)
+   * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404), `canary-not-found` (404), `release-not-shown` (409), `edit-conflict` (409), `precondition-failed` (412), `precondition-required` (428)
    */
-  promoteRollout(slugOrId: string, label: string, options?: CallOptions<'promoteRollout'>): Call<Schemas['Rollout']>;
+  promoteCanary(slugOrId: string, label: string, options?: CallOptions<'promoteCanary'>): Call<Schemas['Canary']>;
 }
 
 /**
@@ -872,11 +872,11 @@ export interface ServiceResource {
    * List what needs attention.
    *
    * Returns what fails now, the most serious first: providers that do not answer, budgets that refuse calls, the object
-   * storage if it does not work, the identity provider if nobody can sign in with an account, versions of prompts of which at least a tenth of the invocations of the last hour failed, rollouts that were ended because of their failures (until the label moves), integrations that are disabled or whose
+   * storage if it does not work, the identity provider if nobody can sign in with an account, versions of prompts of which at least a tenth of the invocations of the last hour failed, canaries that were ended because of their failures (until the label moves), integrations that are disabled or whose
    * receivers fail. It is read at once from what all processes have written, which can be some seconds old; storage and identity provider
    * are as the process that answers has seen them.
    *
-   * Each kind needs the scope of its own list, and is left out without it: `prompts:read` for providers and rollouts, `budgets:read`,
+   * Each kind needs the scope of its own list, and is left out without it: `prompts:read` for providers and canaries, `budgets:read`,
    * `metrics:read` for storage and identity provider, `invocations:read` for prompts, `integrations:read`. `kinds` says which were looked at. A key that is limited to some
    * prompts, models or locations gets 403.
    */

@@ -411,7 +411,7 @@ export interface paths<Other = string & {}> {
         /**
          * List the moves of a label
          * @description Lists which versions the label has named, the latest first: its creation, each move, and deletions. `warnings` of
-         *     a move are the differences from the version before that can break callers. `rollout` is what
+         *     a move are the differences from the version before that can break callers. `canary` is what
          *     the move started, changed or ended. It also works for a label that was
          *     deleted. The history is deleted with the prompt.
          */
@@ -424,7 +424,7 @@ export interface paths<Other = string & {}> {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/prompts/{slugOrId}/labels/{label}/rollout": {
+    "/api/v1/prompts/{slugOrId}/labels/{label}/canary": {
         parameters: {
             query?: never;
             header?: never;
@@ -432,13 +432,13 @@ export interface paths<Other = string & {}> {
             cookie?: never;
         };
         /**
-         * Get a rollout
-         * @description Returns the rollout of a label: what was counted of both versions until now, the evidence, and what happens at the
+         * Get a canary
+         * @description Returns the canary of a label: what was counted of both versions until now, the evidence, and what happens at the
          *     end. After its end it is returned until the label moves again. Its `ETag` is that of the label.
          */
-        get: operations<Other>["getRollout"];
+        get: operations<Other>["getCanary"];
         /**
-         * Start or change a rollout
+         * Start or change a canary
          * @description Runs a version in a share of the invocations by this label, drawn for each of them, and watches its failures. The
          *     label names the same version as before. Rendering, test runs and evaluations use that version, too; so do all
          *     invocations after the hours.
@@ -448,31 +448,31 @@ export interface paths<Other = string & {}> {
          *     budget that refuses the call, a caller who leaves. Not counted are invocations that may use the cache: their answers
          *     can be those of others.
          *
-         *     As soon as the failures show that the version fails more often (`evidence` reaches `threshold`), the rollout is
+         *     As soon as the failures show that the version fails more often (`evidence` reaches `threshold`), the canary is
          *     ended, and the next invocation in every process runs the version that the label names. At the end of the hours, the
          *     label moves to the version if `promote` asks for it, else nothing changes. See [Canaries](/docs#/canaries).
          *
          *     The gate of the label is asked at the start, and not again at the end or for a change.
          *
-         *     If a rollout of this version is in progress, its share and its end are changed. What was counted stays: also that of
-         *     an earlier rollout of the same two versions. Each change is a move of the label, so send the `ETag` of the label as
-         *     `If-Match`; any PUT or DELETE of the label ends the rollout.
+         *     If a canary of this version is in progress, its share and its end are changed. What was counted stays: also that of
+         *     an earlier canary of the same two versions. Each change is a move of the label, so send the `ETag` of the label as
+         *     `If-Match`; any PUT or DELETE of the label ends the canary.
          */
-        put: operations<Other>["setRollout"];
+        put: operations<Other>["setCanary"];
         post?: never;
         /**
-         * End a rollout
-         * @description Ends the rollout. All invocations run the version that the label names. What was counted stays in the history.
+         * End a canary
+         * @description Ends the canary. All invocations run the version that the label names. What was counted stays in the history.
          *
          *     Send the `ETag` of the label as `If-Match`. Without it, the answer is 428 `precondition-required`.
          */
-        delete: operations<Other>["deleteRollout"];
+        delete: operations<Other>["deleteCanary"];
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/v1/prompts/{slugOrId}/labels/{label}/rollout/promote": {
+    "/api/v1/prompts/{slugOrId}/labels/{label}/canary/promote": {
         parameters: {
             query?: never;
             header?: never;
@@ -482,11 +482,11 @@ export interface paths<Other = string & {}> {
         get?: never;
         put?: never;
         /**
-         * Promote a rollout
-         * @description Ends the rollout now, and moves the label to its version. Send the `ETag` of the label as `If-Match`. Without it, the
+         * Promote a canary
+         * @description Ends the canary now, and moves the label to its version. Send the `ETag` of the label as `If-Match`. Without it, the
          *     answer is 428 `precondition-required`.
          */
-        post: operations<Other>["promoteRollout"];
+        post: operations<Other>["promoteCanary"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1020,11 +1020,11 @@ export interface paths<Other = string & {}> {
         /**
          * List what needs attention
          * @description Returns what fails now, the most serious first: providers that do not answer, budgets that refuse calls, the object
-         *     storage if it does not work, the identity provider if nobody can sign in with an account, versions of prompts of which at least a tenth of the invocations of the last hour failed, rollouts that were ended because of their failures (until the label moves), integrations that are disabled or whose
+         *     storage if it does not work, the identity provider if nobody can sign in with an account, versions of prompts of which at least a tenth of the invocations of the last hour failed, canaries that were ended because of their failures (until the label moves), integrations that are disabled or whose
          *     receivers fail. It is read at once from what all processes have written, which can be some seconds old; storage and identity provider
          *     are as the process that answers has seen them.
          *
-         *     Each kind needs the scope of its own list, and is left out without it: `prompts:read` for providers and rollouts, `budgets:read`,
+         *     Each kind needs the scope of its own list, and is left out without it: `prompts:read` for providers and canaries, `budgets:read`,
          *     `metrics:read` for storage and identity provider, `invocations:read` for prompts, `integrations:read`. `kinds` says which were looked at. A key that is limited to some
          *     prompts, models or locations gets 403.
          */
@@ -4195,19 +4195,19 @@ export interface components<Other = string & {}> {
             override?: string;
         };
         /**
-         * RolloutShare
-         * @description The share of the invocations that run the version of the rollout.
+         * CanaryShare
+         * @description The share of the invocations that run the version of the canary.
          * @example 0.1
          */
-        RolloutShare: number;
+        CanaryShare: number;
         /**
-         * RolloutPromotion
-         * @description At the end of the hours, the label is moved to the version if so many invocations of it were counted. Without this, the rollout only ends.
+         * CanaryPromotion
+         * @description At the end of the hours, the label is moved to the version if so many invocations of it were counted. Without this, the canary only ends.
          * @example {
          *       "min_requests": 1000
          *     }
          */
-        RolloutPromotion: {
+        CanaryPromotion: {
             /**
              * @description Invocations of the version, as `canary.requests` has them.
              * @example 1000
@@ -4215,14 +4215,14 @@ export interface components<Other = string & {}> {
             min_requests: number;
         };
         /**
-         * RolloutArm
+         * CanaryArm
          * @description What was counted of the invocations that ran one of the versions.
          * @example {
          *       "requests": 241,
          *       "failures": 6
          *     }
          */
-        RolloutArm: {
+        CanaryArm: {
             /**
              * Format: int64
              * @description Invocations that count.
@@ -4242,7 +4242,7 @@ export interface components<Other = string & {}> {
             failures: number;
         };
         /**
-         * Rollout
+         * Canary
          * @description A share of the invocations by a label runs another version for some hours, and the failures of both are compared. In a label and in its history, the counts are there once it has ended.
          * @example {
          *       "id": "2f6d1f0e-6f0a-4c57-9d3e-8b1a7c5e4d20",
@@ -4272,14 +4272,14 @@ export interface components<Other = string & {}> {
          *       "at_end": "ended"
          *     }
          */
-        Rollout: {
+        Canary: {
             /**
-             * @description Id of the rollout. The records of its invocations have it.
+             * @description Id of the canary. The records of its invocations have it.
              * @example 2f6d1f0e-6f0a-4c57-9d3e-8b1a7c5e4d20
              */
             id: string;
             /**
-             * @description The version that the label named when the rollout began. The other invocations run it.
+             * @description The version that the label named when the canary began. The other invocations run it.
              * @example 7
              */
             stable_version: number;
@@ -4288,21 +4288,21 @@ export interface components<Other = string & {}> {
              * @example 8
              */
             version: number;
-            share: components<Other>["schemas"]["RolloutShare"];
+            share: components<Other>["schemas"]["CanaryShare"];
             started_at: components<Other>["schemas"]["Timestamp"];
             ends_at: components<Other>["schemas"]["Timestamp"];
             author: components<Other>["schemas"]["Author"];
             gate?: components<Other>["schemas"]["LabelRelease"];
-            promote?: components<Other>["schemas"]["RolloutPromotion"];
-            stable?: components<Other>["schemas"]["RolloutArm"];
-            canary?: components<Other>["schemas"]["RolloutArm"];
+            promote?: components<Other>["schemas"]["CanaryPromotion"];
+            stable?: components<Other>["schemas"]["CanaryArm"];
+            canary?: components<Other>["schemas"]["CanaryArm"];
             /**
-             * @description How strongly the failures, with those of earlier rollouts of the same two versions, say that `version` fails more often; 1 says nothing. It can be looked at at any time: of 100 rollouts of equal versions, at most one ever reaches `threshold`.
+             * @description How strongly the failures, with those of earlier canaries of the same two versions, say that `version` fails more often; 1 says nothing. It can be looked at at any time: of 100 canaries of equal versions, at most one ever reaches `threshold`.
              * @example 3.25
              */
             evidence?: number;
             /**
-             * @description Evidence from which the rollout is ended.
+             * @description Evidence from which the canary is ended.
              * @example 100
              */
             threshold?: number;
@@ -4312,11 +4312,11 @@ export interface components<Other = string & {}> {
              */
             excluded_ratio?: number;
             /**
-             * @description What would happen at `ends_at` by what was counted until now: the label is `promoted` to `version`, or the rollout is only `ended`. Absent if it has ended.
+             * @description What would happen at `ends_at` by what was counted until now: the label is `promoted` to `version`, or the canary is only `ended`. Absent if it has ended.
              * @example ended
              */
             at_end?: ("promoted" | "ended") | components<Other>["schemas"]["OtherValue"];
-            ended?: components<Other>["schemas"]["RolloutEnd"];
+            ended?: components<Other>["schemas"]["CanaryEnd"];
             warnings?: components<Other>["schemas"]["Warnings"];
         };
         /**
@@ -4342,7 +4342,7 @@ export interface components<Other = string & {}> {
             author: components<Other>["schemas"]["Author"];
             warnings?: components<Other>["schemas"]["Warnings"];
             gate?: components<Other>["schemas"]["LabelRelease"];
-            rollout?: components<Other>["schemas"]["Rollout"];
+            canary?: components<Other>["schemas"]["Canary"];
         };
         /**
          * DatasetName
@@ -5643,7 +5643,7 @@ export interface components<Other = string & {}> {
              * @example production
              */
             label?: string;
-            rollout?: components<Other>["schemas"]["InvocationRollout"];
+            canary?: components<Other>["schemas"]["InvocationCanary"];
             /**
              * @description Id of the evaluation that it is for.
              * @example 7c2f4e90-1b6d-4a58-8e37-d05a9f61c3b2
@@ -10287,17 +10287,17 @@ export interface components<Other = string & {}> {
             retries?: components<Other>["schemas"]["Retries"];
         };
         /**
-         * RolloutEnd
+         * CanaryEnd
          * @description When and why it ended. Absent while it is in progress.
          * @example {
          *       "at": "2026-11-05T14:30:12.480Z",
          *       "reason": "failures"
          *     }
          */
-        RolloutEnd: {
+        CanaryEnd: {
             at: components<Other>["schemas"]["Timestamp"];
             /**
-             * @description `failures`: the service ended it, because `evidence` had reached `threshold`. `time`: its hours were over. `promoted-at-end`: its hours were over, and the label names `version` since then, as was asked for. Others were requests: `promoted` and `stopped` of the rollout, `label-moved` and `label-deleted` of the label.
+             * @description `failures`: the service ended it, because `evidence` had reached `threshold`. `time`: its hours were over. `promoted-at-end`: its hours were over, and the label names `version` since then, as was asked for. Others were requests: `promoted` and `stopped` of the canary, `label-moved` and `label-deleted` of the label.
              * @example failures
              */
             reason: ("failures" | "time" | "promoted-at-end" | "promoted" | "stopped" | "label-moved" | "label-deleted") | components<Other>["schemas"]["OtherValue"];
@@ -10952,7 +10952,7 @@ export interface components<Other = string & {}> {
          */
         TestResult: components<Other>["schemas"]["TestSuccess"] | components<Other>["schemas"]["TestFailure"];
         /**
-         * InvocationRollout
+         * InvocationCanary
          * @description How the label decided on the version, while a share of its invocations ran another one.
          * @example {
          *       "id": "2f6d1f0e-6f0a-4c57-9d3e-8b1a7c5e4d20",
@@ -10961,9 +10961,9 @@ export interface components<Other = string & {}> {
          *       "outcome": "whole"
          *     }
          */
-        InvocationRollout: {
+        InvocationCanary: {
             /**
-             * @description Id of the rollout.
+             * @description Id of the canary.
              * @example 2f6d1f0e-6f0a-4c57-9d3e-8b1a7c5e4d20
              */
             id: string;
@@ -10973,12 +10973,12 @@ export interface components<Other = string & {}> {
              */
             share: number;
             /**
-             * @description `canary`: the version of the rollout ran. `stable`: the one that the label names.
+             * @description `canary`: the version of the canary ran. `stable`: the one that the label names.
              * @example canary
              */
             arm: ("stable" | "canary") | components<Other>["schemas"]["OtherValue"];
             /**
-             * @description As it counts for the rollout. `whole`: the first target gave a whole answer. `failed`: anything else, also an answer of a fallback, or one that was cut. `not-counted`: the answer could be that of another invocation.
+             * @description As it counts for the canary. `whole`: the first target gave a whole answer. `failed`: anything else, also an answer of a fallback, or one that was cut. `not-counted`: the answer could be that of another invocation.
              * @example whole
              */
             outcome: ("whole" | "failed" | "not-counted") | components<Other>["schemas"]["OtherValue"];
@@ -12689,11 +12689,11 @@ export interface components<Other = string & {}> {
             /**
              * @description - `moved`: somebody created or moved the label. A canary of it has ended.
              *     - `deleted`: somebody deleted it.
-             *     - `rollout-started`, `rollout-changed`: a canary has started, or has another share or end.
-             *     - `rollout-failures`: the service has ended a canary, because its version fails more often.
-             *     - `rollout-time`: its hours were over.
-             *     - `rollout-promoted-at-end`: its hours were over, and the label names its version now, as was asked for.
-             *     - `rollout-promoted`, `rollout-stopped`: a request has ended it, and the label names its version now, or not.
+             *     - `canary-started`, `canary-changed`: a canary has started, or has another share or end.
+             *     - `canary-failures`: the service has ended a canary, because its version fails more often.
+             *     - `canary-time`: its hours were over.
+             *     - `canary-promoted-at-end`: its hours were over, and the label names its version now, as was asked for.
+             *     - `canary-promoted`, `canary-stopped`: a request has ended it, and the label names its version now, or not.
              *
              *     Later releases may add causes.
              * @example moved
@@ -12703,7 +12703,7 @@ export interface components<Other = string & {}> {
              * @description The version of the canary that starts, changes or ends. Absent for other causes.
              * @example 9
              */
-            rolloutVersion?: number;
+            canaryVersion?: number;
             author: components<Other>["schemas"]["EventAuthor"];
         };
         /**
@@ -13242,7 +13242,7 @@ export interface components<Other = string & {}> {
             /** @description Probable mistakes in the accepted request; for a label, also differences between its versions that can break callers. Absent if there are none. */
             warnings?: components<Other>["schemas"]["IgnoredObject"][];
             gate?: components<Other>["schemas"]["IgnoredObject"];
-            rollout?: components<Other>["schemas"]["IgnoredObject"];
+            canary?: components<Other>["schemas"]["IgnoredObject"];
         };
         /**
          * GatePage
@@ -13317,7 +13317,7 @@ export interface components<Other = string & {}> {
             author: components<Other>["schemas"]["Author"];
             warnings?: components<Other>["schemas"]["Warnings"];
             gate?: components<Other>["schemas"]["LabelRelease"];
-            rollout?: components<Other>["schemas"]["Rollout"];
+            canary?: components<Other>["schemas"]["Canary"];
         };
         /**
          * LabelMovePage
@@ -13349,7 +13349,7 @@ export interface components<Other = string & {}> {
             pagination: components<Other>["schemas"]["Pagination"];
         };
         /**
-         * RolloutTarget
+         * CanaryTarget
          * @description What a share of the invocations shall run.
          * @example {
          *       "version": 2,
@@ -13357,22 +13357,22 @@ export interface components<Other = string & {}> {
          *       "hours": 24
          *     }
          */
-        RolloutTarget: {
+        CanaryTarget: {
             version: components<Other>["schemas"]["VersionNumber"];
-            share: components<Other>["schemas"]["RolloutShare"];
+            share: components<Other>["schemas"]["CanaryShare"];
             /**
-             * @description Hours from now until the rollout ends. It cannot be longer than the invocation log is kept.
+             * @description Hours from now until the canary ends. It cannot be longer than the invocation log is kept.
              * @example 24
              */
             hours: number;
-            promote?: components<Other>["schemas"]["RolloutPromotion"];
+            promote?: components<Other>["schemas"]["CanaryPromotion"];
             /**
              * @description Whether the version may have `not-a-placeholder` warnings. Default: false.
              * @example true
              */
             accept_warnings?: boolean;
             /**
-             * @description Why the rollout shall start although the gate of the label does not let the version in. It needs the scope `prompts:override`. Without need, it is not stored.
+             * @description Why the canary shall start although the gate of the label does not let the version in. It needs the scope `prompts:override`. Without need, it is not stored.
              * @example Hotfix for the outage of 6 November
              */
             override?: string;
@@ -14880,20 +14880,20 @@ export interface components<Other = string & {}> {
              * @description What it is.
              * @example provider
              */
-            kind: ("provider" | "budget" | "storage" | "identity-provider" | "prompt" | "rollout" | "integration") | components<Other>["schemas"]["OtherValue"];
+            kind: ("provider" | "budget" | "storage" | "identity-provider" | "prompt" | "canary" | "integration") | components<Other>["schemas"]["OtherValue"];
             /**
-             * @description Its id. The id of a budget is its name, that of a rollout the id of the prompt.
+             * @description Its id. The id of a budget is its name, that of a canary the id of the prompt.
              * @example anthropic
              */
             id: string;
             /**
-             * @description Its name; the slug of a prompt, also of a rollout; `Object storage`; what `OIDC_NAME` calls the identity provider.
+             * @description Its name; the slug of a prompt, also of a canary; `Object storage`; what `OIDC_NAME` calls the identity provider.
              * @example Anthropic
              */
             name: string;
             /**
              * @description `failing`: calls, invocations, deliveries, uses of the storage or sign-ins fail. `refusing`: the budget has no room for calls.
-             *     `disabled`: nothing is sent to the integration any more. `rolled-back`: the rollout was ended.
+             *     `disabled`: nothing is sent to the integration any more. `rolled-back`: the canary was ended.
              * @example failing
              */
             state: ("failing" | "refusing" | "disabled" | "rolled-back") | components<Other>["schemas"]["OtherValue"];
@@ -14945,7 +14945,7 @@ export interface components<Other = string & {}> {
          *         "storage",
          *         "identity-provider",
          *         "prompt",
-         *         "rollout",
+         *         "canary",
          *         "integration"
          *       ],
          *       "data": [
@@ -14981,7 +14981,7 @@ export interface components<Other = string & {}> {
          */
         Attention: {
             /** @description What the key may see. */
-            kinds: (("provider" | "budget" | "storage" | "identity-provider" | "prompt" | "rollout" | "integration") | components<Other>["schemas"]["OtherValue"])[];
+            kinds: (("provider" | "budget" | "storage" | "identity-provider" | "prompt" | "canary" | "integration") | components<Other>["schemas"]["OtherValue"])[];
             /** @description At most 50 of each kind. */
             data: components<Other>["schemas"]["AttentionItem"][];
         };
@@ -21679,7 +21679,7 @@ export interface components<Other = string & {}> {
             status: 404;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
-         * RolloutNotFoundProblem
+         * CanaryNotFoundProblem
          * @description Error details of an answer with status 404 (RFC 9457).
          * @example {
          *       "type": "urn:prompt-gateway:problem:prompt-not-found",
@@ -21690,12 +21690,12 @@ export interface components<Other = string & {}> {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        RolloutNotFoundProblem: {
+        CanaryNotFoundProblem: {
             /**
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:prompt-not-found
              */
-            type: ("urn:prompt-gateway:problem:prompt-not-found" | "urn:prompt-gateway:problem:label-not-found" | "urn:prompt-gateway:problem:rollout-not-found") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:prompt-not-found" | "urn:prompt-gateway:problem:label-not-found" | "urn:prompt-gateway:problem:canary-not-found") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 404
@@ -21704,7 +21704,7 @@ export interface components<Other = string & {}> {
             status: 404;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
-         * SetRollout404Problem
+         * SetCanary404Problem
          * @description Error details of an answer with status 404 (RFC 9457).
          * @example {
          *       "type": "urn:prompt-gateway:problem:prompt-not-found",
@@ -21715,7 +21715,7 @@ export interface components<Other = string & {}> {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        SetRollout404Problem: {
+        SetCanary404Problem: {
             /**
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:prompt-not-found
@@ -21729,23 +21729,23 @@ export interface components<Other = string & {}> {
             status: 404;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
-         * SetRollout409Problem
+         * SetCanary409Problem
          * @description Error details of an answer with status 409 (RFC 9457).
          * @example {
-         *       "type": "urn:prompt-gateway:problem:rollout-not-possible",
-         *       "title": "Rollout not possible",
+         *       "type": "urn:prompt-gateway:problem:canary-not-possible",
+         *       "title": "Canary not possible",
          *       "status": 409,
          *       "detail": "The label \"production\" already names version 8.",
-         *       "instance": "/api/v1/prompts/summarise-support-ticket/labels/production/rollout",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/labels/production/canary",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        SetRollout409Problem: {
+        SetCanary409Problem: {
             /**
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
-             * @example urn:prompt-gateway:problem:rollout-not-possible
+             * @example urn:prompt-gateway:problem:canary-not-possible
              */
-            type: ("urn:prompt-gateway:problem:rollout-not-possible" | "urn:prompt-gateway:problem:warnings-not-accepted" | "urn:prompt-gateway:problem:release-not-shown" | "urn:prompt-gateway:problem:edit-conflict") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:canary-not-possible" | "urn:prompt-gateway:problem:warnings-not-accepted" | "urn:prompt-gateway:problem:release-not-shown" | "urn:prompt-gateway:problem:edit-conflict") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 409
@@ -21754,7 +21754,7 @@ export interface components<Other = string & {}> {
             status: 409;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
-         * PromoteRollout409Problem
+         * PromoteCanary409Problem
          * @description Error details of an answer with status 409 (RFC 9457).
          * @example {
          *       "type": "urn:prompt-gateway:problem:release-not-shown",
@@ -21771,7 +21771,7 @@ export interface components<Other = string & {}> {
          *       ]
          *     }
          */
-        PromoteRollout409Problem: {
+        PromoteCanary409Problem: {
             /**
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:release-not-shown
@@ -25025,8 +25025,8 @@ export interface components<Other = string & {}> {
                 "application/problem+json": components<Other>["schemas"]["GateOrVersionNotFoundProblem"];
             };
         };
-        /** @description No prompt has this id or slug, the prompt has no label with this name, or the label has no rollout. */
-        RolloutNotFound: {
+        /** @description No prompt has this id or slug, the prompt has no label with this name, or the label has no canary. */
+        CanaryNotFound: {
             headers: {
                 "X-Request-Id": components<Other>["headers"]["RequestId"];
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
@@ -25035,7 +25035,7 @@ export interface components<Other = string & {}> {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components<Other>["schemas"]["RolloutNotFoundProblem"];
+                "application/problem+json": components<Other>["schemas"]["CanaryNotFoundProblem"];
             };
         };
         /** @description A budget does not allow the call. No provider was called. */
@@ -26564,15 +26564,15 @@ export interface components<Other = string & {}> {
          */
         OfEvaluation: string;
         /**
-         * @description Only invocations whose version this rollout decided on.
+         * @description Only invocations whose version this canary decided on.
          * @example 2f6d1f0e-6f0a-4c57-9d3e-8b1a7c5e4d20
          */
-        OfRollout: string;
+        OfCanary: string;
         /**
-         * @description Only invocations of rollouts that ran the version of the rollout (`canary`), or the other one (`stable`).
+         * @description Only invocations of canaries that ran the version of the canary (`canary`), or the other one (`stable`).
          * @example canary
          */
-        OfRolloutArm: "stable" | "canary";
+        OfCanaryArm: "stable" | "canary";
         /**
          * @description Only invocations with this tag, as `name=value`.
          * @example team=checkout
@@ -28251,7 +28251,7 @@ export interface operations<Other = string & {}> {
             default: components<Other>["responses"]["OtherProblem"];
         };
     };
-    getRollout: {
+    getCanary: {
         parameters: {
             query?: never;
             header?: {
@@ -28277,7 +28277,7 @@ export interface operations<Other = string & {}> {
         };
         requestBody?: never;
         responses: {
-            /** @description The rollout. */
+            /** @description The canary. */
             200: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -28288,14 +28288,14 @@ export interface operations<Other = string & {}> {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components<Other>["schemas"]["Rollout"];
+                    "application/json": components<Other>["schemas"]["Canary"];
                 };
             };
             304: components<Other>["responses"]["NotModified"];
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
             403: components<Other>["responses"]["InsufficientScope"];
-            404: components<Other>["responses"]["RolloutNotFound"];
+            404: components<Other>["responses"]["CanaryNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
@@ -28303,7 +28303,7 @@ export interface operations<Other = string & {}> {
             default: components<Other>["responses"]["OtherProblem"];
         };
     };
-    setRollout: {
+    setCanary: {
         parameters: {
             query?: never;
             header?: {
@@ -28330,11 +28330,11 @@ export interface operations<Other = string & {}> {
         /** @description What a share of the invocations shall run. */
         requestBody: {
             content: {
-                "application/json": components<Other>["schemas"]["RolloutTarget"];
+                "application/json": components<Other>["schemas"]["CanaryTarget"];
             };
         };
         responses: {
-            /** @description The rollout, which was in progress before. */
+            /** @description The canary, which was in progress before. */
             200: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -28345,10 +28345,10 @@ export interface operations<Other = string & {}> {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components<Other>["schemas"]["Rollout"];
+                    "application/json": components<Other>["schemas"]["Canary"];
                 };
             };
-            /** @description The new rollout. */
+            /** @description The new canary. */
             201: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -28360,7 +28360,7 @@ export interface operations<Other = string & {}> {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components<Other>["schemas"]["Rollout"];
+                    "application/json": components<Other>["schemas"]["Canary"];
                 };
             };
             400: components<Other>["responses"]["InvalidRequest"];
@@ -28376,12 +28376,12 @@ export interface operations<Other = string & {}> {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components<Other>["schemas"]["SetRollout404Problem"];
+                    "application/problem+json": components<Other>["schemas"]["SetCanary404Problem"];
                 };
             };
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
-            /** @description There can be no such rollout now, the version has warnings that are not accepted, or other requests kept changing the prompt. */
+            /** @description There can be no canary of the version now, the version has warnings that are not accepted, or other requests kept changing the prompt. */
             409: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -28391,7 +28391,7 @@ export interface operations<Other = string & {}> {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components<Other>["schemas"]["SetRollout409Problem"];
+                    "application/problem+json": components<Other>["schemas"]["SetCanary409Problem"];
                 };
             };
             412: components<Other>["responses"]["PreconditionFailed"];
@@ -28404,7 +28404,7 @@ export interface operations<Other = string & {}> {
             default: components<Other>["responses"]["OtherProblem"];
         };
     };
-    deleteRollout: {
+    deleteCanary: {
         parameters: {
             query?: never;
             header?: {
@@ -28430,7 +28430,7 @@ export interface operations<Other = string & {}> {
         };
         requestBody?: never;
         responses: {
-            /** @description The rollout has ended. */
+            /** @description The canary has ended. */
             200: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -28446,7 +28446,7 @@ export interface operations<Other = string & {}> {
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
             403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
-            404: components<Other>["responses"]["RolloutNotFound"];
+            404: components<Other>["responses"]["CanaryNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             409: components<Other>["responses"]["EditConflict"];
             412: components<Other>["responses"]["PreconditionFailed"];
@@ -28457,7 +28457,7 @@ export interface operations<Other = string & {}> {
             default: components<Other>["responses"]["OtherProblem"];
         };
     };
-    promoteRollout: {
+    promoteCanary: {
         parameters: {
             query?: never;
             header?: {
@@ -28483,7 +28483,7 @@ export interface operations<Other = string & {}> {
         };
         requestBody?: never;
         responses: {
-            /** @description The rollout, which has ended. */
+            /** @description The canary, which has ended. */
             200: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -28494,15 +28494,15 @@ export interface operations<Other = string & {}> {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components<Other>["schemas"]["Rollout"];
+                    "application/json": components<Other>["schemas"]["Canary"];
                 };
             };
             400: components<Other>["responses"]["InvalidParameters"];
             401: components<Other>["responses"]["Unauthenticated"];
             403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
-            404: components<Other>["responses"]["RolloutNotFound"];
+            404: components<Other>["responses"]["CanaryNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
-            /** @description A gate of the label that was set after the start of the rollout does not let the version in, or other requests kept changing the prompt. This request changed nothing. */
+            /** @description A gate of the label that was set after the start of the canary does not let the version in, or other requests kept changing the prompt. This request changed nothing. */
             409: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -28512,7 +28512,7 @@ export interface operations<Other = string & {}> {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components<Other>["schemas"]["PromoteRollout409Problem"];
+                    "application/problem+json": components<Other>["schemas"]["PromoteCanary409Problem"];
                 };
             };
             412: components<Other>["responses"]["PreconditionFailed"];
@@ -29669,15 +29669,15 @@ export interface operations<Other = string & {}> {
                  */
                 evaluation_id?: components<Other>["parameters"]["OfEvaluation"];
                 /**
-                 * @description Only invocations whose version this rollout decided on.
+                 * @description Only invocations whose version this canary decided on.
                  * @example 2f6d1f0e-6f0a-4c57-9d3e-8b1a7c5e4d20
                  */
-                rollout_id?: components<Other>["parameters"]["OfRollout"];
+                canary_id?: components<Other>["parameters"]["OfCanary"];
                 /**
-                 * @description Only invocations of rollouts that ran the version of the rollout (`canary`), or the other one (`stable`).
+                 * @description Only invocations of canaries that ran the version of the canary (`canary`), or the other one (`stable`).
                  * @example canary
                  */
-                arm?: components<Other>["parameters"]["OfRolloutArm"];
+                arm?: components<Other>["parameters"]["OfCanaryArm"];
                 /**
                  * @description Only invocations with this tag, as `name=value`.
                  * @example team=checkout
@@ -29836,15 +29836,15 @@ export interface operations<Other = string & {}> {
                  */
                 evaluation_id?: components<Other>["parameters"]["OfEvaluation"];
                 /**
-                 * @description Only invocations whose version this rollout decided on.
+                 * @description Only invocations whose version this canary decided on.
                  * @example 2f6d1f0e-6f0a-4c57-9d3e-8b1a7c5e4d20
                  */
-                rollout_id?: components<Other>["parameters"]["OfRollout"];
+                canary_id?: components<Other>["parameters"]["OfCanary"];
                 /**
-                 * @description Only invocations of rollouts that ran the version of the rollout (`canary`), or the other one (`stable`).
+                 * @description Only invocations of canaries that ran the version of the canary (`canary`), or the other one (`stable`).
                  * @example canary
                  */
-                arm?: components<Other>["parameters"]["OfRolloutArm"];
+                arm?: components<Other>["parameters"]["OfCanaryArm"];
                 /**
                  * @description Only invocations with this tag, as `name=value`.
                  * @example team=checkout

@@ -11,7 +11,7 @@ export interface Stage {
 /** How many times more often the other version may fail. The evidence is the mean of the evidence for each. */
 const ratios = [1.25, 1.5, 2, 3, 5, 10];
 
-/** Evidence from which a rollout is ended. At most one in so many rollouts of an equal version ever has it. */
+/** Evidence from which a canary is ended. At most one in so many canaries of an equal version ever has it. */
 export const enoughEvidence = 100;
 
 /** Below the logarithm of the largest number. */

@@ -8,8 +8,8 @@ export const production = 'production';
 /** Half of the invocations, for an hour. */
 export const half = { version: 2, share: 0.5, hours: 1 };
 
-export function rolloutPath(prompt: string, label = production): string {
-  return `${labelPath(prompt, label)}/rollout`;
+export function canaryPath(prompt: string, label = production): string {
+  return `${labelPath(prompt, label)}/canary`;
 }
 
 /**
@@ -26,18 +26,18 @@ export async function createReleased(
   return prompt;
 }
 
-/** Starts or changes the rollout of `production`. */
-export function setRollout(
+/** Starts or changes the canary of `production`. */
+export function setCanary(
   service: TestService,
   prompt: string,
   body: object = half,
   headers: Record<string, string> = any,
 ): Promise<Answer> {
-  return service.call('PUT', rolloutPath(prompt), { body, headers });
+  return service.call('PUT', canaryPath(prompt), { body, headers });
 }
 
-export function getRollout(service: TestService, prompt: string): Promise<Answer> {
-  return service.call('GET', rolloutPath(prompt));
+export function getCanary(service: TestService, prompt: string): Promise<Answer> {
+  return service.call('GET', canaryPath(prompt));
 }
 
 /** Invokes by the label some times. @returns the versions that ran: 2 if the answer is 422 */
@@ -61,21 +61,21 @@ export async function invokeMany(
 /** What the invocation log says: invocations and failures of each arm, of those that count. */
 export async function countsOf(
   service: TestService,
-  rollout: string,
+  canary: string,
 ): Promise<Record<'stable' | 'canary', { requests: number; failures: number }>> {
   const counts = { stable: { requests: 0, failures: 0 }, canary: { requests: 0, failures: 0 } };
-  const { text } = await service.call('GET', `/api/v1/invocations/export?rollout_id=${rollout}`);
+  const { text } = await service.call('GET', `/api/v1/invocations/export?canary_id=${canary}`);
   for (const line of text.split('\n').filter((one) => one !== '')) {
-    const record = JSON.parse(line) as { rollout: { arm: 'stable' | 'canary'; outcome: string } };
-    if (record.rollout.outcome === 'not-counted') continue;
-    counts[record.rollout.arm].requests += 1;
-    if (record.rollout.outcome === 'failed') counts[record.rollout.arm].failures += 1;
+    const record = JSON.parse(line) as { canary: { arm: 'stable' | 'canary'; outcome: string } };
+    if (record.canary.outcome === 'not-counted') continue;
+    counts[record.canary.arm].requests += 1;
+    if (record.canary.outcome === 'failed') counts[record.canary.arm].failures += 1;
   }
   return counts;
 }
 
-/** The rollouts in the history of the label, the latest first. */
-export async function historyOfRollouts(service: TestService, prompt: string): Promise<Answer['body'][]> {
+/** The canaries in the history of the label, the latest first. */
+export async function historyOfCanaries(service: TestService, prompt: string): Promise<Answer['body'][]> {
   const { body } = await service.call('GET', `${labelPath(prompt, production)}/history`);
-  return (body.data as { version?: number; rollout?: object }[]).map(({ version, rollout }) => ({ version, rollout }));
+  return (body.data as { version?: number; canary?: object }[]).map(({ version, canary }) => ({ version, canary }));
 }

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { problem, setUp } from '../../../support/per-operation.ts';
 import { labelPath } from '../../labels/labels-harness.ts';
-import { createReleased, getRollout, production, rolloutPath, setRollout } from './canaries-harness.ts';
+import { createReleased, getCanary, production, canaryPath, setCanary } from './canaries-harness.ts';
 
 const setup = setUp();
 
 it('200: has the ETag of the label', async () => {
   const { id } = await createReleased(setup.service);
-  const set = await setRollout(setup.service, id);
-  const { status, headers, body } = await getRollout(setup.service, id);
+  const set = await setCanary(setup.service, id);
+  const { status, headers, body } = await getCanary(setup.service, id);
   expect([status, headers['etag']]).toEqual([200, set.headers['etag']]);
   expect(body).toEqual({ ...set.body, warnings: undefined });
   const label = await setup.service.call('GET', labelPath(id, production));
@@ -17,21 +17,21 @@ it('200: has the ETag of the label', async () => {
 
 it('304: is not sent again', async () => {
   const { id } = await createReleased(setup.service);
-  const { headers } = await setRollout(setup.service, id);
+  const { headers } = await setCanary(setup.service, id);
   const options = { headers: { 'If-None-Match': headers['etag'] ?? '' } };
-  expect((await setup.service.call('GET', rolloutPath(id), options)).status).toBe(304);
+  expect((await setup.service.call('GET', canaryPath(id), options)).status).toBe(304);
 });
 
 describe('404', () => {
   it('says what there is not', async () => {
     const { id } = await createReleased(setup.service);
     const answers = [
-      await getRollout(setup.service, 'no-such-prompt'),
-      await setup.service.call('GET', rolloutPath(id, 'staging')),
-      await getRollout(setup.service, id),
+      await getCanary(setup.service, 'no-such-prompt'),
+      await setup.service.call('GET', canaryPath(id, 'staging')),
+      await getCanary(setup.service, id),
     ];
     expect(answers.map(({ status, body }) => [status, body.type])).toEqual(
-      ['prompt-not-found', 'label-not-found', 'rollout-not-found'].map((type) => [404, problem(type)]),
+      ['prompt-not-found', 'label-not-found', 'canary-not-found'].map((type) => [404, problem(type)]),
     );
   });
 });

@@ -1,11 +1,11 @@
 /**
- * Simulates rollouts with the code of the service. `npm run program -- canary [SEED]`
+ * Simulates canaries with the code of the service. `npm run program -- canary [SEED]`
  *
- * - 10,000 rollouts of a version that fails exactly as often as the stable one: at most 1 % may be ended. Shares from 0.05 to
+ * - 10,000 canaries of a version that fails exactly as often as the stable one: at most 1 % may be ended. Shares from 0.05 to
  *   0.5 that can grow, failure rates from 1 to 20 %, outages, failures that are repeated and then drawn anew, and two
  *   processes that insert their records into the log now and then and are killed: what they had not inserted, and what they
  *   interrupted, is inserted later by another one. The log is looked at after each insertion.
- * - 2,000 rollouts of a version that fails in 10 % of its requests instead of 2 %: how many requests it takes to see it.
+ * - 2,000 canaries of a version that fails in 10 % of its requests instead of 2 %: how many requests it takes to see it.
  */
 import { enoughEvidence, evidence, type Stage } from '../../../../src/prompts/evaluations/canaries/evidence.ts';
 
@@ -37,7 +37,7 @@ function counted(stages: readonly Stage[], { share, isCanary }: Failure): Stage[
   return [...stages.filter((stage) => stage.share !== share), next];
 }
 
-/** Whether a rollout without a difference is ended. */
+/** Whether a canary without a difference is ended. */
 function isEnded(random: Random): boolean {
   const among = (from: number, to: number): number => from + (to - from) * random();
   const failureRate = among(0.01, 0.2);
@@ -47,7 +47,7 @@ function isEnded(random: Random): boolean {
   let log: Stage[] = [];
   /** Of both processes, and of those that were killed, until their records are recovered. */
   const waiting: Failure[][] = [[], [], []];
-  /** @returns whether the rollout ends */
+  /** @returns whether the canary ends */
   const insert = (place: number): boolean => {
     const failures = waiting[place] ?? [];
     waiting[place] = [];
@@ -92,10 +92,10 @@ function requestsUntilSeen(random: Random): number {
 }
 
 const random = randomFrom(Number(process.argv[2] ?? 1));
-const rollouts = 10_000;
-const ended = Array.from({ length: rollouts }, () => isEnded(random)).filter(Boolean).length;
-console.log(`Without a difference, ${ended} of ${rollouts} rollouts were ended. At most ${rollouts / 100} may be.`);
+const canaries = 10_000;
+const ended = Array.from({ length: canaries }, () => isEnded(random)).filter(Boolean).length;
+console.log(`Without a difference, ${ended} of ${canaries} canaries were ended. At most ${canaries / 100} may be.`);
 const seen = Array.from({ length: 2_000 }, () => requestsUntilSeen(random)).sort((one, next) => one - next);
 const [median = Infinity, most = Infinity] = [seen[seen.length / 2], seen[Math.floor(seen.length * 0.95)]];
 console.log(`10 % failures instead of 2 % are seen after ${median} requests (median), and ${most} (95 %).`);
-if (ended > rollouts / 100 || median > 900) process.exitCode = 1;
+if (ended > canaries / 100 || median > 900) process.exitCode = 1;

@@ -293,11 +293,11 @@ describe('override', () => {
   });
 });
 
-describe('the start of a rollout', () => {
+describe('the start of a canary', () => {
   it('asks the gate, and with an override the label says so when it is promoted', async () => {
     const { prompt } = await gated('rolled-out');
     const start = (body: object = {}, key?: string) =>
-      harness.service.call('PUT', `${labelPath(prompt, 'production')}/rollout`, {
+      harness.service.call('PUT', `${labelPath(prompt, 'production')}/canary`, {
         body: { version: 4, share: 0.1, hours: 1, ...body },
         headers: { 'If-Match': '*' },
         ...(key !== undefined && { key }),
@@ -311,21 +311,21 @@ describe('the start of a rollout', () => {
     expect([started.status, started.body.gate]).toEqual([201, override]);
     // A change, and the end, do not ask again.
     expect((await start({ share: 0.2 })).status).toBe(200);
-    const promote = `${labelPath(prompt, 'production')}/rollout/promote`;
+    const promote = `${labelPath(prompt, 'production')}/canary/promote`;
     expect((await harness.service.call('POST', promote, { headers: { 'If-Match': '*' } })).status).toBe(200);
     const label = await harness.service.call('GET', labelPath(prompt, 'production'));
     expect([label.body.version, label.body.gate]).toEqual([4, override]);
   });
 });
 
-describe('a rollout that began before its label had a gate', () => {
-  /** @returns the prompt, with a version in a rollout that the gate does not let in */
+describe('a canary that began before its label had a gate', () => {
+  /** @returns the prompt, with a version in a canary that the gate does not let in */
   const begun = async (dataset: string): Promise<string> => {
     const { service } = harness;
     await createLevels(service, dataset);
     const prompt = await createVersionsOf(service, answering(100), ...same);
     await name(service, prompt, 1);
-    const started = await service.call('PUT', `${labelPath(prompt, 'production')}/rollout`, {
+    const started = await service.call('PUT', `${labelPath(prompt, 'production')}/canary`, {
       body: { version: 4, share: 0.5, hours: 1, promote: { min_requests: 1 } },
       headers: { 'If-Match': '*' },
     });
@@ -336,7 +336,7 @@ describe('a rollout that began before its label had a gate', () => {
 
   it('is not promoted past it by a request', async () => {
     const prompt = await begun('requested');
-    const promote = `${labelPath(prompt, 'production')}/rollout/promote`;
+    const promote = `${labelPath(prompt, 'production')}/canary/promote`;
     const { status, body } = await harness.service.call('POST', promote, { headers: { 'If-Match': '*' } });
     expect([status, body.type]).toEqual([409, problem('release-not-shown')]);
     expect((await harness.service.call('GET', labelPath(prompt, 'production'))).body.version).toBe(1);
@@ -345,16 +345,16 @@ describe('a rollout that began before its label had a gate', () => {
   it('is not promoted past it at the end of its hours', async () => {
     const { service } = harness;
     const prompt = await begun('elapsed');
-    const rollout = async () => (await service.call('GET', `${labelPath(prompt, 'production')}/rollout`)).body;
+    const canary = async () => (await service.call('GET', `${labelPath(prompt, 'production')}/canary`)).body;
     const variables = { upto60: 'a', upto97: 'a', upto100: 'a' };
     await until(async () => {
       const body = { label: 'production', variables };
       await service.call('POST', `/api/v1/prompts/${prompt}/invoke`, { body });
-      return (await rollout()).canary.requests >= 1;
+      return (await canary()).canary.requests >= 1;
     });
-    expect((await rollout()).at_end).toBe('promoted');
+    expect((await canary()).at_end).toBe('promoted');
     clock.advance(3_600_001);
-    await until(async () => (await rollout()).ended?.reason === 'time');
+    await until(async () => (await canary()).ended?.reason === 'time');
     expect((await service.call('GET', labelPath(prompt, 'production'))).body.version).toBe(1);
   });
 });

@@ -14,7 +14,7 @@ import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { Time } from '../../shared/time.tsx';
 import { Section } from '../../shared/section.tsx';
 import { useFormat, useOwnTexts, useTexts } from '../../shared/texts.tsx';
-import { rollouts } from '../../texts/canaries.ts';
+import { canaries } from '../../texts/canaries.ts';
 import { AddToDataset } from '../datasets/add-to-dataset.tsx';
 import { CallList } from './call-list.tsx';
 import { ContentSection } from './content-section.tsx';
@@ -122,8 +122,8 @@ function Facts({ invocation }: { invocation: Invocation }): ReactNode {
   const { detail: texts, columns, filters, operations, unknown } = invocations;
   const format = useFormat();
   const { prompt_id: promptId, prompt_slug: slug, prompt_version: version, label, problem, usage, tags } = invocation;
-  const { records: own } = useOwnTexts(rollouts);
-  const { rollout, first_content_ms: firstContent, finish_reason: finishReason, latency_ms: latency } = invocation;
+  const { records: own } = useOwnTexts(canaries);
+  const { canary, first_content_ms: firstContent, finish_reason: finishReason, latency_ms: latency } = invocation;
   const { inputTokens, outputTokens, cachedInputTokens: fromCache, reasoningTokens: reasoning } = usage ?? {};
   const input = format.tokens(inputTokens);
   const output = format.tokens(outputTokens);
@@ -160,11 +160,11 @@ function Facts({ invocation }: { invocation: Invocation }): ReactNode {
               </TextLink>
             ),
           },
-          rollout !== undefined && {
-            label: own.rollout,
+          canary !== undefined && {
+            label: own.canary,
             value: (
-              <TextLink to="/invocations" search={{ rollout_id: rollout.id }} size="sm">
-                {own.arms[rollout.arm] ?? rollout.arm}
+              <TextLink to="/invocations" search={{ canary_id: canary.id }} size="sm">
+                {own.arms[canary.arm] ?? canary.arm}
               </TextLink>
             ),
           },

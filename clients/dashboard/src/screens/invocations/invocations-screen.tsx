@@ -13,7 +13,7 @@ import { Page } from '../../shared/page.tsx';
 import { Time } from '../../shared/time.tsx';
 import { useFormat, useOwnTexts, useTexts } from '../../shared/texts.tsx';
 import { useAuthors } from '../../shared/use-authors.ts';
-import { rollouts } from '../../texts/canaries.ts';
+import { canaries } from '../../texts/canaries.ts';
 import { useList } from '../../shared/use-list.ts';
 import { InvocationStatus } from './invocation-status.tsx';
 import { invocationsKey, problemName } from './queries.ts';
@@ -32,7 +32,7 @@ const offered = 500;
 /** The invocation log, the newest first. */
 export function InvocationsScreen(): ReactNode {
   const { invocations: texts, shared } = useTexts();
-  const { records: own } = useOwnTexts(rollouts);
+  const { records: own } = useOwnTexts(canaries);
   const search = route.useSearch();
   const filters = useFilters(search);
   const canReadPrompts = useScope('prompts:read');
@@ -118,8 +118,8 @@ export function InvocationsScreen(): ReactNode {
           { name: 'tag', label: texts.filters.tag, placeholder: 'team=checkout' },
           { name: 'refused_by', label: texts.filters.refusedBy },
           search.evaluation_id !== undefined && { name: 'evaluation_id', label: texts.filters.evaluation },
-          search.rollout_id !== undefined && { name: 'rollout_id', label: own.rollout },
-          search.rollout_id !== undefined && {
+          search.canary_id !== undefined && { name: 'canary_id', label: own.canary },
+          search.canary_id !== undefined && {
             name: 'arm',
             label: own.arm,
             options: Object.entries(own.arms).map(([value, label]) => ({ value, label })),

@@ -18,7 +18,7 @@ export const invocationsRoutes = [
       cached: ['only', 'exclude'],
       refused_by: 'text',
       evaluation_id: 'text',
-      rollout_id: 'text',
+      canary_id: 'text',
       arm: ['stable', 'canary'],
       prompt: 'text',
       version: 'text',

@@ -68,7 +68,7 @@ function targetOf({ kind, id, invocations }: Item): Pick<LinkProps, 'to' | 'para
   if (kind === 'storage' || kind === 'identity-provider') return undefined;
   if (invocations !== undefined) return { to: '/invocations', search: invocations };
   if (kind === 'integration') return { to: '/integrations/$id', params: { id } };
-  if (kind === 'rollout') return { to: '/prompts/$promptId/history', params: { promptId: id } };
+  if (kind === 'canary') return { to: '/prompts/$promptId/history', params: { promptId: id } };
   if (kind === 'budget') return { to: '/costs/budgets/$name', params: { name: id } };
   return { to: '/providers', search: { provider: id } };
 }
@@ -81,7 +81,7 @@ function reasonOf(
 ): string[] {
   const { kind, state, label, problem, detail, provider_message: words, disabled_reason, last_error: error } = item;
   if (kind === 'budget') return [texts.refuses];
-  if (kind === 'rollout') return [texts.rolledBack(label ?? '')];
+  if (kind === 'canary') return [texts.rolledBack(label ?? '')];
   if (kind === 'storage') return [texts.withoutStorage, detail ?? []].flat();
   if (kind === 'identity-provider') return [texts.withoutIssuer, detail ?? []].flat();
   if (state === 'disabled') return [texts.disabled[disabled_reason ?? ''] ?? texts.disabledOtherwise];

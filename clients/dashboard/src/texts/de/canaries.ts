@@ -1,6 +1,6 @@
-import type { rollouts as english } from '../en/canaries.ts';
+import type { canaries as english } from '../en/canaries.ts';
 
-export const rollouts: typeof english = {
+export const canaries: typeof english = {
   start: 'Canary beginnen',
   startTitle: (label) => `Canary von ${label}`,
   changeTitle: (label) => `Canary von ${label} ändern`,
@@ -91,7 +91,7 @@ export const rollouts: typeof english = {
     `Das beendet die Canary, und alle Aufrufe über ${label} führen danach Version ${version} aus.`,
   promoteDone: (label, version) => `${label} nennt jetzt Version ${version}.`,
   records: {
-    rollout: 'Canary',
+    canary: 'Canary',
     arm: 'Gezogen für',
     arms: { canary: 'Die Canary', stable: 'Die Version des Labels' },
     link: 'Aufrufe',

@@ -57,7 +57,7 @@ export const overview: Texts['overview'] = {
       'storage-failing': 'Speicher gestört',
       'identity-provider-failing': 'Anmeldung gestört',
       'prompt-failing': 'Prompt schlägt fehl',
-      'rollout-rolled-back': 'Canary beendet',
+      'canary-rolled-back': 'Canary beendet',
       'integration-failing': 'Empfänger gestört',
       'integration-disabled': 'Integration deaktiviert',
     },

@@ -1,4 +1,4 @@
-export const rollouts = {
+export const canaries = {
   start: 'Start a canary',
   startTitle: (label: string) => `Canary of ${label}`,
   changeTitle: (label: string) => `Change the canary of ${label}`,
@@ -92,7 +92,7 @@ export const rollouts = {
     `This ends the canary, and all invocations by ${label} run version ${version} from then on.`,
   promoteDone: (label: string, version: number) => `${label} names version ${version} now.`,
   records: {
-    rollout: 'Canary',
+    canary: 'Canary',
     arm: 'Drawn for',
     arms: { canary: 'The canary', stable: 'The version of the label' } as Readonly<Record<string, string>>,
     link: 'Invocations',

@@ -53,7 +53,7 @@ export const overview = {
       'storage-failing': 'Storage fails',
       'identity-provider-failing': 'Sign-in fails',
       'prompt-failing': 'Prompt fails',
-      'rollout-rolled-back': 'Canary ended',
+      'canary-rolled-back': 'Canary ended',
       'integration-failing': 'Receiver fails',
       'integration-disabled': 'Integration disabled',
     } as Readonly<Record<string, string>>,

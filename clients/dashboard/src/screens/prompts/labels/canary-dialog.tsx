@@ -3,57 +3,57 @@ import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
 import { Dialog } from '../../../shared/dialog.tsx';
 import { gateway } from '../../../app/gateway.ts';
-import { rolloutPromotion, rolloutShare, rolloutTarget } from '../../../generated/limits.ts';
+import { canaryPromotion, canaryShare, canaryTarget } from '../../../generated/limits.ts';
 import { useNotify } from '../../../shared/notify.ts';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { useFormat, useOwnTexts, useTexts } from '../../../shared/texts.tsx';
-import { rollouts } from '../../../texts/canaries.ts';
+import { canaries } from '../../../texts/canaries.ts';
 import { versionNumber, versionOptions } from '../content/version-options.ts';
 import { OvertakenAlert } from './overtaken-alert.tsx';
 import { useReleaseCheck } from './release-check.tsx';
-import type { Rollout } from './canary-queries.ts';
+import type { Canary } from './canary-queries.ts';
 import { useLabelChange } from './use-label-change.ts';
 
-interface RolloutFormProps {
+interface CanaryFormProps {
   readonly promptId: string;
   readonly newest: number;
   readonly label: Schemas['Label'];
   /** The one that runs; without one, another begins. */
-  readonly rollout: Rollout | undefined;
+  readonly canary: Canary | undefined;
   readonly onClose: () => void;
 }
 
-/** Starts a rollout, or changes its share and its end. */
-export function RolloutDialog({ isOpen, ...props }: RolloutFormProps & { readonly isOpen: boolean }): ReactNode {
-  const texts = useOwnTexts(rollouts);
-  const { label, rollout, onClose } = props;
+/** Starts a canary, or changes its share and its end. */
+export function CanaryDialog({ isOpen, ...props }: CanaryFormProps & { readonly isOpen: boolean }): ReactNode {
+  const texts = useOwnTexts(canaries);
+  const { label, canary, onClose } = props;
   return (
     <Dialog
       opened={isOpen}
       onClose={onClose}
       size="lg"
-      title={(rollout === undefined ? texts.startTitle : texts.changeTitle)(label.name)}
+      title={(canary === undefined ? texts.startTitle : texts.changeTitle)(label.name)}
     >
-      <RolloutForm {...props} />
+      <CanaryForm {...props} />
     </Dialog>
   );
 }
 
-function RolloutForm({ promptId, newest, label, rollout, onClose }: RolloutFormProps): ReactNode {
+function CanaryForm({ promptId, newest, label, canary, onClose }: CanaryFormProps): ReactNode {
   const { shared, prompts } = useTexts();
-  const texts = useOwnTexts(rollouts);
+  const texts = useOwnTexts(canaries);
   const { form } = texts;
   const format = useFormat();
   const notify = useNotify();
   const { name, version: stable } = label;
-  const [version, setVersion] = useState(rollout?.version ?? (newest === stable ? newest - 1 : newest));
+  const [version, setVersion] = useState(canary?.version ?? (newest === stable ? newest - 1 : newest));
   // In percent.
-  const [share, setShare] = useState<number | string>(rollout === undefined ? 10 : inPercent(rollout.share));
+  const [share, setShare] = useState<number | string>(canary === undefined ? 10 : inPercent(canary.share));
   const [hours, setHours] = useState<number | string>(24);
-  const [promotes, setPromotes] = useState(rollout?.promote !== undefined);
-  const [requests, setRequests] = useState<number | string>(rollout?.promote?.min_requests ?? 1_000);
+  const [promotes, setPromotes] = useState(canary?.promote !== undefined);
+  const [requests, setRequests] = useState<number | string>(canary?.promote?.min_requests ?? 1_000);
   // The gate is asked at the start, and not for a change.
-  const check = useReleaseCheck({ promptId, name, version, from: stable, isGateAsked: rollout === undefined });
+  const check = useReleaseCheck({ promptId, name, version, from: stable, isGateAsked: canary === undefined });
   const isComplete =
     typeof share === 'number' && typeof hours === 'number' && (!promotes || typeof requests === 'number');
   const part = Number((Number(share) / 100).toFixed(6));
@@ -62,7 +62,7 @@ function RolloutForm({ promptId, newest, label, rollout, onClose }: RolloutFormP
     name,
     isListed: true,
     send: (current) =>
-      gateway.labels.setRollout(
+      gateway.labels.setCanary(
         promptId,
         name,
         {
@@ -75,7 +75,7 @@ function RolloutForm({ promptId, newest, label, rollout, onClose }: RolloutFormP
         { ifMatch: current?.etag },
       ),
     onDone: () => {
-      notify(rollout === undefined ? form.done(name, version) : form.changed(name));
+      notify(canary === undefined ? form.done(name, version) : form.changed(name));
       onClose();
     },
   });
@@ -93,7 +93,7 @@ function RolloutForm({ promptId, newest, label, rollout, onClose }: RolloutFormP
       <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
         <NativeSelect
           label={form.version}
-          disabled={rollout !== undefined}
+          disabled={canary !== undefined}
           value={String(version)}
           data={versionOptions(newest, version, (one) =>
             one === newest ? prompts.history.currentVersion(one) : prompts.history.version(one),
@@ -105,15 +105,15 @@ function RolloutForm({ promptId, newest, label, rollout, onClose }: RolloutFormP
         <NumberInput
           label={form.share}
           suffix=" %"
-          min={100 * rolloutShare.minimum}
-          max={100 * rolloutShare.maximum}
+          min={100 * canaryShare.minimum}
+          max={100 * canaryShare.maximum}
           value={share}
           onChange={setShare}
         />
         <NumberInput
           label={form.hours}
-          min={rolloutTarget.hours.minimum}
-          max={rolloutTarget.hours.maximum}
+          min={canaryTarget.hours.minimum}
+          max={canaryTarget.hours.maximum}
           value={hours}
           onChange={setHours}
         />
@@ -131,8 +131,8 @@ function RolloutForm({ promptId, newest, label, rollout, onClose }: RolloutFormP
           label={form.minRequests}
           maw={260}
           allowDecimal={false}
-          min={rolloutPromotion.min_requests.minimum}
-          max={rolloutPromotion.min_requests.maximum}
+          min={canaryPromotion.min_requests.minimum}
+          max={canaryPromotion.min_requests.maximum}
           value={requests}
           onChange={setRequests}
         />
@@ -147,7 +147,7 @@ function RolloutForm({ promptId, newest, label, rollout, onClose }: RolloutFormP
           {shared.cancel}
         </Button>
         <Button type="submit" loading={change.isPending} disabled={isBlocked}>
-          {rollout === undefined ? form.submit(version, format.percent(part)) : form.change}
+          {canary === undefined ? form.submit(version, format.percent(part)) : form.change}
         </Button>
       </Group>
     </Stack>

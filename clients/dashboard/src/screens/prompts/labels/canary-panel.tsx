@@ -7,19 +7,19 @@ import { useNow } from '../../../shared/now.tsx';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { StatusBadge, type Tone } from '../../../shared/status-badge.tsx';
 import { useFormat, useOwnTexts, useTexts } from '../../../shared/texts.tsx';
-import { rollouts } from '../../../texts/canaries.ts';
+import { canaries } from '../../../texts/canaries.ts';
 import { useVersionFeedback } from '../history/version-feedback.ts';
-import { EndRolloutDialog, PromoteRolloutDialog } from './end-canary-dialogs.tsx';
+import { EndCanaryDialog, PromoteCanaryDialog } from './end-canary-dialogs.tsx';
 import { EvidenceChart } from './evidence-chart.tsx';
-import { RolloutDialog } from './canary-dialog.tsx';
-import { useRollout, type Rollout } from './canary-queries.ts';
-import { momentOf, rateOf, requestsOf, rolloutSentence } from './canary-text.ts';
+import { CanaryDialog } from './canary-dialog.tsx';
+import { useCanary, type Canary } from './canary-queries.ts';
+import { momentOf, rateOf, requestsOf, canarySentence } from './canary-text.ts';
 import classes from './canaries.module.css';
 
 const tones: Readonly<Record<string, Tone>> = { failures: 'danger', promoted: 'ok', 'promoted-at-end': 'ok' };
 
-/** The rollout of a label that runs, or ended by its last move: both versions, the evidence, and what happens next. */
-export function RolloutPanel({
+/** The canary of a label that runs, or ended by its last move: both versions, the evidence, and what happens next. */
+export function CanaryPanel({
   promptId,
   label,
   listed,
@@ -28,21 +28,21 @@ export function RolloutPanel({
 }: {
   promptId: string;
   label: Schemas['Label'];
-  listed: Rollout;
+  listed: Canary;
   newest: number;
   canRelease: boolean;
 }): ReactNode {
-  const texts = useOwnTexts(rollouts);
+  const texts = useOwnTexts(canaries);
   const format = useFormat();
   const now = useNow();
-  const { rollout, error } = useRollout(promptId, label.name, listed);
+  const { canary, error } = useCanary(promptId, label.name, listed);
   const [open, setOpen] = useState<'change' | 'end' | 'promote'>();
-  const { version, stable_version: stable, share, ended, author, started_at: start, gate } = rollout;
+  const { version, stable_version: stable, share, ended, author, started_at: start, gate } = canary;
   const title = texts.title(label.name, version);
   const close = (): void => {
     setOpen(undefined);
   };
-  const dialog = { promptId, label, rollout, onClose: close };
+  const dialog = { promptId, label, canary, onClose: close };
   return (
     <Paper withBorder p="md" component="section" aria-label={title}>
       <Stack gap="sm">
@@ -87,7 +87,7 @@ export function RolloutPanel({
           )}
         </Group>
         <div>
-          <Text fw={500}>{rolloutSentence(rollout, label.name, now, texts, format)}</Text>
+          <Text fw={500}>{canarySentence(canary, label.name, now, texts, format)}</Text>
           <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
             {ended === undefined && texts.runs(format.percent(share), label.name, version, stable)}{' '}
             {texts.since(author.name, momentOf(start, now, texts, format))}{' '}
@@ -95,19 +95,19 @@ export function RolloutPanel({
           </Text>
         </div>
         {error !== null && error !== undefined && <ProblemAlert error={error} />}
-        <Arms rollout={rollout} />
-        <Evidence rollout={rollout} />
-        <Feedback promptId={promptId} rollout={rollout} />
+        <Arms canary={canary} />
+        <Evidence canary={canary} />
+        <Feedback promptId={promptId} canary={canary} />
       </Stack>
-      <RolloutDialog {...dialog} newest={newest} isOpen={open === 'change'} />
-      <EndRolloutDialog {...dialog} isOpen={open === 'end'} />
-      <PromoteRolloutDialog {...dialog} isOpen={open === 'promote'} />
+      <CanaryDialog {...dialog} newest={newest} isOpen={open === 'change'} />
+      <EndCanaryDialog {...dialog} isOpen={open === 'end'} />
+      <PromoteCanaryDialog {...dialog} isOpen={open === 'promote'} />
     </Paper>
   );
 }
 
-function Arms({ rollout: { id, version, stable_version: other, canary, stable } }: { rollout: Rollout }): ReactNode {
-  const texts = useOwnTexts(rollouts);
+function Arms({ canary: { id, version, stable_version: other, canary, stable } }: { canary: Canary }): ReactNode {
+  const texts = useOwnTexts(canaries);
   const { none } = useTexts().shared;
   const canReadLog = useScope('invocations:read');
   const format = useFormat();
@@ -135,7 +135,7 @@ function Arms({ rollout: { id, version, stable_version: other, canary, stable } 
                 {canReadLog && (
                   <TextLink
                     to="/invocations"
-                    search={{ rollout_id: id, arm: drawn }}
+                    search={{ canary_id: id, arm: drawn }}
                     size="xs"
                     display="block"
                     aria-label={texts.records.linkOf(name)}
@@ -160,10 +160,10 @@ function Arms({ rollout: { id, version, stable_version: other, canary, stable } 
   );
 }
 
-function Evidence({ rollout }: { rollout: Rollout }): ReactNode {
-  const { evidence: texts } = useOwnTexts(rollouts);
+function Evidence({ canary }: { canary: Canary }): ReactNode {
+  const { evidence: texts } = useOwnTexts(canaries);
   const format = useFormat();
-  const { evidence, threshold, excluded_ratio: ratio, version } = rollout;
+  const { evidence, threshold, excluded_ratio: ratio, version } = canary;
   if (evidence === undefined || threshold === undefined) return null;
   return (
     <Stack gap={4}>
@@ -179,11 +179,11 @@ function Evidence({ rollout }: { rollout: Rollout }): ReactNode {
 }
 
 /** The API has it by version, not by what was drawn. */
-function Feedback({ promptId, rollout }: { promptId: string; rollout: Rollout }): ReactNode {
-  const texts = useOwnTexts(rollouts);
+function Feedback({ promptId, canary }: { promptId: string; canary: Canary }): ReactNode {
+  const texts = useOwnTexts(canaries);
   const { noFeedback } = useTexts().prompts.history;
   const feedback = useVersionFeedback(promptId);
-  const { version, stable_version: stable } = rollout;
+  const { version, stable_version: stable } = canary;
   if (!feedback.has(version) && !feedback.has(stable)) return null;
   const wordsOf = (one: number): string => texts.feedbackOf(one, feedback.get(one) ?? noFeedback);
   return (

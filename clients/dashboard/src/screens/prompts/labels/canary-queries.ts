@@ -5,18 +5,18 @@ import { gateway } from '../../../app/gateway.ts';
 import { live } from '../../../app/query-client.ts';
 import { promptKeys } from '../prompt-queries.ts';
 
-export type Rollout = Schemas['Rollout'];
+export type Canary = Schemas['Canary'];
 
 /**
- * The rollout of a label with what is counted, read again while it runs.
+ * The canary of a label with what is counted, read again while it runs.
  * @param listed as the list of labels has it, which counts it only at its end
  */
-export function useRollout(promptId: string, name: string, listed: Rollout): { rollout: Rollout; error: unknown } {
+export function useCanary(promptId: string, name: string, listed: Canary): { canary: Canary; error: unknown } {
   const queryClient = useQueryClient();
   const isRunning = listed.ended === undefined;
   const { data, error } = useQuery({
-    queryKey: [...promptKeys.label(promptId, name), 'rollout'],
-    queryFn: ({ signal }) => gateway.labels.getRollout(promptId, name, { signal }),
+    queryKey: [...promptKeys.label(promptId, name), 'canary'],
+    queryFn: ({ signal }) => gateway.labels.getCanary(promptId, name, { signal }),
     enabled: isRunning,
     refetchInterval: (query) => query.state.data?.ended === undefined && live.refetchInterval(query),
   });
@@ -26,5 +26,5 @@ export function useRollout(promptId: string, name: string, listed: Rollout): { r
     if (hasEnded) void queryClient.invalidateQueries({ queryKey: promptKeys.labels(promptId), exact: true });
   }, [hasEnded, queryClient, promptId]);
   const isCurrent = isRunning && data?.id === listed.id;
-  return { rollout: isCurrent ? data : listed, error: isRunning ? error : null };
+  return { canary: isCurrent ? data : listed, error: isRunning ? error : null };
 }

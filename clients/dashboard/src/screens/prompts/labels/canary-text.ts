@@ -1,14 +1,14 @@
 import type { Schemas } from 'prompt-gateway-client';
 import type { Format } from '../../../shared/format.ts';
-import type { rollouts } from '../../../texts/en/canaries.ts';
+import type { canaries } from '../../../texts/en/canaries.ts';
 
-type Texts = typeof rollouts;
-type Rollout = Schemas['Rollout'];
-type Arm = Schemas['RolloutArm'];
+type Texts = typeof canaries;
+type Canary = Schemas['Canary'];
+type Arm = Schemas['CanaryArm'];
 
 /** What happens next, or why it has ended. */
-export function rolloutSentence(rollout: Rollout, label: string, now: number, texts: Texts, format: Format): string {
-  const { version, stable_version: stable, ended, ends_at: end, evidence = 0, threshold = Infinity, promote } = rollout;
+export function canarySentence(canary: Canary, label: string, now: number, texts: Texts, format: Format): string {
+  const { version, stable_version: stable, ended, ends_at: end, evidence = 0, threshold = Infinity, promote } = canary;
   const wanted = promote === undefined ? '' : format.number(promote.min_requests);
   if (ended !== undefined) {
     const when = momentOf(ended.at, now, texts, format);
@@ -18,7 +18,7 @@ export function rolloutSentence(rollout: Rollout, label: string, now: number, te
   if (evidence >= threshold) return texts.next.fails(stable);
   if (Date.parse(end) <= now) return texts.next.over;
   const when = capitalized(texts.distant(momentOf(end, now, texts, format), format.relative(end, now)));
-  if (rollout.at_end === 'promoted') return texts.next.promotes(when, label, version);
+  if (canary.at_end === 'promoted') return texts.next.promotes(when, label, version);
   return wanted === '' ? texts.next.back(when, stable) : texts.next.tooFew(when, stable, wanted, version);
 }
 
@@ -28,14 +28,14 @@ export function momentOf(iso: string, now: number, texts: Texts, format: Format)
   return isToday ? texts.at(format.time(iso)) : texts.on(format.moment(iso));
 }
 
-/** What a move of a label did to its rollout. */
-export function moveSentence(rollout: Rollout, texts: Texts, format: Format): string {
-  const { version, share, ended, canary, stable } = rollout;
+/** What a move of a label did to its canary. */
+export function moveSentence(canary: Canary, texts: Texts, format: Format): string {
+  const { version, share, ended, canary: other, stable } = canary;
   if (ended === undefined) return texts.move.runs(version, format.percent(share));
   const status = texts.move.ended(texts.statuses[ended.reason] ?? ended.reason, version);
-  if (canary === undefined || stable === undefined) return status;
+  if (other === undefined || stable === undefined) return status;
   const arm = (one: Arm): string => texts.move.arm(format.number(one.failures), requestsOf(one, texts, format));
-  return `${status}. ${texts.move.arms(arm(canary), arm(stable))}`;
+  return `${status}. ${texts.move.arms(arm(other), arm(stable))}`;
 }
 
 /** `2,187`, or `10,000 or more` */

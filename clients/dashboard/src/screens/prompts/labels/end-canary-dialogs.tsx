@@ -3,53 +3,53 @@ import type { ReactNode } from 'react';
 import { gateway } from '../../../app/gateway.ts';
 import { Dialog } from '../../../shared/dialog.tsx';
 import { useOwnTexts } from '../../../shared/texts.tsx';
-import { rollouts } from '../../../texts/canaries.ts';
+import { canaries } from '../../../texts/canaries.ts';
 import { LabelQuestion } from './label-question.tsx';
 import { useReleaseCheck } from './release-check.tsx';
-import type { Rollout } from './canary-queries.ts';
+import type { Canary } from './canary-queries.ts';
 
 interface EndProps {
   readonly promptId: string;
   readonly label: Schemas['Label'];
-  readonly rollout: Rollout;
+  readonly canary: Canary;
   readonly onClose: () => void;
 }
 type DialogProps = EndProps & { readonly isOpen: boolean };
 
-/** Asks before a rollout is ended. */
-export function EndRolloutDialog({ isOpen, rollout, ...props }: DialogProps): ReactNode {
-  const texts = useOwnTexts(rollouts);
+/** Asks before a canary is ended. */
+export function EndCanaryDialog({ isOpen, canary, ...props }: DialogProps): ReactNode {
+  const texts = useOwnTexts(canaries);
   const { name } = props.label;
   return (
     <Dialog opened={isOpen} onClose={props.onClose} title={texts.endTitle(name)}>
       <LabelQuestion
         {...props}
-        text={() => texts.endText(name, rollout.stable_version)}
+        text={() => texts.endText(name, canary.stable_version)}
         confirm={texts.end}
-        send={(condition) => gateway.labels.deleteRollout(props.promptId, name, condition)}
+        send={(condition) => gateway.labels.deleteCanary(props.promptId, name, condition)}
         done={texts.endDone(name)}
       />
     </Dialog>
   );
 }
 
-/** Asks before the version of a rollout is promoted, and shows what a gate says that was set after its start. */
-export function PromoteRolloutDialog({ isOpen, ...props }: DialogProps): ReactNode {
-  const texts = useOwnTexts(rollouts);
-  const title = texts.promoteTitle(props.label.name, props.rollout.version);
+/** Asks before the version of a canary is promoted, and shows what a gate says that was set after its start. */
+export function PromoteCanaryDialog({ isOpen, ...props }: DialogProps): ReactNode {
+  const texts = useOwnTexts(canaries);
+  const title = texts.promoteTitle(props.label.name, props.canary.version);
   return (
     <Dialog opened={isOpen} onClose={props.onClose} size="lg" title={title}>
-      <PromoteRollout {...props} />
+      <PromoteCanary {...props} />
     </Dialog>
   );
 }
 
-function PromoteRollout({ rollout, ...props }: EndProps): ReactNode {
-  const texts = useOwnTexts(rollouts);
+function PromoteCanary({ canary, ...props }: EndProps): ReactNode {
+  const texts = useOwnTexts(canaries);
   const { promptId, label } = props;
   const { name } = label;
-  const { version, stable_version: from } = rollout;
-  const check = useReleaseCheck({ promptId, name, version, from, isGateAsked: rollout.gate === undefined });
+  const { version, stable_version: from } = canary;
+  const check = useReleaseCheck({ promptId, name, version, from, isGateAsked: canary.gate === undefined });
   const { override } = check.members;
   return (
     <LabelQuestion
@@ -57,10 +57,10 @@ function PromoteRollout({ rollout, ...props }: EndProps): ReactNode {
       text={() => texts.promoteText(name, version)}
       confirm={texts.promote}
       isDisabled={check.isGateClosed}
-      // A promotion takes no reason. A move of the label does, and ends the rollout.
+      // A promotion takes no reason. A move of the label does, and ends the canary.
       send={(condition) =>
         override === undefined
-          ? gateway.labels.promoteRollout(promptId, name, condition)
+          ? gateway.labels.promoteCanary(promptId, name, condition)
           : gateway.labels.set(promptId, name, { version, accept_warnings: true, override }, condition)
       }
       done={texts.promoteDone(name, version)}

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useFormat, useOwnTexts } from '../../../shared/texts.tsx';
-import { rollouts } from '../../../texts/canaries.ts';
+import { canaries } from '../../../texts/canaries.ts';
 import classes from './canaries.module.css';
 
 /** From which evidence to which; what is beyond stands at the edge. */
@@ -11,7 +11,7 @@ const scale = { from: 0.01, to: 10_000 } as const;
  * counts, not their course.
  */
 export function EvidenceChart({ evidence, threshold }: { evidence: number; threshold: number }): ReactNode {
-  const { evidence: texts } = useOwnTexts(rollouts);
+  const { evidence: texts } = useOwnTexts(canaries);
   const format = useFormat();
   const value = format.number(evidence, { maximumSignificantDigits: 3 });
   const limit = format.number(threshold);

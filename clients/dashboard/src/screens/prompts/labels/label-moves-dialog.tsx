@@ -7,7 +7,7 @@ import { EmptyState } from '../../../shared/empty-state.tsx';
 import { Time } from '../../../shared/time.tsx';
 import { useFormat, useOwnTexts, useTexts } from '../../../shared/texts.tsx';
 import { useAuthorName } from '../../../shared/use-authors.ts';
-import { rollouts } from '../../../texts/canaries.ts';
+import { canaries } from '../../../texts/canaries.ts';
 import { RemarkList } from '../content/content-warnings.tsx';
 import { useLabelMoves, type LabelMove } from '../prompt-queries.ts';
 import { moveSentence } from './canary-text.ts';
@@ -36,7 +36,7 @@ export function LabelMovesDialog({
 function LabelMoves({ promptId, name }: { promptId: string; name: string }): ReactNode {
   const { labels, prompts } = useTexts();
   const { moves: texts } = labels;
-  const ownTexts = useOwnTexts(rollouts);
+  const ownTexts = useOwnTexts(canaries);
   const format = useFormat();
   const nameOf = useAuthorName();
   const columns: Column<LabelMove>[] = [
@@ -63,16 +63,14 @@ function LabelMoves({ promptId, name }: { promptId: string; name: string }): Rea
     {
       key: 'gate',
       header: texts.columns.gate,
-      // The gate lets a version in at the start of its rollout.
-      cell: ({ gate, rollout }) => (
-        <LetIn release={gate ?? (rollout?.ended === undefined ? rollout?.gate : undefined)} />
-      ),
+      // The gate lets a version in at the start of its canary.
+      cell: ({ gate, canary }) => <LetIn release={gate ?? (canary?.ended === undefined ? canary?.gate : undefined)} />,
     },
     {
-      key: 'rollout',
+      key: 'canary',
       header: ownTexts.move.column,
       width: '24%',
-      cell: ({ rollout }) => rollout !== undefined && moveSentence(rollout, ownTexts, format),
+      cell: ({ canary }) => canary !== undefined && moveSentence(canary, ownTexts, format),
     },
     {
       key: 'breaking',

@@ -17,7 +17,7 @@ import { Time } from '../../../shared/time.tsx';
 import { useFormat, useOwnTexts, useTexts } from '../../../shared/texts.tsx';
 import { useAuthorName } from '../../../shared/use-authors.ts';
 import { gates as gateWords } from '../../../texts/gates.ts';
-import { rollouts } from '../../../texts/canaries.ts';
+import { canaries } from '../../../texts/canaries.ts';
 import { useLabels } from '../prompt-queries.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
 import { DeleteLabelDialog } from './delete-label-dialog.tsx';
@@ -25,8 +25,8 @@ import { GateDialog } from './gate-dialog.tsx';
 import { useGates } from './gate-queries.ts';
 import { LabelBadge } from './label-badges.tsx';
 import { LabelMovesDialog } from './label-moves-dialog.tsx';
-import { RolloutDialog } from './canary-dialog.tsx';
-import { RolloutPanel } from './canary-panel.tsx';
+import { CanaryDialog } from './canary-dialog.tsx';
+import { CanaryPanel } from './canary-panel.tsx';
 import type { LabelTarget } from './set-label-dialog.tsx';
 
 type Label = Schemas['Label'];
@@ -44,11 +44,11 @@ export function LabelSection({
   const [chosen, setChosen] = useState<Label>();
   const [isShowing, moves] = useDisclosure(false);
   const [isDeleting, deletion] = useDisclosure(false);
-  const [isStarting, rollout] = useDisclosure(false);
+  const [isStarting, canary] = useDisclosure(false);
   const [gateOf, setGateOf] = useState('');
   const [isGateOpen, gate] = useDisclosure(false);
   const { data: gates = [] } = useGates(id);
-  const own = useOwnTexts(rollouts);
+  const own = useOwnTexts(canaries);
   const gateTexts = useOwnTexts(gateWords);
   const openGate = (name: string): void => {
     setGateOf(name);
@@ -75,13 +75,13 @@ export function LabelSection({
       key: 'version',
       header: texts.columns.version,
       width: 180,
-      cell: ({ version, rollout }) => (
+      cell: ({ version, canary }) => (
         <>
           {prompts.workspace.version(version)}
-          {rollout?.ended === undefined && rollout !== undefined && (
+          {canary?.ended === undefined && canary !== undefined && (
             <Text span size="xs" c="dimmed">
               {' · '}
-              {own.share(format.percent(rollout.share), rollout.version)}
+              {own.share(format.percent(canary.share), canary.version)}
             </Text>
           )}
         </>
@@ -143,7 +143,7 @@ export function LabelSection({
                   leftSection={<IconArrowsSplit size={16} />}
                   onClick={() => {
                     setChosen(label);
-                    rollout.open();
+                    canary.open();
                   }}
                 >
                   {own.start}
@@ -226,12 +226,12 @@ export function LabelSection({
       <GateDialog promptId={id} name={gateOf} newest={newest} isOpen={isGateOpen} onClose={gate.close} />
       {labels?.map(
         (label) =>
-          label.rollout !== undefined && (
-            <RolloutPanel
-              key={label.rollout.id}
+          label.canary !== undefined && (
+            <CanaryPanel
+              key={label.canary.id}
               promptId={id}
               label={label}
-              listed={label.rollout}
+              listed={label.canary}
               newest={newest}
               canRelease={onSet !== undefined}
             />
@@ -239,13 +239,13 @@ export function LabelSection({
       )}
       {chosen !== undefined && (
         <>
-          <RolloutDialog
+          <CanaryDialog
             promptId={id}
             newest={newest}
             label={chosen}
-            rollout={undefined}
+            canary={undefined}
             isOpen={isStarting}
-            onClose={rollout.close}
+            onClose={canary.close}
           />
           <LabelMovesDialog promptId={id} name={chosen.name} isOpen={isShowing} onClose={moves.close} />
           <DeleteLabelDialog promptId={id} label={chosen} isOpen={isDeleting} onClose={deletion.close} />
@@ -255,6 +255,6 @@ export function LabelSection({
   );
 }
 
-function isRunning({ rollout }: Label): boolean {
-  return rollout !== undefined && rollout.ended === undefined;
+function isRunning({ canary }: Label): boolean {
+  return canary !== undefined && canary.ended === undefined;
 }
