@@ -155,7 +155,7 @@ export interface App {
   readonly chores: readonly Chore[];
   /** Reads what requests and metrics need in memory: prices and budgets. */
   prepare(): Promise<void>;
-  /** Starts to send events, unless it must not. */
+  /** Starts to pass events on, and to send them, unless it must not. */
   start(): void;
   /** Ends the streams that do not end by themselves. Their readers go on at another process. */
   endEndlessAnswers(): void;
@@ -266,8 +266,8 @@ export function createApp(dependencies: AppDependencies): App {
     serialise: serialiseEvent,
     observer: statistics.observing(telemetry?.observing(metrics.webhooks) ?? metrics.webhooks),
   });
-  // Without webhooks, events stay in their outboxes.
-  const relay = sendsWebhooks ? webhooks.relay : { ...webhooks.relay, nudge: () => undefined };
+  // Where nothing may be written, events stay in their outboxes.
+  const relay = isReadOnly ? { ...webhooks.relay, nudge: () => undefined } : webhooks.relay;
   const deleteTestRuns = createTestRunDeletion(basis, blobs);
   const evaluationKeeping = createEvaluationKeeping(basis, blobs);
   const promptFeature = createPromptFeature(basis, {
@@ -611,7 +611,7 @@ export function createApp(dependencies: AppDependencies): App {
       await budgets.uses.read();
     },
     start() {
-      if (sendsWebhooks) webhooks.start();
+      if (!isReadOnly) webhooks.start(sendsWebhooks);
     },
     endEndlessAnswers() {
       streams.end(new ProblemError('shutting-down', { detail: 'This process is stopping.' }), 'endless');

@@ -125,7 +125,7 @@ function arrange(set: SettingValues, environment: Environment, warnings: readonl
     /** Nothing is changed, and no provider is called. */
     readOnly: set.READ_ONLY,
     webhooks: {
-      /** Whether events are relayed and sent. */
+      /** Whether deliveries are sent. */
       isOn: set.WEBHOOKS && !set.READ_ONLY,
       /** Undefined for direct connections. */
       proxy: proxyOf(set.WEBHOOK_PROXY_URL, set.WEBHOOK_PROXY_RESOLVES, set.NO_PROXY),

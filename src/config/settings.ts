@@ -408,7 +408,7 @@ const settings = {
   WEBHOOKS: {
     group: 'Operation',
     description:
-      'off: this process sends no webhooks, for example to start a copy of the data. Events are stored, and other processes on the same database send them.',
+      'off: this process sends no webhooks, for example to start a copy of the data. Events are in the feed, and their deliveries wait at most 30 days for another process on the same database.',
     format: choice(onOff),
     default: 'on',
   },

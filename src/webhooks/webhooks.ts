@@ -74,7 +74,11 @@ export interface Webhooks {
   failing(limit: number): Promise<readonly string[]>;
   /** Reports the waiting deliveries of all integrations. */
   measureBacklog(): Promise<void>;
-  start(): void;
+  /**
+   * Places events in the feed and makes deliveries of them.
+   * @param sends whether this process sends deliveries, too; those that it makes wait for one that does
+   */
+  start(sends?: boolean): void;
   /** Finishes work in progress within this many milliseconds, and leaves the rest to other processes. */
   stop(timeoutMs: number): Promise<void>;
 }
@@ -176,10 +180,10 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
       return { ...condition, waiting, failingDelivery: await findFailing(integration) };
     },
     measureBacklog: () => measureBacklog({ ...common, conditions, waiting: waitingStore }),
-    start() {
+    start(sends = true) {
       relay.start();
       sequencer.start();
-      engine.start();
+      if (sends) engine.start();
     },
     async stop(timeoutMs) {
       const end = clock.monotonic() + timeoutMs;

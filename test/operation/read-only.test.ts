@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { BSON } from 'mongodb';
 import type { PagedDatabase } from '../../src/storage/db/pages.ts';
+import { toOutboxDocuments } from '../../src/webhooks/events/outbox.ts';
 import { operationTable, type OperationId, type OperationRow } from '../../generated/operations.ts';
 import { createIntegration } from '../webhooks/integrations/integrations-harness.ts';
 import { callEveryOperation, environmentOfEveryOperation, type Call } from '../support/every-operation.ts';
@@ -18,6 +19,7 @@ const [refused, served] = [true, false].map((isRefused) =>
   operations.filter(([, { problems }]) => problems.includes('read-only') === isRefused),
 ) as [typeof operations, typeof operations];
 
+const unrelayed = randomUUID();
 let folder: string;
 let environment: Record<string, string>;
 let receiver: Receiver;
@@ -51,7 +53,7 @@ beforeAll(async () => {
     SECRETS_KEY: randomBytes(32).toString('hex'),
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
   };
-  // Its events and deliveries are due, because it sends none.
+  // Its deliveries are due, because it sends none.
   const service = await start({ WEBHOOKS: 'off' });
   expect((await service.call('GET', '/health/ready')).body).toMatchObject({ read_only: false, sends_webhooks: false });
   const { id } = await createIntegration(service, { url: receiver.url });
@@ -62,6 +64,11 @@ beforeAll(async () => {
   await service.call('GET', '/api/v1/audit-log');
   await service.close();
   database = await openDatabaseOf(service);
+  // An event that no process has relayed.
+  const place = { targetId: randomUUID(), locationId: randomUUID(), createdAt: new Date() };
+  const data = { itemNames: ['Tea'], itemTags: [], total: 250, currency: 'EUR', spotName: '', zoneName: '' };
+  const outbox = toOutboxDocuments([{ id: unrelayed, type: 'ORDER_PLACED', ...place, data }]);
+  await database.db.collection('orders').updateOne({}, { $set: { outbox } });
   before = await contents(database);
   copy = await start({ READ_ONLY: 'on' });
 });
@@ -103,7 +110,8 @@ describe('READ_ONLY=on', () => {
     expect(await contents(database)).toEqual(before);
     expect(receiver.requests).toHaveLength(0);
     const service = await start();
-    await until(() => receiver.requests.length >= 2);
+    await until(() => receiver.requests.some(({ headers }) => headers['webhook-id'] === unrelayed));
+    await until(() => receiver.requests.length >= 3);
     await service.close();
   });
 });

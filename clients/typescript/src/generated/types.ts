@@ -20107,7 +20107,7 @@ export interface components<Other = string & {}> {
              */
             read_only: boolean;
             /**
-             * @description Whether the process sends webhooks. With `WEBHOOKS=off` it stores events, and other processes on the same database send them.
+             * @description Whether the process sends webhooks. With `WEBHOOKS=off` its events are in the feed, and other processes on the same database send them.
              * @example true
              */
             sends_webhooks: boolean;
