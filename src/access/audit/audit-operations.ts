@@ -2,6 +2,7 @@ import type { components } from '../../../generated/types.ts';
 import type { AuditDocument } from '../../storage/db/audit.ts';
 import { answerPage } from '../../http/list-answer.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
+import { presentName, withPresentNames } from '../../base/fields/earlier-names.ts';
 import { toInstant } from '../../base/runtime/instants.ts';
 import { defined } from '../../base/runtime/objects.ts';
 import type { AuditStore } from './audit-store.ts';
@@ -45,7 +46,7 @@ function showRecord(document: AuditDocument): components['schemas']['AuditRecord
   return defined({
     id: document._id,
     created_at: document.at.toISOString(),
-    operation: document.operation,
+    operation: presentName(document.operation),
     author: document.author,
     session_id: document.session_id,
     // What this release wrote, or a later one.
@@ -53,11 +54,15 @@ function showRecord(document: AuditDocument): components['schemas']['AuditRecord
     resource_id: document.resource_id,
     resource_name: document.resource_name,
     currency: document.currency,
-    before: before === undefined ? undefined : (JSON.parse(before) as Record<string, unknown>),
-    after: after === undefined ? undefined : (JSON.parse(after) as Record<string, unknown>),
+    before: before === undefined ? undefined : readMembers(before),
+    after: after === undefined ? undefined : readMembers(after),
     withheld: document.withheld,
     cut: document.cut,
     request_id: document.request_id,
     address: document.address,
   });
+}
+
+function readMembers(stored: string): Record<string, unknown> {
+  return withPresentNames(JSON.parse(stored) as Record<string, unknown>);
 }

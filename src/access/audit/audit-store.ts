@@ -3,6 +3,7 @@ import { auditLogName, type AuditDocument } from '../../storage/db/audit.ts';
 import { expiryIndex, type CollectionIndexes } from '../../storage/db/indexes.ts';
 import type { PagedDatabase } from '../../storage/db/pages.ts';
 import type { Listing } from '../../base/lists/listing.ts';
+import { storedNames } from '../../base/fields/earlier-names.ts';
 import { defined } from '../../base/runtime/objects.ts';
 
 /** Which records a list has. */
@@ -44,7 +45,11 @@ export function createAuditStore(database: PagedDatabase): AuditStore {
         defined({ request_id: requestId, resource_id: resourceId, 'author.id': authorId }),
       );
       const others = Object.fromEntries(indexed.slice(1));
-      const rest = defined({ ...others, operation, resource_type: resourceType });
+      const rest = defined({
+        ...others,
+        operation: operation && { $in: storedNames(operation) },
+        resource_type: resourceType,
+      });
       return list({
         collection: records,
         time: 'at',

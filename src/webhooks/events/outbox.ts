@@ -3,6 +3,7 @@
  * write adds the events in the same update as the change. The relay removes them without incrementing the document's
  * revision, because the document has not changed for its readers.
  */
+import { presentData } from '../../base/fields/earlier-names.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { EventType, OutboxEntry } from './event.ts';
 
@@ -69,7 +70,7 @@ export function fromOutboxDocuments(documents: readonly OutboxDocument[]): Outbo
     locationName: location_name,
     createdAt: created_at,
     traceparent,
-    data,
+    data: presentData(type, data),
   }));
 }
 

@@ -1,6 +1,7 @@
 import type { ValidateFunction } from 'ajv';
 import * as validators from '../../../dist/validators/events.js';
 import type { EventPayload } from '../../../generated/events.ts';
+import { presentData } from '../../base/fields/earlier-names.ts';
 import { defined } from '../../base/runtime/objects.ts';
 import type { EventContent } from './event.ts';
 import { targetUuidOf } from './target.ts';
@@ -24,9 +25,10 @@ export function serialiseEvent(event: EventContent): Uint8Array {
   return Buffer.from(JSON.stringify(toPayload(event)));
 }
 
-/** What receivers read in the bytes of an event. */
+/** What filters compare of the bytes of an event. */
 export function readPayload(body: Uint8Array): unknown {
-  return JSON.parse(Buffer.from(body).toString());
+  const payload = JSON.parse(Buffer.from(body).toString()) as EventPayload;
+  return { ...payload, data: presentData(payload.type, payload.data) };
 }
 
 /**

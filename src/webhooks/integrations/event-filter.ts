@@ -2,6 +2,7 @@ import type { components } from '../../../generated/types.ts';
 import { eventCatalog } from '../../../generated/events.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import { refuseFindings } from '../../base/errors/findings.ts';
+import { presentCause, withPresentNames } from '../../base/fields/earlier-names.ts';
 import { isObject, membersOf } from '../../base/runtime/objects.ts';
 import type { EventType } from '../events/event.ts';
 
@@ -19,6 +20,19 @@ export interface ReadyFilter {
   matches(payload: unknown): boolean;
   /** The paths of the entries that do not match. */
   unmatched(payload: unknown): string[];
+}
+
+/** A stored filter with the names that this release has for what it names. */
+export function presentFilter(stored: EventFilter): EventFilter {
+  const filter = withPresentNames(stored);
+  const cause = filter['data.cause'];
+  if (cause === undefined) return filter;
+  if (!isObject(cause)) return { ...filter, 'data.cause': presentCause(cause) };
+  const operands = Object.entries(cause).map(([name, operand]) => [
+    name,
+    Array.isArray(operand) ? operand.map(presentCause) : presentCause(operand),
+  ]);
+  return { ...filter, 'data.cause': Object.fromEntries(operands) as Operators };
 }
 
 /** A filter is a pure function of the payload that is delivered: it reads nothing else. */

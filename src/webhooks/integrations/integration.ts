@@ -4,7 +4,7 @@ import { changeable, fields, hidden, made } from '../../base/fields/fields.ts';
 import type { Change, New, None, Thing, Undeclared } from '../../base/fields/fields.ts';
 import { integer, json, list, moment, object, same, text, type Kind, type ValueOf } from '../../base/fields/kinds.ts';
 import type { HeaderValues } from './custom-headers.ts';
-import type { EventFilter } from './event-filter.ts';
+import { presentFilter, type EventFilter } from './event-filter.ts';
 import type { Sealed } from '../../base/secrets/secret-box.ts';
 import { maskUrl } from './url-credentials.ts';
 
@@ -28,8 +28,10 @@ const locationIds: Kind<readonly string[], string[], string[], readonly string[]
   read: (sent) => (sent.length === 0 ? undefined : [...sent]),
 };
 
-const filter: Kind<EventFilter, string, components['schemas']['EventFilter'], EventFilter> = {
-  ...json<EventFilter, components['schemas']['EventFilter'], EventFilter>(),
+const filterJson = json<EventFilter, components['schemas']['EventFilter'], EventFilter>();
+const filter: typeof filterJson = {
+  ...filterJson,
+  fromStored: (stored) => presentFilter(filterJson.fromStored(stored)),
   read: (sent) => (Object.keys(sent).length === 0 ? undefined : sent),
 };
 
