@@ -203,9 +203,9 @@ export interface CallOptions {
   readonly attemptLog?: AttemptLog | undefined;
   /**
    * Whether the answer can be used; any can if left out. A mistake is a sentence about it. The call has failed then, like
-   * one that had no answer.
+   * one that had no answer. The signal ends the check; the answer is unverified then.
    */
-  readonly check?: (result: GenerateResult) => Promise<CheckedResult>;
+  readonly check?: (result: GenerateResult, signal: AbortSignal) => Promise<CheckedResult>;
   /** Called when a call to the provider has ended, with what it cost; undefined if that is unknown. */
   readonly onEnd?: (end: AttemptEnd, cost: CallCost | undefined) => void;
   /** Called for each failed call to the provider, also for one that is repeated. */

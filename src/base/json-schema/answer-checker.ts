@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { createFairQueue, CrowdedError } from '../limits/fair-queue.ts';
+import { createFairQueue, CrowdedError, type Entrant } from '../limits/fair-queue.ts';
 import { JsonText } from '../runtime/json-text.ts';
 import { within } from '../runtime/within.ts';
 
@@ -39,8 +39,8 @@ export type CheckResult =
   | { readonly status: 'valid'; readonly object: AnswerObject }
   | { readonly status: 'invalid'; readonly mistake: AnswerMistake }
   /**
-   * The text has too many values, the check took too long or needed too much memory, or could not begin because too many
-   * wait. There is an object if the text was read, and only the check against the schema did not end.
+   * The text has too many values, the check took too long or needed too much memory, could not begin because too many
+   * wait, or nobody waits for it any more. There is an object if the text was read, and only the check against the schema did not end.
    */
   | { readonly status: 'unverified'; readonly object?: AnswerObject };
 
@@ -60,9 +60,10 @@ export type CheckReport =
 /** Reads the answers of models that have to be JSON, and checks them against the schemas of callers. */
 export interface AnswerChecker {
   /**
-   * @param key whose check it is, such as the id of an API key. Many checks of one key do not delay those of others.
+   * @param whose the key is that of a family. However many checks a key has, and however long they take, another key has
+   *   a thread. The signal ends the check as `unverified`, also one that runs.
    */
-  check(job: CheckJob, key: string): Promise<CheckResult>;
+  check(job: CheckJob, whose: Entrant): Promise<CheckResult>;
   /** Ends all checks as `unverified`, and the threads. */
   close(): Promise<void>;
 }
@@ -86,47 +87,67 @@ export interface AnswerCheckerOptions {
 /** A thread that checks one answer at a time. */
 interface Thread {
   /** @returns `isStuck` if the check did not end; then the thread must end */
-  check(job: CheckJob): Promise<{ readonly result: CheckResult; readonly isStuck?: true }>;
+  check(
+    job: CheckJob,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly result: CheckResult; readonly isStuck?: true }>;
+  /** Resolves when it can check: to false if it failed. */
+  readonly started: Promise<boolean>;
   end(): Promise<void>;
 }
 
 /**
  * Checks run in threads, since a text of some megabytes takes long to read, and a check can need any time and memory
- * with the schema of a caller. A thread starts when a check first needs it. When a check takes too long, its thread
- * ends, and the next check starts another one.
+ * with the schema of a caller. A thread starts when a check first needs it. When a check takes too long, or nobody waits
+ * for it any more, its thread ends, and another one starts at the expense of the same key.
  */
 export function createAnswerChecker(options: AnswerCheckerOptions = {}): AnswerChecker {
   const { threads = 2, timeoutMs = 250, readMs = Math.max(1_000, timeoutMs), maxWaiting = 400, onError } = options;
-  const queue = createFairQueue({ places: threads, maxWaiting, maxWaitingPerKey: Math.ceil(maxWaiting / 4) });
+  const waiting = { maxWaiting, maxWaitingPerKey: Math.ceil(maxWaiting / 4) };
+  const queue = createFairQueue({ places: threads, reserved: 1, ...waiting });
   const running = new Set<Thread>();
   const idle: Thread[] = [];
   let isClosed = false;
 
-  const checkNow = async (job: CheckJob): Promise<CheckResult> => {
-    if (isClosed) return { status: 'unverified' };
-    const thread = idle.pop() ?? startThread({ readMs, timeoutMs }, onError);
+  const start = (): Thread => {
+    const thread = startThread({ readMs, timeoutMs }, onError);
     running.add(thread);
-    const { result, isStuck } = await thread.check(job);
-    if (isStuck) {
-      await thread.end();
-      running.delete(thread);
-    } else {
-      idle.push(thread);
-    }
-    return result;
+    return thread;
+  };
+
+  const replace = async (thread: Thread): Promise<void> => {
+    await thread.end();
+    running.delete(thread);
+    if (isClosed) return;
+    const next = start();
+    if (await next.started) idle.push(next);
+    else running.delete(next);
   };
 
   return {
-    async check(job, key) {
-      const leave = await queue.enter({ key }).catch((error: unknown) => {
-        if (error instanceof CrowdedError) return undefined;
+    async check(job, whose) {
+      const leave = await queue.enter(whose).catch((error: unknown) => {
+        if (error instanceof CrowdedError || whose.signal?.aborted === true) return undefined;
         throw error;
       });
       if (leave === undefined) return { status: 'unverified' };
+      let thread: Thread | undefined;
+      let isFit = false;
       try {
-        return await checkNow(job);
+        if (isClosed) return { status: 'unverified' };
+        thread = idle.pop() ?? start();
+        const { result, isStuck = false } = await thread.check(job, whose.signal);
+        isFit = !isStuck;
+        return result;
       } finally {
-        leave();
+        if (thread !== undefined && !isFit) {
+          void replace(thread)
+            .catch((error: unknown) => onError?.(error as Error))
+            .finally(leave);
+        } else {
+          if (thread !== undefined) idle.push(thread);
+          leave();
+        }
       }
     },
     async close() {
@@ -164,10 +185,15 @@ function startThread(
     take();
   });
   worker.on('exit', () => take());
-  const ready = next();
+  const started = next().then((report) => report !== undefined);
+  // Without a check, the thread does not keep the process running.
+  worker.unref();
   const stuck = { result: { status: 'unverified' }, isStuck: true } as const;
 
-  const check: Thread['check'] = async (job) => {
+  const end = (): void => {
+    void worker.terminate();
+  };
+  const check = async (job: CheckJob): ReturnType<Thread['check']> => {
     const read = await within(readMs, next(), () => undefined);
     if (read?.type === 'not-json' || read?.type === 'too-deep') return { result: { status: 'invalid', mistake: read } };
     if (read?.type === 'unverified') return { result: { status: 'unverified' } };
@@ -189,15 +215,18 @@ function startThread(
   };
 
   return {
-    async check(job) {
-      // The start does not count: it takes the time that the machine needs for it.
-      if ((await ready) === undefined) return stuck;
+    started,
+    async check(job, signal) {
       worker.ref();
-      worker.postMessage(job);
       try {
+        // The start does not count: it takes the time that the machine needs for it.
+        if (!(await started)) return stuck;
+        if (signal?.aborted === true) return { result: { status: 'unverified' } };
+        signal?.addEventListener('abort', end);
+        worker.postMessage(job);
         return await check(job);
       } finally {
-        // Without a check, the thread does not keep the process running.
+        signal?.removeEventListener('abort', end);
         worker.unref();
       }
     },

@@ -66,8 +66,8 @@ export interface Turn {
   readonly traceFields: Record<string, string> | undefined;
   /** Reports usage that is not plausible. */
   readonly plausible: Plausible;
-  /** Whether the answer can be used. */
-  check(result: GenerateResult): Promise<AttemptResult<GenerateResult>>;
+  /** Whether the answer can be used. @param until ends the check; the signal of the call if left out */
+  check(result: GenerateResult, until?: AbortSignal): Promise<AttemptResult<GenerateResult>>;
   /** Call it once, when the attempt has ended. */
   end(end: AttemptEnd): void;
 }
@@ -81,12 +81,13 @@ export function failedEnd(failure: Failure, signal: AbortSignal): AttemptEnd {
   return isCanceled ? { ...end, outcome: 'canceled' } : { ...end, outcome: type, detail, status, message };
 }
 
-/** Checks a whole answer as its caller says. */
+/** Checks a whole answer as its caller says. @param until ends the check */
 export async function checkAnswer(
-  { check }: Pick<CallOptions, 'check'>,
+  { check, signal }: Pick<CallOptions, 'check' | 'signal'>,
   result: GenerateResult,
+  until = signal,
 ): Promise<AttemptResult<GenerateResult>> {
-  const checked = (await check?.(result)) ?? { result };
+  const checked = (await check?.(result, until)) ?? { result };
   return 'mistake' in checked ? { failure: unfitAnswer(checked.mistake, result) } : checked;
 }
 
@@ -166,7 +167,7 @@ export async function repeat<Result>(
             isReported = true;
             return undefined;
           },
-          check: (result) => checkAnswer(call, result),
+          check: (result, until) => checkAnswer(call, result, until),
           end(end) {
             onAttempt?.(provider, end.outcome);
             const cost = open?.end(end);

@@ -38,7 +38,7 @@ export async function beginWhole(
   } finally {
     leave();
   }
-  const checked = await check(said);
+  const checked = await check(said, signal);
   if (!('result' in checked)) return failed(checked.failure, named);
   const { result } = checked;
   end({ outcome: 'succeeded', usage: result.usage, answer: named, receivedBytes: Buffer.byteLength(textOf(result)) });

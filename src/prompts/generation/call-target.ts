@@ -88,9 +88,9 @@ function checkOf(
 ): CallOptions['check'] {
   const checkJson = isChecked ? jsonCheckOf(target, call, checker) : undefined;
   if (!needsArgumentObjects) return checkJson;
-  return async (result) => {
+  return async (result, signal) => {
     if (!callsOf(result).every(hasArgumentObject)) return { mistake: noArgumentObject };
-    return (await checkJson?.(result)) ?? { result };
+    return (await checkJson?.(result, signal)) ?? { result };
   };
 }
 
@@ -100,14 +100,15 @@ function checkOf(
  */
 function jsonCheckOf(
   { request, answerFormat = request.responseFormat }: Target,
-  { principal }: CallOptions,
+  { principal, background = false }: CallOptions,
   checker: Pick<AnswerChecker, 'check'>,
 ): CallOptions['check'] {
   if (answerFormat?.type !== 'json') return undefined;
   const { schema } = answerFormat;
-  return async (result) => {
+  return async (result, signal) => {
     if (result.finishReason !== 'stop') return { result };
-    const checked = await checker.check({ schema, text: textOf(result) }, principal.family);
+    const whose = { key: principal.family, background, signal };
+    const checked = await checker.check({ schema, text: textOf(result) }, whose);
     if (checked.status === 'invalid') return { mistake: `The provider's answer ${inWords(checked.mistake)}.` };
     const { object, status } = checked;
     return { result: { ...result, ...defined({ object }), ...(status === 'unverified' && { isUnverified: true }) } };

@@ -26,7 +26,7 @@ const patient = newChecker({ timeoutMs: hours, threads: 1 });
 /** Checks a value, or JSON text, against a schema that the service accepts. */
 async function check(schema: JsonSchema, value: unknown, json = JSON.stringify(value)): Promise<CheckResult> {
   expect(findSchemaMistakes(schema)).toEqual([]);
-  return patient.check({ schema, text: json }, 'key');
+  return patient.check({ schema, text: json }, { key: 'key' });
 }
 
 /** A check that compares each item with each other one: minutes. */
@@ -171,8 +171,8 @@ describe('answers', () => {
     ['"12345678901234567890 \ud800"', '"12345678901234567890 \\ud800"', false],
   ])('gives the value of %j', async (text, json, hasInexactNumber) => {
     const object = { json: { text: json }, hasInexactNumber };
-    expect(await patient.check({ text }, 'key')).toMatchObject({ status: 'valid', object });
-    expect(await patient.check({ text, schema: {} }, 'key')).toMatchObject({ status: 'valid', object });
+    expect(await patient.check({ text }, { key: 'key' })).toMatchObject({ status: 'valid', object });
+    expect(await patient.check({ text, schema: {} }, { key: 'key' })).toMatchObject({ status: 'valid', object });
   });
 
   it.each([
@@ -180,12 +180,14 @@ describe('answers', () => {
     ['{"a":{"b":1}', '[{"b":1}]'],
     ['["{]", {}]', '[["{]",{}]]'],
   ])('finds the objects and arrays in %j', async (text, json) => {
-    expect(await patient.check({ text, anywhere: true }, 'key')).toMatchObject({ object: { json: { text: json } } });
+    expect(await patient.check({ text, anywhere: true }, { key: 'key' })).toMatchObject({
+      object: { json: { text: json } },
+    });
   });
 
   it('wants one of them to match', async () => {
     const schema = { $ref: '#/$defs/a', $defs: { a: { required: ['a'] } } };
-    const among = (text: string) => patient.check({ text, schema, anywhere: true }, 'key');
+    const among = (text: string) => patient.check({ text, schema, anywhere: true }, { key: 'key' });
     expect(await among('[] {"b":1} {"a":1}')).toMatchObject({ status: 'valid' });
     expect(await among('{"b":{"a":1}}')).toMatchObject({ status: 'invalid', mistake: { type: 'mismatch' } });
     expect(await among('a')).toEqual({ status: 'invalid', mistake: { type: 'not-json', after: 0, length: 1 } });
@@ -225,7 +227,7 @@ describe('attacks', () => {
   it('stops a search for JSON that would take hours', async () => {
     const checker = newChecker({ readMs: 200 });
     const text = '['.repeat(4_000_000);
-    expect(await checker.check({ text, anywhere: true }, 'key')).toEqual({ status: 'unverified' });
+    expect(await checker.check({ text, anywhere: true }, { key: 'key' })).toEqual({ status: 'unverified' });
   });
 
   it('refuses an answer that is too deep, and goes on in the same thread', async () => {
@@ -234,7 +236,7 @@ describe('attacks', () => {
     expect(await check(schema, undefined, nested(100))).toMatchObject({ status: 'valid' });
     for (const depth of [101, 1e6]) {
       const mistake = { type: 'too-deep', limit: 100 };
-      expect(await patient.check({ text: nested(depth) }, 'key')).toEqual({ status: 'invalid', mistake });
+      expect(await patient.check({ text: nested(depth) }, { key: 'key' })).toEqual({ status: 'invalid', mistake });
     }
     expect(await check({}, 1)).toMatchObject({ status: 'valid' });
   });
@@ -250,12 +252,12 @@ describe('attacks', () => {
     const checker = newChecker({ readMs: hours, timeoutMs: hours, threads: 1, onError: (error) => errors.push(error) });
     for (const size of [4, 16]) {
       const text = `[${part.repeat((size * 1024 * 1024) / part.length)}${last}]`;
-      expect(await checker.check({ text, schema: {} }, 'key')).toEqual({ status: 'unverified' });
+      expect(await checker.check({ text, schema: {} }, { key: 'key' })).toEqual({ status: 'unverified' });
     }
     // The largest number of values, in as much text.
     const values = part.includes('{') || part.includes('[') ? 99_990 : 199_990;
     const text = `[${part.repeat(values)}"${'x'.repeat(4 * 1024 * 1024 - values * part.length)}",${last}]`;
-    expect(await checker.check({ text, schema: {} }, 'key')).toMatchObject({
+    expect(await checker.check({ text, schema: {} }, { key: 'key' })).toMatchObject({
       status: 'valid',
       object: { json: { text } },
     });
@@ -265,9 +267,9 @@ describe('attacks', () => {
   it('gives no object of a text that takes too long to read, and reads the next one', async () => {
     const checker = newChecker({ readMs: 1, timeoutMs: hours, threads: 1 });
     const text = JSON.stringify('\u0001'.repeat(4_000_000));
-    expect(await checker.check({ text }, 'key')).toEqual({ status: 'unverified' });
+    expect(await checker.check({ text }, { key: 'key' })).toEqual({ status: 'unverified' });
     await until(
-      () => checker.check(short, 'key'),
+      () => checker.check(short, { key: 'key' }),
       ({ status }) => status === 'valid',
     );
   });
@@ -275,7 +277,10 @@ describe('attacks', () => {
   it('does not verify with a schema that leads back to itself', async () => {
     const loops = [{ $ref: '#' }, { $ref: '#/$defs/a', $defs: { a: { allOf: [{ $ref: '#' }] } } }];
     for (const schema of loops) {
-      expect(await patient.check({ schema, text: '1' }, 'key')).toMatchObject({ status: 'unverified', object: {} });
+      expect(await patient.check({ schema, text: '1' }, { key: 'key' })).toMatchObject({
+        status: 'unverified',
+        object: {},
+      });
     }
   });
 
@@ -285,9 +290,9 @@ describe('attacks', () => {
     // Each item that does not match leaves an error with the text of the enum.
     const schema = { contains: { enum: ['x'.repeat(60_000)] } };
     const json = `[${'1,'.repeat(190_000)}1]`;
-    expect((await checker.check({ schema, text: json }, 'key')).status).toBe('unverified');
+    expect((await checker.check({ schema, text: json }, { key: 'key' })).status).toBe('unverified');
     expect(errors).toMatchObject([{ code: 'ERR_WORKER_OUT_OF_MEMORY' }]);
-    expect(await checker.check(short, 'key')).toMatchObject({ status: 'valid' });
+    expect(await checker.check(short, { key: 'key' })).toMatchObject({ status: 'valid' });
   });
 
   const doubling = {
@@ -316,10 +321,10 @@ describe('attacks', () => {
   ])('stops after its time: %s', async (_, schema, json) => {
     expect(findSchemaMistakes(schema)).toEqual([]);
     const checker = newChecker({ timeoutMs: 50, threads: 1 });
-    expect((await checker.check({ schema, text: json }, 'key')).status).toBe('unverified');
+    expect((await checker.check({ schema, text: json }, { key: 'key' })).status).toBe('unverified');
     // A new thread takes the next check.
     await until(
-      () => checker.check(short, 'key'),
+      () => checker.check(short, { key: 'key' }),
       ({ status }) => status === 'valid',
     );
     await checker.close();
@@ -328,22 +333,35 @@ describe('attacks', () => {
   it('delays neither the event loop nor other checks', async () => {
     const checker = newChecker({ timeoutMs: hours, threads: 2 });
     let isOver = false;
-    const stuck = checker.check(endless, 'attacker').finally(() => {
+    const stuck = checker.check(endless, { key: 'attacker' }).finally(() => {
       isOver = true;
     });
     for (let index = 0; index < 20; index += 1) {
-      expect(await checker.check(short, 'other')).toMatchObject({ status: 'valid' });
+      expect(await checker.check(short, { key: 'other' })).toMatchObject({ status: 'valid' });
     }
     expect(isOver).toBe(false);
     await checker.close();
     expect((await stuck).status).toBe('unverified');
   });
 
+  it('gives no key all threads, and a key its next check after one that is aborted, running or waiting', async () => {
+    const checker = newChecker({ timeoutMs: hours, threads: 2 });
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const left = Array.from({ length: 3 }, () => checker.check(endless, { key: 'attacker', signal }));
+    const waiting = checker.check(short, { key: 'attacker' });
+    expect(await checker.check(short, { key: 'other' })).toMatchObject({ status: 'valid' });
+    leaving.abort();
+    expect((await Promise.all(left)).map(({ status }) => status)).toEqual(left.map(() => 'unverified'));
+    expect(await waiting).toMatchObject({ status: 'valid' });
+    expect(await checker.check(short, { key: 'attacker', signal })).toEqual({ status: 'unverified' });
+  });
+
   it('lets a key with many checks wait for others, and refuses what does not fit', async () => {
     const checker = newChecker({ timeoutMs: hours, threads: 1, maxWaiting: 8 });
     const order: string[] = [];
     const enter = async (name: string, key: string): Promise<void> => {
-      const { status } = await checker.check(short, key);
+      const { status } = await checker.check(short, { key });
       order.push(`${name} ${status}`);
     };
     await Promise.all([enter('a1', 'a'), enter('a2', 'a'), enter('a3', 'a'), enter('a4', 'a'), enter('b1', 'b')]);
@@ -355,18 +373,18 @@ describe('closing', () => {
   it('leaves no thread, and verifies nothing afterwards', async () => {
     const before = channels();
     const checker = createAnswerChecker({ timeoutMs: hours, threads: 2, maxWaiting: 8 });
-    expect(await checker.check(short, 'a')).toMatchObject({ status: 'valid' });
-    const pending = [endless, endless, endless, short].map((job, index) => checker.check(job, String(index)));
+    expect(await checker.check(short, { key: 'a' })).toMatchObject({ status: 'valid' });
+    const pending = [endless, endless, endless, short].map((job, index) => checker.check(job, { key: String(index) }));
     await checker.close();
     expect((await Promise.all(pending)).map(({ status }) => status)).toEqual(pending.map(() => 'unverified'));
-    expect(await checker.check(short, 'a')).toEqual({ status: 'unverified' });
+    expect(await checker.check(short, { key: 'a' })).toEqual({ status: 'unverified' });
     expect(channels()).toBe(before);
   });
 
   it('ends threads that are about to start', async () => {
     const before = channels();
     const checker = createAnswerChecker({ timeoutMs: hours });
-    const pending = checker.check(short, 'a');
+    const pending = checker.check(short, { key: 'a' });
     await checker.close();
     await pending;
     expect(channels()).toBe(before);

@@ -229,8 +229,8 @@ describe('an answer that could not be read in time', () => {
       id: 'fake',
       models: [],
       embeddingModels: [],
-      async *answer(_request, { check }) {
-        const checked = await check?.(result);
+      async *answer(_request, { check, signal }) {
+        const checked = await check?.(result, signal);
         if (checked && 'result' in checked) yield { type: 'finish', result: checked.result };
       },
     } as Partial<Provider> as Provider;

@@ -62,6 +62,8 @@ export async function checkAnswer(
     possible += weight;
     results.push(defined({ type, metric, pass, score: pass ? 1 : 0, reason, isUndecided, judged }));
   }
+  // What the signal ends is undecided.
+  signal?.throwIfAborted();
   const pass = results.length > 0 && results.every((result) => result.pass);
   return { pass, score: possible === 0 ? 0 : reached / possible, results };
 }

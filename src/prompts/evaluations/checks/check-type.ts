@@ -1,5 +1,5 @@
 import type { components } from '../../../../generated/types.ts';
-import type { AnswerChecker, CheckResult as ThreadResult } from '../../../base/json-schema/answer-checker.ts';
+import type { CheckJob, CheckResult as ThreadResult } from '../../../base/json-schema/answer-checker.ts';
 import { inWords } from '../../../base/json-schema/mistake-words.ts';
 import type { Turns } from '../../../base/runtime/turns.ts';
 import type { FinishReason, Tool, ToolCall } from '../../../models/language-model.ts';
@@ -29,10 +29,8 @@ export type AskJudge = (
 
 /** Where checks run that take long. */
 export interface CheckRuntime {
-  /** Its threads run regular expressions and schemas, and read JSON. */
-  readonly checker: Pick<AnswerChecker, 'check'>;
-  /** Whose checks they are, for the threads. */
-  readonly key: string;
+  /** Runs regular expressions and schemas, and reads JSON, in a thread. */
+  readonly check: (job: CheckJob) => Promise<ThreadResult>;
   readonly turns: Turns;
   readonly askJudge: AskJudge;
 }

@@ -4,11 +4,11 @@ import { compactJson, type JsonValue } from '../../templates/compact-json.ts';
 import { threadFinding, type CheckRuntime, type Finding, type Part } from './check-type.ts';
 
 /** The whole answer. Its JSON is read once, when a check first needs it. */
-export function wholeAnswer(text: string, { checker, key }: CheckRuntime): Part {
+export function wholeAnswer(text: string, { check }: Pick<CheckRuntime, 'check'>): Part {
   const name = 'The answer';
   const read = async (): ReturnType<Part['json']> => {
     // The thread refuses JSON that would be slow here.
-    const result = await checker.check({ text }, key);
+    const result = await check({ text });
     if (result.status === 'valid') return { value: JSON.parse(result.object.json.text) as JsonValue };
     return threadFinding({ name }, result, '');
   };

@@ -9,7 +9,7 @@ import { callsOf, textOf } from '../../../models/language-model.ts';
 import type { Generated } from '../../generation/generator.ts';
 import { toInvocationResult } from '../../generation/invocation-result.ts';
 import { costOf, toTestError } from '../../test-runs/call-targets.ts';
-import { checkAnswer, type CheckResult } from '../checks/check-answer.ts';
+import { checkAnswer, type CheckResult, type CheckRuntime } from '../checks/check-answer.ts';
 import type { Case } from '../datasets/dataset.ts';
 import { createJudges } from '../judges/judges.ts';
 import {
@@ -150,6 +150,8 @@ async function judge(
   const failure = failureOf(result.finishReason);
   if (failure !== undefined) return { result: { passed: false, failure }, cost: 0n };
   const { checker, turns } = dependencies;
+  const whose = { key: principal.family, background: true, signal: terms.signal };
+  const check: CheckRuntime['check'] = (job) => checker.check(job, whose);
   const judges = createJudges(evaluation, about.id, terms, dependencies);
   const answer = {
     text: textOf(result),
@@ -162,7 +164,7 @@ async function judge(
   // The checks of a case were checked when the data set was set.
   const all = [...(evaluation.checks ?? []), ...((about.checks ?? []) as unknown as NonNullable<Evaluation['checks']>)];
   for (let count = 1; ; count += 1) {
-    const runtime = { checker, key: principal.family, turns, askJudge: judges.ask };
+    const runtime = { check, turns, askJudge: judges.ask };
     const { pass, results } = await checkAnswer(all, answer, about, runtime, terms.signal);
     const spent = judges.cost();
     if (results.every(({ isUndecided }) => isUndecided !== true)) {

@@ -5,13 +5,15 @@ import {
   type Check,
   type CheckedAnswer,
   type CheckedCase,
+  type CheckRuntime,
   type CheckResult,
 } from '../../../../src/prompts/evaluations/checks/check-answer.ts';
 
 /** Far more than a check needs. */
 const checker = createAnswerChecker({ timeoutMs: 3_600_000 });
 afterAll(() => checker.close());
-const runtime = { checker, key: 'key', turns: () => undefined, askJudge: () => Promise.resolve(undefined) };
+const check: CheckRuntime['check'] = (job) => checker.check(job, { key: 'key' });
+const runtime = { check, turns: () => undefined, askJudge: () => Promise.resolve(undefined) };
 
 const weather = {
   name: 'weather',
@@ -242,7 +244,12 @@ describe('what fails also with not-', () => {
       { type: 'regex', value: '(a+)+b' },
       { type: 'not-regex', value: '(a+)+b' },
     ];
-    const { pass, results } = await checkAnswer(checks, answer, {}, { ...runtime, checker: stopped });
+    const { pass, results } = await checkAnswer(
+      checks,
+      answer,
+      {},
+      { ...runtime, check: (job) => stopped.check(job, { key: 'key' }) },
+    );
     await stopped.close();
     const reason = 'The answer could not be checked in time.';
     expect(pass).toBe(false);
@@ -337,23 +344,22 @@ describe('all checks together', () => {
     const reason = new Error('left');
     const checks: Check[] = [{ type: 'is-json' }];
     await expect(checkAnswer(checks, said, {}, runtime, AbortSignal.abort(reason))).rejects.toBe(reason);
+    const leaving = new AbortController();
+    const left: CheckRuntime['check'] = () => {
+      leaving.abort(reason);
+      return Promise.resolve({ status: 'unverified' });
+    };
+    await expect(checkAnswer(checks, said, {}, { ...runtime, check: left }, leaving.signal)).rejects.toBe(reason);
   });
 
   it('reads JSON once', async () => {
     let reads = 0;
-    const counting = {
-      check: (...job: Parameters<typeof checker.check>) => {
-        reads += 1;
-        return checker.check(...job);
-      },
+    const counting: CheckRuntime['check'] = (job) => {
+      reads += 1;
+      return check(job);
     };
     const checks: Check[] = ['/a', '/b'].map((at) => ({ type: 'equals', value: 1, at }));
-    const { pass } = await checkAnswer(
-      checks,
-      { ...said, text: '{"a":1,"b":1}' },
-      {},
-      { ...runtime, checker: counting },
-    );
+    const { pass } = await checkAnswer(checks, { ...said, text: '{"a":1,"b":1}' }, {}, { ...runtime, check: counting });
     expect([pass, reads]).toEqual([true, 1]);
   });
 });

@@ -5,10 +5,10 @@ import { schemaMistake } from '../schema-mistake.ts';
 /** The answer is JSON; with a value, JSON that matches this schema. */
 export const isJson: CheckType = {
   takes: 'schema',
-  async find({ part, value, runtime: { checker, key } }) {
+  async find({ part, value, runtime }) {
     const mistake = schemaMistake(value);
     if (mistake !== undefined) return mistake;
-    const result = await checker.check({ text: part.jsonText, schema: value as JsonSchema | undefined }, key);
+    const result = await runtime.check({ text: part.jsonText, schema: value as JsonSchema | undefined });
     return threadFinding(part, result, value === undefined ? 'is JSON' : 'is JSON that matches the schema');
   },
 };
