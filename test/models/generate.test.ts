@@ -53,12 +53,10 @@ describe.each([...remoteIds, 'local'])('%s', (id) => {
   });
 
   it('says why the answer ended, whole and streamed', async () => {
-    // These have no such reason.
-    const filtered = id === 'mistral' || id === 'cohere' ? 'other' : 'content-filter';
     for (const [finish, expected] of [
       ['stop', 'stop'],
       ['length', 'length'],
-      ['content-filter', filtered],
+      ['content-filter', 'content-filter'],
     ] as const) {
       const behaviour = { kind: 'answer', finish } as const;
       harness.mock.behave('llama', behaviour, behaviour);

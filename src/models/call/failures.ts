@@ -77,6 +77,11 @@ export function incompleteAnswer(): Failure {
   return { ...badAnswer(), detail: "The provider's answer is incomplete." };
 }
 
+/** The provider says itself that its answer has failed. */
+export function failedAnswer(usage: Usage): Failure {
+  return { ...badAnswer(), detail: 'The provider ended its answer with an error.', usage };
+}
+
 /** What is wrong with a call of a tool whose caller needs an object. */
 export const noArgumentObject = 'The arguments of a call of a tool are not a JSON object.';
 

@@ -13,9 +13,10 @@ import { OriginalEvent } from '../originals/original-answers.ts';
 import { argumentsOf } from '../transport/tool-arguments.ts';
 import type { AnswerContent, GrowingThinking } from './parts.ts';
 import { toStreamFailure, type FailureContext } from './classify.ts';
-import { incompleteAnswer, tooLarge, unfitCall, type Failure } from './failures.ts';
+import { failedAnswer, incompleteAnswer, tooLarge, unfitCall, type Failure } from './failures.ts';
 import type { Turn } from './retries.ts';
-import { toFinishReason, type MentionedUsage } from './usage.ts';
+import type { MentionedUsage } from './usage.ts';
+import { verdictOf } from './verdict.ts';
 
 /** The longest answer, in bytes of text, reasoning and arguments; like that of a whole answer. */
 const mostBytes = 4 * 1024 * 1024;
@@ -216,9 +217,10 @@ export class StreamedAnswer {
         this.#isFinished = true;
         const result = {
           content: this.#content.parts,
-          finishReason: toFinishReason(finishReason),
+          finishReason: verdictOf(this.#content.parts, finishReason),
           usage: this.#usage.complete(usage),
         };
+        if (result.finishReason === 'error') throw this.#error(failedAnswer(result.usage));
         this.#give({ type: 'finish', result });
         return;
       }

@@ -1,6 +1,6 @@
-import type { LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
+import type { LanguageModelV4Usage } from '@ai-sdk/provider';
 import { defined, isObject, membersOf } from '../../base/runtime/objects.ts';
-import type { FinishReason, TokenCeiling, Usage } from '../language-model.ts';
+import type { TokenCeiling, Usage } from '../language-model.ts';
 
 /**
  * The tokens that a provider mentions, in an answer or in the events of a stream. The packages report 0 for what was
@@ -197,9 +197,4 @@ export function isPlausible(usage: Usage, ceiling: TokenCeiling): boolean {
 
 function mostTokens(ceiling = 0): number {
   return Math.max(mostOfModels, timesCeiling * ceiling);
-}
-
-/** A stream that ended without the provider's own end is `interrupted`; it is for the caller to refuse it. */
-export function toFinishReason({ unified }: LanguageModelV4FinishReason): FinishReason {
-  return unified === 'interrupted' ? 'other' : unified;
 }

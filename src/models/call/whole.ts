@@ -5,10 +5,11 @@ import { argumentsOf } from '../transport/tool-arguments.ts';
 import { AnswerContent } from './parts.ts';
 import type { Begun } from './stream.ts';
 import { failureContext, toFailure, type CalledProvider } from './classify.ts';
-import { badAnswer, timeout, type Failure } from './failures.ts';
+import { badAnswer, failedAnswer, timeout, type Failure } from './failures.ts';
 import { prepareSdkCall } from './request.ts';
 import { failedEnd, type AttemptResult, type Turn } from './retries.ts';
-import { MentionedUsage, toFinishReason, type Plausible } from './usage.ts';
+import { MentionedUsage, type Plausible } from './usage.ts';
+import { verdictOf } from './verdict.ts';
 
 /** Calls the provider once, for a whole answer. */
 export async function beginWhole(
@@ -38,6 +39,7 @@ export async function beginWhole(
   } finally {
     leave();
   }
+  if (said.finishReason === 'error') return failed(failedAnswer(said.usage), named);
   const checked = await check(said, signal);
   if (!('result' in checked)) return failed(checked.failure, named);
   const { result } = checked;
@@ -63,7 +65,7 @@ function toResult(
   }
   return {
     content: said.parts,
-    finishReason: provider.dialect.finishReasonOf?.(response?.body) ?? toFinishReason(finishReason),
+    finishReason: provider.dialect.finishReasonOf?.(response?.body) ?? verdictOf(said.parts, finishReason),
     usage: mentioned.complete(usage),
     ...(original !== undefined && { original }),
   };
