@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { PlainAnswer, PlainHandler, PlainRequest } from '../../http/pages/plain-page.ts';
+import { hashSecret } from '../api-keys/api-keys.ts';
 import type { RefusedKeys } from '../api-keys/refused-keys.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { transactionMs, type Oidc } from './oidc.ts';
@@ -26,10 +27,24 @@ interface OidcPages {
 
 export function oidcPages({ oidc, sessions, publicUrl, refusedKeys, isReadOnly, log }: OidcPagesOptions): OidcPages {
   const isSecure = publicUrl.startsWith('https:');
-  const cookieName = isSecure ? '__Host-prompt-gateway-oidc' : 'prompt-gateway-oidc';
+  const namePrefix = isSecure ? '__Host-prompt-gateway-oidc-' : 'prompt-gateway-oidc-';
+  /** Each tab of a browser can have a sign-in of its own. */
+  const nameFor = (state: string): string => namePrefix + hashSecret(state).slice(0, 16);
   // Lax: the browser comes back from a page of another site.
-  const cookie = (value: string, maxAge: number): string =>
-    `${cookieName}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly;${isSecure ? ' Secure;' : ''} SameSite=Lax`;
+  const cookie = ({ name, value }: Cookie, maxAge: number): string =>
+    `${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly;${isSecure ? ' Secure;' : ''} SameSite=Lax`;
+  const removing = ({ name }: Pick<Cookie, 'name'>): string => cookie({ name, value: '' }, 0);
+  /** Removes the cookies of the oldest sign-ins that a browser has begun, if it keeps too many. */
+  const removingOldest = (request: PlainRequest, added: Cookie): string[] => {
+    const newestFirst = [added, ...cookiesOf(request, namePrefix).toReversed()];
+    let length = 0;
+    return newestFirst
+      .filter(({ name, value }, index) => {
+        length += name.length + value.length;
+        return index >= mostSignIns || length > longestCookies;
+      })
+      .map(removing);
+  };
 
   /** Whoever sends what is refused again and again has to wait, as with API keys. */
   const attempt = async (operation: string, request: PlainRequest, handle: PlainHandler): Promise<PlainAnswer> => {
@@ -59,7 +74,9 @@ export function oidcPages({ oidc, sessions, publicUrl, refusedKeys, isReadOnly, 
           { text: 'Sign in again', href: `${publicUrl}/oidc/sign-in` },
           { text: 'Dashboard', href: `${publicUrl}/dashboard` },
         ];
-        return { status, page: { title, text: message, links }, headers: { 'set-cookie': [cookie('', 0)] } };
+        // Only that of this sign-in: others can go on.
+        const own = cookiesOf(request, nameFor(stateOf(request)));
+        return { status, page: { title, text: message, links }, headers: { 'set-cookie': own.map(removing) } };
       }
     };
 
@@ -77,19 +94,29 @@ export function oidcPages({ oidc, sessions, publicUrl, refusedKeys, isReadOnly, 
         const page = { title: 'Sign in', text: 'The sign-in begins.', links: [{ text: 'Continue', href: again }] };
         return { status: 200, page, headers: { refresh: `0;url=${again}` } };
       }
-      const { location, sealed } = await oidc.begin(to, sessions.opened(request));
-      return goTo(location, [cookie(sealed, transactionMs / 1_000)]);
+      const { location, state, sealed } = await oidc.begin(to, sessions.opened(request));
+      const begun = { name: nameFor(state), value: sealed };
+      return goTo(location, [...removingOldest(request, begun), cookie(begun, transactionMs / 1_000)]);
     }),
     '/oidc/callback': answering('finishSignIn', async (request) => {
       const { requestId, traceparent, ip } = request;
       const author = { operationId: 'finishSignIn', requestId, traceparent, caller: { ip } };
-      const { person, session, to, former } = await oidc.finish(request.search, cookieOf(request, cookieName), author);
+      const name = nameFor(stateOf(request));
+      const [own] = cookiesOf(request, name);
+      const { person, session, to, former } = await oidc.finish(request.search, own?.value, author);
       if (former !== undefined) {
         const principal = { kind: 'person' as const, id: person.id, name: person.name, sessionId: session.id };
         await sessions.end(former, { ...author, operationId: 'deleteSession', principal });
       }
+      const others = cookiesOf(request, namePrefix).flatMap((other) => {
+        if (other.name === name) return [];
+        const followed = oidc.follow(other.value, { id: session.id, isPersons: true });
+        if (followed === undefined) return [removing(other)];
+        return [cookie({ ...other, value: followed.sealed }, Math.ceil(followed.remainingMs / 1_000))];
+      });
       // The page cannot see the cookie, so the address tells it.
-      return goTo(`${publicUrl}${to}#signed-in`, [sessions.cookieOf(session, request), cookie('', 0)]);
+      const cookies = [sessions.cookieOf(session, request), removing({ name }), ...others];
+      return goTo(`${publicUrl}${to}#signed-in`, cookies);
     }),
   };
   const forms: OidcPages['forms'] = {
@@ -116,8 +143,25 @@ export function oidcPages({ oidc, sessions, publicUrl, refusedKeys, isReadOnly, 
 
 const ofBrowser = new SignInRefusal(400, 'Not signed out', 'Browsers do not send logout tokens.', 'sent by a browser');
 
-function cookieOf({ headers }: PlainRequest, name: string): string | undefined {
-  const start = `${name}=`;
+interface Cookie {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** How many sign-ins a browser has under way at most. */
+const mostSignIns = 5;
+/** The most characters of their cookies, because servers refuse requests with long headers. */
+const longestCookies = 4_000;
+
+/** The cookies of a request whose names begin like this, the oldest first (RFC 6265, section 5.4). */
+function cookiesOf({ headers }: PlainRequest, namePrefix: string): Cookie[] {
   const pairs = headers.cookie?.split(';').map((pair) => pair.trim()) ?? [];
-  return pairs.find((pair) => pair.startsWith(start))?.slice(start.length);
+  return pairs.flatMap((pair) => {
+    const [, name = '', value = ''] = /^([^=]+)=(.*)$/.exec(pair) ?? [];
+    return name.startsWith(namePrefix) ? [{ name, value }] : [];
+  });
+}
+
+function stateOf({ search }: PlainRequest): string {
+  return new URLSearchParams(search).get('state') ?? '';
 }

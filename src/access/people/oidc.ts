@@ -26,18 +26,24 @@ export interface Oidc {
   /**
    * Begins a sign-in.
    * @param to where to go afterwards; the dashboard unless it is a path of the service
-   * @returns where to send the browser, and what it keeps until it comes back
+   * @returns where to send the browser, and what it keeps until it comes back with this state
    */
   begin(
     to: string | undefined,
     former: SessionName | undefined,
-  ): Promise<{ readonly location: string; readonly sealed: Sealed }>;
+  ): Promise<{ readonly location: string; readonly state: string; readonly sealed: Sealed }>;
   /**
    * Finishes a sign-in.
    * @param search the query of the address that the issuer sent the browser to
    * @param sealed what the browser has kept
    */
   finish(search: string, sealed: string | undefined, request: SignInRequest): Promise<FinishedSignIn>;
+  /**
+   * Lets a sign-in that goes on in the same browser end the session that another one has made.
+   * @param sealed what the browser has kept of it
+   * @returns what it keeps from now on, and for how many milliseconds; undefined if this sign-in cannot be finished
+   */
+  follow(sealed: string, session: SessionName): { readonly sealed: Sealed; readonly remainingMs: number } | undefined;
   /** Signs out whom the issuer has signed out. @param token the logout token, which counts once */
   signOut(token: string, request: SignInRequest): Promise<void>;
 }
@@ -87,6 +93,7 @@ export function createOidc(options: OidcOptions): Oidc {
     }
     return transaction;
   };
+  const seal = (transaction: Transaction): Sealed => secrets.seal(JSON.stringify(transaction), purpose);
   const unseal = (sealed: string): Transaction | undefined => {
     try {
       return JSON.parse(secrets.open(sealed as Sealed, purpose)) as Transaction;
@@ -159,7 +166,7 @@ export function createOidc(options: OidcOptions): Oidc {
     const callback = new URL(redirectUri);
     callback.search = search;
     if (callback.searchParams.get('state') !== transaction.state) {
-      throw refused('This is the answer to another sign-in than the last one of this browser. Sign in again.');
+      throw refused('This is the answer to another sign-in. Sign in again.');
     }
     const until = new Date(transaction.endsAt + marginMs);
     if (!(await store.useOnce(`state/${hashSecret(transaction.state)}`, until))) {
@@ -180,11 +187,18 @@ export function createOidc(options: OidcOptions): Oidc {
       const { location, checks } = await issuer.begin(redirectUri);
       const endsAt = clock.now().getTime() + transactionMs;
       const transaction: Transaction = { ...checks, to: safePath(to), endsAt, former };
-      return { location: location.href, sealed: secrets.seal(JSON.stringify(transaction), purpose) };
+      return { location: location.href, state: checks.state, sealed: seal(transaction) };
     },
     async finish(search, sealed, request) {
       const transaction = open(sealed);
       return await counted(() => finish(transaction, search, request));
+    },
+    follow(sealed, former) {
+      const transaction = unseal(sealed);
+      const remainingMs = (transaction?.endsAt ?? 0) - clock.now().getTime();
+      return transaction === undefined || remainingMs <= 0
+        ? undefined
+        : { sealed: seal({ ...transaction, former }), remainingMs };
     },
     signOut: (token, request) =>
       counted(async () => {

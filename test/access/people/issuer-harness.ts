@@ -100,6 +100,10 @@ export async function startIssuer(redirectUris: string[], more: Configuration = 
     }),
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
     async loadExistingGrant(context) {
+      // Another one would end the codes of other tabs.
+      const known = context.oidc.session?.grantIdFor(clientId);
+      const found = known === undefined ? undefined : await provider.Grant.find(known);
+      if (found !== undefined) return found;
       const grant = new provider.Grant({ clientId, accountId: context.oidc.session?.accountId ?? '' });
       grant.addOIDCScope('openid profile email');
       await grant.save();

@@ -27,11 +27,13 @@ async function refused(status: number, words: string, browser?: Browser): Promis
   return visited;
 }
 
-function expectRefused(visited: Visited, browser: Browser, status: number, words: string): void {
+/** @param kept how many sign-ins the browser can still finish */
+function expectRefused(visited: Visited, browser: Browser, status: number, words: string, kept = 0): void {
   expect([visited.status, visited.text]).toEqual([status, expect.stringContaining(words)]);
   expect(visited.headers.get('content-security-policy')).toContain("default-src 'none'");
   expect(visited.headers.get('cache-control')).toBe('no-store');
-  expect([...(browser.cookies.get(setup.service.url)?.keys() ?? [])]).toEqual([]);
+  const names = [...(browser.cookies.get(setup.service.url)?.keys() ?? [])];
+  expect(names).toEqual(Array.from({ length: kept }, () => expect.stringMatching(/^prompt-gateway-oidc-/)));
 }
 
 /** Changes the ID token, and signs it again with the key of the issuer. */
@@ -131,7 +133,14 @@ describe('the answer of the issuer', () => {
     const victim = setup.browser();
     expectRefused(await victim.open(callback, /\/dashboard/), victim, 400, 'This browser has not begun this sign-in');
     await untilCallback(victim);
-    expectRefused(await victim.open(callback, /\/dashboard/), victim, 400, 'another sign-in than the last one');
+    const forced = await victim.open(callback, /\/dashboard/);
+    expectRefused(forced, victim, 400, 'This browser has not begun this sign-in', 1);
+    // Not even if she gives it a cookie under the name of hers.
+    const [[name = ''] = []] = eve.cookies.get(setup.service.url) ?? [];
+    const own = victim.cookies.get(setup.service.url);
+    const [[, value = ''] = []] = own ?? [];
+    own?.set(name, value);
+    expectRefused(await victim.open(callback, /\/dashboard/), victim, 400, 'the answer to another sign-in', 1);
   });
 
   it('counts once', async () => {
@@ -163,9 +172,9 @@ describe('the answer of the issuer', () => {
   });
 
   it('is refused with a state, a code or an issuer that is not the right one', async () => {
-    const forged: [string, (callback: URL) => void, number, string][] = [
-      ['another state', ({ searchParams }) => searchParams.set('state', 'x'.repeat(43)), 400, 'another sign-in'],
-      ['no state', ({ searchParams }) => searchParams.delete('state'), 400, 'another sign-in'],
+    const forged: [string, (callback: URL) => void, number, string, number?][] = [
+      ['another state', ({ searchParams }) => searchParams.set('state', 'x'.repeat(43)), 400, 'has not begun', 1],
+      ['no state', ({ searchParams }) => searchParams.delete('state'), 400, 'has not begun', 1],
       ['two states', ({ searchParams }) => searchParams.append('state', 'x'), 502, 'is not valid'],
       ['another code', ({ searchParams }) => searchParams.set('code', 'x'), 400, 'was used before or has expired'],
       ['no code', ({ searchParams }) => searchParams.delete('code'), 502, 'is not valid'],
@@ -173,11 +182,11 @@ describe('the answer of the issuer', () => {
       ['no issuer', ({ searchParams }) => searchParams.delete('iss'), 502, 'is not valid'],
       ['an error', ({ searchParams }) => searchParams.set('error', 'access_denied'), 403, 'did not sign you in'],
     ];
-    for (const [, forge, status, words] of forged) {
+    for (const [, forge, status, words, kept] of forged) {
       const browser = setup.browser();
       const callback = new URL(await untilCallback(browser));
       forge(callback);
-      expectRefused(await browser.open(callback.href, /\/dashboard/), browser, status, words);
+      expectRefused(await browser.open(callback.href, /\/dashboard/), browser, status, words, kept);
     }
   });
 

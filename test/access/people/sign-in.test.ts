@@ -38,7 +38,7 @@ describe('a sign-in', () => {
     });
     for (const name of ['state', 'nonce', 'code_challenge']) expect(query.get(name)).toMatch(/^[\w-]{43}$/);
     expect(headers.get('set-cookie')).toMatch(
-      /^prompt-gateway-oidc=v1\.[0-9a-f]{16}\.[\w-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/,
+      /^prompt-gateway-oidc-[0-9a-f]{16}=v1\.[0-9a-f]{16}\.[\w-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/,
     );
     expect(headers.get('cache-control')).toBe('no-store');
   });
@@ -92,6 +92,60 @@ describe('a sign-in', () => {
       stolen.cookies.set(setup.service.url, new Map([['prompt-gateway-session', old ?? '']]));
       expect(await statusOf(stolen)).toBe(401);
     }
+  });
+
+  it('in several tabs of a browser is finished in each, in any order, and leaves one session', async () => {
+    const browser = setup.browser();
+    const begin = async (to: string): Promise<string> =>
+      (await browser.open(`${setup.service.url}/oidc/sign-in?to=${to}`, /\/oidc\/callback/)).url;
+    const tabs = [await begin('/dashboard/a'), await begin('/dashboard/b'), await begin('/dashboard/c')];
+    const sessions: (string | undefined)[] = [];
+    for (const [tab, to] of [
+      [1, 'b'],
+      [0, 'a'],
+      [2, 'c'],
+    ] as const) {
+      const { url } = await browser.open(tabs[tab] ?? '', /\/dashboard/);
+      expect(url).toBe(`${setup.service.url}/dashboard/${to}#signed-in`);
+      expect(await statusOf(browser)).toBe(200);
+      sessions.push(ownCookie(browser));
+    }
+    expect([...(browser.cookies.get(setup.service.url)?.keys() ?? [])]).toEqual(['prompt-gateway-session']);
+    for (const ended of sessions.slice(0, 2)) {
+      const stolen = setup.browser();
+      stolen.cookies.set(setup.service.url, new Map([['prompt-gateway-session', ended ?? '']]));
+      expect(await statusOf(stolen)).toBe(401);
+    }
+  });
+
+  it('that is refused leaves those in other tabs', async () => {
+    const browser = setup.browser();
+    const begin = async (): Promise<URL> =>
+      new URL((await browser.open(`${setup.service.url}/oidc/sign-in`, /\/oidc\/callback/)).url);
+    const [one, other, third] = [await begin(), await begin(), await begin()];
+    one.searchParams.set('code', 'forged');
+    expect((await browser.open(one.href)).status).toBe(400);
+    const [unknown, without] = [new URL(third), new URL(third)];
+    unknown.searchParams.set('state', 'x'.repeat(43));
+    without.searchParams.delete('state');
+    for (const forged of [unknown, without]) expect((await browser.open(forged.href)).status).toBe(400);
+    for (const left of [third, other]) expect((await browser.open(left.href, /\/dashboard/)).status).toBe(303);
+  });
+
+  it('can be begun any number of times: of the cookies, only the newest stay', async () => {
+    const browser = setup.browser();
+    const oldest = await browser.open(`${setup.service.url}/oidc/sign-in`, /\/oidc\/callback/);
+    const header = (): string =>
+      [...(browser.cookies.get(setup.service.url) ?? [])].map((pair) => pair.join('=')).join('; ');
+    let newest = oldest;
+    for (const to of ['/dashboard', `/dashboard/${'x'.repeat(900)}`]) {
+      for (let begun = 0; begun < 8; begun += 1) {
+        newest = await browser.open(`${setup.service.url}/oidc/sign-in?to=${to}`, /\/oidc\/callback/);
+        expect(header().length).toBeLessThan(4_200);
+      }
+    }
+    expect((await browser.open(oldest.url)).status).toBe(400);
+    expect((await browser.open(newest.url, /\/dashboard/)).status).toBe(303);
   });
 
   it('that begins on a page of another site goes on from a page of its own, which has the cookie', async () => {
