@@ -272,9 +272,13 @@ describe('an evaluation', () => {
     const store = createEvaluationStore(harness.database);
     await createSweep({ store, results, clock: clockAhead(31 * 24 * 3_600_000) })();
     expect((await service.call('GET', `${evaluationPath(id)}/results`)).status).toBe(409);
+    const reader = await open(target, { apiKey: await service.createKey('prompts:read', 'datasets:read') });
+    await reader.getByText('Version 2 passes the case.').waitFor();
+    await reader.getByText('The results are deleted').waitFor();
+    await expectAccessible(reader);
     const page = await open(target, { apiKey: await service.createKey('prompts:read') });
     await page.getByText('Version 2 passes the case.').waitFor();
-    await page.getByText('The results are deleted').waitFor();
+    await page.getByText('The cases are hidden').waitFor();
     await expectAccessible(page);
     expect(await page.getByRole('link', { name: 'Evaluate again' }).count()).toBe(0);
     await page.goto(`/dashboard${target.replace(id, 'new')}`);

@@ -26,6 +26,12 @@ export function reachesAll({ limits }: CurrentKey): boolean {
   return limits?.prompts === undefined && limits?.models === undefined && limits?.locations === undefined;
 }
 
+/** Whether the cases of data sets are shown, wherever they stand: not to a key that is limited to some prompts. */
+export function useSeesCases(): boolean {
+  const { scopes, limits } = useSession().key;
+  return scopes.includes('datasets:read') && limits?.prompts === undefined;
+}
+
 /** Whether the signed-in key may do what this scope allows. The service decides; this is for what is shown. */
 export function useScope(scope: Scope): boolean {
   return useSession().key.scopes.includes(scope);

@@ -217,6 +217,9 @@ export const evaluations: typeof english = {
     tab: (name, number) => `${name}: ${number}`,
     filter: 'Welche Fälle',
     none: 'Kein Fall ging so aus.',
+    hidden: 'Die Fälle werden nicht gezeigt',
+    hiddenText:
+      'Sie sehen sie mit der Berechtigung datasets:read und einem Schlüssel, der nicht auf einige Prompts begrenzt ist.',
     expired: 'Die Ergebnisse sind gelöscht',
     expiredText: 'Ergebnisse bleiben 30 Tage nach dem Ende einer Evaluation. Das Urteil bleibt.',
     more: 'Mehr anzeigen',

@@ -218,6 +218,8 @@ export const evaluations = {
     tab: (name: string, number: string) => `${name}: ${number}`,
     filter: 'Which cases',
     none: 'No case went so.',
+    hidden: 'The cases are hidden',
+    hiddenText: 'They are shown to those with the scope datasets:read whose key is not limited to some prompts.',
     expired: 'The results are deleted',
     expiredText: 'Results are kept for 30 days after the end of an evaluation. The verdict stays.',
     more: 'Show more',

@@ -193,10 +193,8 @@ function Side({ name, side, hasAnswer }: { name: string; side: SideResult; hasAn
 /** What was asked. It is read on demand, because the results do not have it. */
 function AskedCase({ evaluation, result }: CaseProps): ReactNode {
   const { results: texts } = useOwnTexts(evaluations);
-  const canRead = useScope('datasets:read');
   const [isAsked, setAsked] = useState(false);
   const { data, error, isFetching } = useCase(evaluation, result.case, isAsked);
-  if (!canRead) return null;
   return (
     <Stack gap="xs">
       {!isAsked && (

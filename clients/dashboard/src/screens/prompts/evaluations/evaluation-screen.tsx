@@ -6,7 +6,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import type { Schemas } from 'prompt-gateway-client';
 import { useEffect, type ReactNode } from 'react';
 import { gateway } from '../../../app/gateway.ts';
-import { useScope } from '../../../app/session-context.ts';
+import { useScope, useSeesCases } from '../../../app/session-context.ts';
 import { AskButton } from '../../../shared/ask-button.tsx';
 import { FactTable } from '../../../shared/fact-table.tsx';
 import { JsonView } from '../../../shared/json-view.tsx';
@@ -232,7 +232,7 @@ function Facts({ evaluation }: { evaluation: Evaluation }): ReactNode {
   const texts = useOwnTexts(evaluations);
   const { page } = texts;
   const format = useFormat();
-  const canReadDatasets = useScope('datasets:read');
+  const canReadDatasets = useSeesCases();
   const canReadLog = useScope('invocations:read');
   const { candidate, baseline, dataset, rule, checks = [], calls, ceiling, cost, finished_at } = evaluation;
   const spent = format.cost(cost) ?? page.unknownCost;

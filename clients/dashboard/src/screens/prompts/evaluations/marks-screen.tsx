@@ -1,11 +1,12 @@
 import { Button, Group, Kbd, Paper, Progress, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { IconArrowLeft, IconChecks } from '@tabler/icons-react';
+import { IconArrowLeft, IconChecks, IconLock } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { Schemas } from 'prompt-gateway-client';
 import { useEffect, useState, type ReactNode } from 'react';
 import { gateway } from '../../../app/gateway.ts';
+import { useSeesCases } from '../../../app/session-context.ts';
 import { EmptyState } from '../../../shared/empty-state.tsx';
 import { JsonView } from '../../../shared/json-view.tsx';
 import { LinkButton } from '../../../shared/links.tsx';
@@ -24,8 +25,9 @@ const atOnce = 50;
 
 /** Marks answers one by one, without knowing what the judge said, by a key for each. */
 export function MarksScreen(): ReactNode {
-  const { marks: texts } = useOwnTexts(evaluations);
+  const { marks: texts, results } = useOwnTexts(evaluations);
   const params = route.useParams();
+  const seesCases = useSeesCases();
   return (
     <Stack gap="lg">
       <Group>
@@ -46,7 +48,11 @@ export function MarksScreen(): ReactNode {
       <Text size="sm" c="dimmed">
         {texts.about}
       </Text>
-      <Marking id={params.evaluationId} />
+      {seesCases ? (
+        <Marking id={params.evaluationId} />
+      ) : (
+        <EmptyState icon={IconLock} title={results.hidden} text={results.hiddenText} />
+      )}
     </Stack>
   );
 }

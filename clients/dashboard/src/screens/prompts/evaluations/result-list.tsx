@@ -1,8 +1,9 @@
 import { Button, Center, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { IconClockOff } from '@tabler/icons-react';
+import { IconClockOff, IconLock } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { ProblemError } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
+import { useSeesCases } from '../../../app/session-context.ts';
 import { EmptyState } from '../../../shared/empty-state.tsx';
 import { LinkButton } from '../../../shared/links.tsx';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
@@ -27,13 +28,20 @@ export function ResultList({ evaluation }: { evaluation: Evaluation }): ReactNod
   const names = outcomes.filter((name) => name in counts);
   const first = names.find((name) => (counts[name] ?? 0) > 0 && name !== 'same' && name !== 'passed');
   const shown = asked === undefined ? first : asked === 'all' ? undefined : asked;
+  const seesCases = useSeesCases();
   return (
     <Stack gap="sm" component="section" aria-label={texts.title}>
       <Title order={2} size="h4">
         {texts.title}
       </Title>
-      <Tabs evaluation={evaluation} counts={counts} names={names} shown={shown} />
-      <Results key={shown ?? ''} evaluation={evaluation} outcome={shown} />
+      {seesCases ? (
+        <>
+          <Tabs evaluation={evaluation} counts={counts} names={names} shown={shown} />
+          <Results key={shown ?? ''} evaluation={evaluation} outcome={shown} />
+        </>
+      ) : (
+        <EmptyState icon={IconLock} title={texts.hidden} text={texts.hiddenText} />
+      )}
     </Stack>
   );
 }
