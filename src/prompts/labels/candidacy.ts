@@ -14,6 +14,8 @@ export interface ReleaseTarget {
   readonly content: PromptContent;
   /** Why it shall happen whatever the gate says. */
   readonly override?: string | undefined;
+  /** The gate let it in before, and asks again: it counts evaluations of any age. */
+  readonly ofAnyAge?: boolean;
 }
 
 /** A version with its content. */
@@ -91,7 +93,8 @@ export async function requireRelease(
 ): Promise<Release | undefined> {
   const candidacy = await candidacyOf(prompt, target, past);
   if (candidacy === undefined) return undefined;
-  const { evaluations, reasons } = await verdicts.decide(candidacy);
+  const gate = { ...candidacy.gate, ...(target.ofAnyAge === true && { maxAgeDays: Infinity }) };
+  const { evaluations, reasons } = await verdicts.decide({ ...candidacy, gate });
   if (reasons.length === 0) {
     await verdicts.keep(evaluations);
     return { evaluations };

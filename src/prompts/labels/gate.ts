@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { components } from '../../../generated/types.ts';
 import { author } from '../../base/fields/author.ts';
 import {
@@ -12,6 +13,7 @@ import {
   type Thing,
 } from '../../base/fields/fields.ts';
 import { integer, json, moment, same, text, type Kind } from '../../base/fields/kinds.ts';
+import { canonicalJson } from '../../base/runtime/canonical-json.ts';
 
 type Schemas = components['schemas'];
 
@@ -57,6 +59,14 @@ export const gateList: Kind<readonly Gate[], StoredGate[], undefined, never> = {
 /** The gate of the label of this name. */
 export function findGate(gates: readonly Gate[] | undefined, label: string): Gate | undefined {
   return gates?.find((one) => one.label === label);
+}
+
+/** Identifies what a gate asks: gates with the same settings have the same. @returns undefined if there is no gate */
+export function askedBy(gate: Gate | undefined): string | undefined {
+  if (gate === undefined) return undefined;
+  const { datasetVersionId, rule, maxAgeDays, breaking, anchor, checks = [], calibration } = gate;
+  const asked = { datasetVersionId, rule, maxAgeDays, breaking, anchor, checks, calibration };
+  return hash('sha256', canonicalJson(asked), 'hex').slice(0, 32);
 }
 
 /** How a gate let a version in; absent without a gate, and where none asked. */

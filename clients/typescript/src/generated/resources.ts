@@ -403,7 +403,10 @@ export interface LabelsResource {
    * ended, and the next invocation in every process runs the version that the label names. At the end of the hours, the
    * label moves to the version if `promote` asks for it, else nothing changes. See [Canaries](/docs#/canaries).
    *
-   * The gate of the label is asked at the start, and not again at the end or for a change.
+   * The gate of the label is asked at the start. It is asked again before a change and before the promotion, at the end
+   * too, if its settings are others by then: so an override holds only for the gate that it named. The age of
+   * evaluations does not count any more. If the gate does not let the version in, a change is refused, and the end
+   * promotes nothing.
    *
    * If a canary of this version is in progress, its share and its end are changed. What was counted stays: also that of
    * an earlier canary of the same two versions. Each change is a move of the label, so send the `ETag` of the label as
@@ -431,7 +434,8 @@ export interface LabelsResource {
   /**
    * Promote a canary.
    *
-   * Ends the canary now, and moves the label to its version. Send the `ETag` of the label as `If-Match`. Without it, the
+   * Ends the canary now, and moves the label to its version. If the gate of the label has other settings than when it was
+   * asked for the canary, it is asked again, whatever the age of the evaluations. Send the `ETag` of the label as `If-Match`. Without it, the
    * answer is 428 `precondition-required`.
    *
    * @param slugOrId The prompt's slug, its id or one of its aliases.

@@ -452,7 +452,10 @@ export interface paths<Other = string & {}> {
          *     ended, and the next invocation in every process runs the version that the label names. At the end of the hours, the
          *     label moves to the version if `promote` asks for it, else nothing changes. See [Canaries](/docs#/canaries).
          *
-         *     The gate of the label is asked at the start, and not again at the end or for a change.
+         *     The gate of the label is asked at the start. It is asked again before a change and before the promotion, at the end
+         *     too, if its settings are others by then: so an override holds only for the gate that it named. The age of
+         *     evaluations does not count any more. If the gate does not let the version in, a change is refused, and the end
+         *     promotes nothing.
          *
          *     If a canary of this version is in progress, its share and its end are changed. What was counted stays: also that of
          *     an earlier canary of the same two versions. Each change is a move of the label, so send the `ETag` of the label as
@@ -483,7 +486,8 @@ export interface paths<Other = string & {}> {
         put?: never;
         /**
          * Promote a canary
-         * @description Ends the canary now, and moves the label to its version. Send the `ETag` of the label as `If-Match`. Without it, the
+         * @description Ends the canary now, and moves the label to its version. If the gate of the label has other settings than when it was
+         *     asked for the canary, it is asked again, whatever the age of the evaluations. Send the `ETag` of the label as `If-Match`. Without it, the
          *     answer is 428 `precondition-required`.
          */
         post: operations<Other>["promoteCanary"];
@@ -4312,7 +4316,7 @@ export interface components<Other = string & {}> {
              */
             excluded_ratio?: number;
             /**
-             * @description What would happen at `ends_at` by what was counted until now: the label is `promoted` to `version`, or the canary is only `ended`. Absent if it has ended.
+             * @description What would happen at `ends_at` by what was counted until now: the label is `promoted` to `version`, or the canary is only `ended`. A gate whose settings have changed is asked then, and can prevent the promotion. Absent if it has ended.
              * @example ended
              */
             at_end?: ("promoted" | "ended") | components<Other>["schemas"]["OtherValue"];
@@ -13372,7 +13376,7 @@ export interface components<Other = string & {}> {
              */
             accept_warnings?: boolean;
             /**
-             * @description Why the canary shall start although the gate of the label does not let the version in. It needs the scope `prompts:override`. Without need, it is not stored.
+             * @description Why the canary shall start, or be changed, although the gate of the label does not let the version in. It needs the scope `prompts:override`. Without need, it is not stored. It does not hold for another gate.
              * @example Hotfix for the outage of 6 November
              */
             override?: string;
@@ -28381,7 +28385,7 @@ export interface operations<Other = string & {}> {
             };
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
-            /** @description There can be no canary of the version now, the version has warnings that are not accepted, or other requests kept changing the prompt. */
+            /** @description There can be no canary of the version now, the gate of the label does not let the version in, the version has warnings that are not accepted, or other requests kept changing the prompt. */
             409: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -28502,7 +28506,7 @@ export interface operations<Other = string & {}> {
             403: components<Other>["responses"]["InsufficientScopeOrReadOnly"];
             404: components<Other>["responses"]["CanaryNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
-            /** @description A gate of the label that was set after the start of the canary does not let the version in, or other requests kept changing the prompt. This request changed nothing. */
+            /** @description The gate of the label was set or changed after it was asked for the canary, and does not let the version in, or other requests kept changing the prompt. This request changed nothing. */
             409: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];

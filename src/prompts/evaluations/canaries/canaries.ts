@@ -4,6 +4,8 @@ import { ProblemError } from '../../../base/errors/problem-error.ts';
 import { authorOf, theService } from '../../../base/limits/principal.ts';
 import type { Clock } from '../../../base/runtime/clock.ts';
 import type { Random } from '../../../base/runtime/random.ts';
+import type { ReleaseTarget } from '../../labels/candidacy.ts';
+import { askedBy, findGate } from '../../labels/gate.ts';
 import type { LabelMoveStore } from '../../labels/label-store.ts';
 import type { Label } from '../../labels/label.ts';
 import type { FoundLabel, LabelPrecondition, Labels, LabelTarget } from '../../labels/labels.ts';
@@ -110,13 +112,27 @@ export function createCanaries(dependencies: CanariesDependencies): Canaries {
     return ended?.ended?.stages ?? [];
   };
 
+  /**
+   * Asks the gate of the label before a canary starts; again before it is changed or promoted, if the gate asks something
+   * else by then. A release, and above all an override, is one by the gate that was asked.
+   * @throws {ProblemError} release-not-shown
+   */
+  const ask = async (
+    prompt: Prompt,
+    target: ReleaseTarget,
+    running: Canary | undefined,
+  ): Promise<Pick<Canary, 'release' | 'asked'>> => {
+    const asked = askedBy(findGate(prompt.gates, target.name));
+    if (running !== undefined && asked === running.asked) return { release: running.release, asked };
+    return { release: await labels.requireRelease(prompt, { ...target, ofAnyAge: running !== undefined }), asked };
+  };
+
   /** What a move changes that ends a canary. @throws {ProblemError} release-not-shown */
   const ending = async (prompt: Prompt, label: Label, ended: Canary): Promise<Partial<Label>> => {
     if (ended.ended?.reason !== 'promoted' && ended.ended?.reason !== 'promoted-at-end') return { canary: ended };
     const { version } = ended;
     const { content, changes } = await labels.compare(prompt, label, { version, acceptsWarnings: true });
-    // A gate that was set since the start has not been asked yet.
-    const release = ended.release ?? (await labels.requireRelease(prompt, { name: label.name, version, content }));
+    const { release } = await ask(prompt, { name: label.name, version, content }, ended);
     return { canary: ended, version, warnings: changes, release };
   };
 
@@ -173,10 +189,12 @@ export function createCanaries(dependencies: CanariesDependencies): Canaries {
         }
         const compared = await labels.compare(prompt, present, target);
         warnings = [...compared.warnings, ...compared.changes];
-        if (isRunning(canary)) return { canary: { ...canary, share, endsAt, minRequests } };
+        const asking = { name, version, content: compared.content, override };
+        if (isRunning(canary)) {
+          return { canary: { ...canary, share, endsAt, minRequests, ...(await ask(prompt, asking, canary)) } };
+        }
         if (present.version === version) throw notPossible(`The label "${name}" already names version ${version}.`);
-        // Once for its whole life: the end of its hours must not depend on what becomes of the evaluation meanwhile.
-        const release = await labels.requireRelease(prompt, { name, version, content: compared.content, override });
+        const released = await ask(prompt, asking, undefined);
         const stages = await earlier(prompt.id, present, version);
         if (evidence(stages) >= enoughEvidence) {
           throw notPossible(`An earlier canary has shown that version ${version} fails more often.`);
@@ -184,13 +202,8 @@ export function createCanaries(dependencies: CanariesDependencies): Canaries {
         return {
           canary: {
             ...{ id: random.uuid(), stable: present.version, version, share, startedAt: now, endsAt, minRequests },
-            ...{
-              author: authorOf(author.principal),
-              requestId: author.requestId,
-              release,
-              earlier: stages,
-              ended: undefined,
-            },
+            ...{ author: authorOf(author.principal), requestId: author.requestId, ...released },
+            ...{ earlier: stages, ended: undefined },
           },
         };
       });

@@ -48,6 +48,8 @@ const canary = object({
   requestId: text,
   /** How the gate of the label let the version in. */
   release,
+  /** What the gate asked then; undefined if there was none, and where an earlier release stored the canary. */
+  asked: optional(text),
   earlier: stages,
   ended: optional(end),
 });

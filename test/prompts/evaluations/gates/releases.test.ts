@@ -358,3 +358,150 @@ describe('a canary that began before its label had a gate', () => {
     expect((await service.call('GET', labelPath(prompt, 'production'))).body.version).toBe(1);
   });
 });
+
+describe('a canary whose gate changes after it was asked', () => {
+  const canaryOf = (prompt: string) => `${labelPath(prompt, 'production')}/canary`;
+  const any = { 'If-Match': '*' };
+  const target = { version: 2, share: 0.5, hours: 48 };
+  const set = (prompt: string, members: object = {}, key?: string) =>
+    harness.service.call('PUT', canaryOf(prompt), {
+      body: { ...target, ...members },
+      headers: any,
+      ...(key !== undefined && { key }),
+    });
+  const promote = (prompt: string) => harness.service.call('POST', `${canaryOf(prompt)}/promote`, { headers: any });
+  const named = async (prompt: string) =>
+    (await harness.service.call('GET', labelPath(prompt, 'production'))).body as { version: number; gate?: object };
+  const notShown = [409, problem('release-not-shown')];
+  /** @returns a prompt with a canary of version 2, which was evaluated before, and what sets its gate again */
+  const shown = async (dataset: string, members: object = {}) => {
+    const { prompt, gate } = await gated(dataset, members);
+    const { id } = await evaluated(harness.service, prompt, { version: 2 });
+    expect((await set(prompt)).status).toBe(201);
+    const change = async (changed: object) => {
+      expect((await setGate(harness.service, prompt, { ...gate, ...changed })).status).toBe(200);
+    };
+    return { prompt, evaluation: id as string, change };
+  };
+  /** As `shown`, of a version that the gate never lets in. */
+  const overridden = async (dataset: string) => {
+    const { prompt, gate } = await gated(dataset);
+    expect((await set(prompt, { version: 4, override: 'A hotfix' })).status).toBe(201);
+    const change = async (changed: object) => {
+      expect((await setGate(harness.service, prompt, { ...gate, ...changed })).status).toBe(200);
+    };
+    return { prompt, change };
+  };
+  /** The canary after the end of its hours, in which invocations were counted. */
+  const elapsed = async (prompt: string): Promise<string> => {
+    const { service } = harness;
+    const canary = async () => (await service.call('GET', canaryOf(prompt))).body;
+    const variables = { upto60: 'a', upto97: 'a', upto100: 'a' };
+    await until(async () => {
+      const body = { label: 'production', variables };
+      await service.call('POST', `/api/v1/prompts/${prompt}/invoke`, { body });
+      return (await canary()).canary.requests >= 1;
+    });
+    clock.advance(48 * 3_600_000 + 1);
+    await until(async () => (await canary()).ended !== undefined);
+    return (await canary()).ended.reason as string;
+  };
+
+  it.each([
+    ['another margin', { rule: { not_worse_by: 0.06 } }],
+    ['other checks', { checks: [{ type: 'not-contains', value: 'worse' }] }],
+    ['an anchor', { anchor: 3 }],
+  ])('is not promoted past one with %s', async (what, changed) => {
+    const { prompt, change } = await shown(`changed-${what.replaceAll(' ', '-')}`);
+    await change(changed);
+    const { status, body } = await promote(prompt);
+    expect([status, body.type]).toEqual(notShown);
+    expect((await named(prompt)).version).toBe(1);
+  });
+
+  it('is promoted by a request when evaluations show it to the gate of now, which are kept', async () => {
+    const { prompt, evaluation, change } = await shown('shown-again');
+    await change({ rule: { not_worse_by: 0.06 } });
+    const { id } = await evaluated(harness.service, prompt, { version: 2 });
+    expect((await promote(prompt)).status).toBe(200);
+    expect(await named(prompt)).toMatchObject({ version: 2, gate: { evaluations: [id] } });
+    expect(id).not.toBe(evaluation);
+  });
+
+  it('is not promoted past it at the end of its hours', async () => {
+    const { prompt, change } = await shown('changed-at-end');
+    expect((await set(prompt, { promote: { min_requests: 1 } })).status).toBe(200);
+    await change({ rule: { not_worse_by: 0.06 } });
+    expect(await elapsed(prompt)).toBe('time');
+    expect((await named(prompt)).version).toBe(1);
+  });
+
+  it('is promoted at the end of its hours by the gate that was asked, also if its evaluations are old by then', async () => {
+    const { prompt, evaluation } = await shown('aged', { max_age_days: 1 });
+    expect((await set(prompt, { promote: { min_requests: 1 } })).status).toBe(200);
+    expect(await elapsed(prompt)).toBe('promoted-at-end');
+    expect(await named(prompt)).toMatchObject({ version: 2, gate: { evaluations: [evaluation] } });
+  });
+
+  it('is asked again whatever the age of evaluations', async () => {
+    const { prompt, evaluation, change } = await shown('aged-and-changed', { max_age_days: 2 });
+    clock.advance(1.5 * 24 * 3_600_000);
+    await change({ max_age_days: 1 });
+    expect((await set(prompt, { share: 0.4 })).status).toBe(200);
+    await change({ max_age_days: 1, breaking: 'refuse' });
+    expect((await promote(prompt)).status).toBe(200);
+    expect(await named(prompt)).toMatchObject({ version: 2, gate: { evaluations: [evaluation] } });
+  });
+
+  it('keeps no override for another gate, not even for one that only differs in age', async () => {
+    const { prompt, change } = await overridden('overridden');
+    await change({ max_age_days: 31 });
+    const { status, body } = await promote(prompt);
+    expect([status, body.type]).toEqual(notShown);
+    // The gate for which it was given asks the same again.
+    await change({});
+    expect((await promote(prompt)).status).toBe(200);
+    expect(await named(prompt)).toMatchObject({ version: 4, gate: { override: 'A hotfix' } });
+  });
+
+  it('keeps no override for another gate at the end of its hours', async () => {
+    const { prompt, change } = await overridden('overridden-at-end');
+    expect((await set(prompt, { version: 4, promote: { min_requests: 1 } })).status).toBe(200);
+    await change({ breaking: 'refuse' });
+    expect(await elapsed(prompt)).toBe('time');
+    expect((await named(prompt)).version).toBe(1);
+  });
+
+  it.each([
+    ['promotes at its end', { promote: { min_requests: 1 } }],
+    ['has a larger share', { share: 0.5 }],
+    ['lasts longer', { hours: 72 }],
+  ])('is not changed past it, so that it %s', async (what, members) => {
+    const { prompt, change } = await overridden(`grown-${what.replaceAll(' ', '-')}`);
+    await change({ rule: { not_worse_by: 0.06 } });
+    const before = (await harness.service.call('GET', canaryOf(prompt))).body;
+    const key = await harness.service.createKey('prompts:release');
+    const refused = await set(prompt, { version: 4, ...members }, key);
+    expect([refused.status, refused.body.type]).toEqual(notShown);
+    expect((await harness.service.call('GET', canaryOf(prompt))).body).toEqual(before);
+    const without = await set(prompt, { version: 4, ...members, override: 'Again' }, key);
+    expect([without.status, without.body.type]).toEqual([403, problem('insufficient-scope')]);
+    // An override for the gate of now also holds for the promotion.
+    expect((await set(prompt, { version: 4, ...members, override: 'Again' })).status).toBe(200);
+    expect((await promote(prompt)).status).toBe(200);
+    expect(await named(prompt)).toMatchObject({ version: 4, gate: { override: 'Again' } });
+  });
+
+  it('is promoted freely after the gate was removed, and not past the next one', async () => {
+    const { service } = harness;
+    const { prompt, gate } = await gated('removed');
+    expect((await set(prompt, { version: 4, override: 'A hotfix' })).status).toBe(201);
+    await service.call('DELETE', `${labelPath(prompt, 'production')}/gate`, { headers: any });
+    expect((await set(prompt, { version: 4, share: 0.4 })).status).toBe(200);
+    await addGate(service, prompt, gate);
+    const { status, body } = await promote(prompt);
+    expect([status, body.type]).toEqual(notShown);
+    await service.call('DELETE', `${labelPath(prompt, 'production')}/gate`, { headers: any });
+    expect((await promote(prompt)).status).toBe(200);
+  });
+});
