@@ -2,6 +2,7 @@ import type * as jose from 'jose';
 import type * as openidClient from 'openid-client';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { shareFor } from '../../base/runtime/share-for.ts';
+import { authenticationBy } from './client-authentication.ts';
 import type { Claims } from './groups.ts';
 import { clockOff, issuerAway, reasonOf, SignInRefusal } from './sign-in-refusal.ts';
 
@@ -124,7 +125,7 @@ export function createIssuer(options: IssuerOptions): Issuer {
         new URL(issuer),
         clientId,
         { client_secret: clientSecret, [library.clockTolerance]: toleranceSeconds },
-        library.ClientSecretBasic(clientSecret),
+        authenticationBy(library, clientSecret),
         {
           [library.customFetch]: fetch,
           timeout: timeoutSeconds,

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT, decodeJwt, type JWK, type JWTPayload } from 'jose';
-import Provider, { type Configuration } from 'oidc-provider';
+import Provider, { type ClientAuthMethod, type Configuration } from 'oidc-provider';
 import { reservePort } from '../../support/ports.ts';
 
 export const clientId = 'gateway';
@@ -41,8 +41,12 @@ export interface TestIssuer {
   close(): Promise<void>;
 }
 
-/** @param redirectUri of the one client */
-export async function startIssuer(redirectUris: string[], more: Configuration = {}): Promise<TestIssuer> {
+/** @param redirectUris of the one client @param authentication its `token_endpoint_auth_method` */
+export async function startIssuer(
+  redirectUris: string[],
+  more: Configuration = {},
+  authentication: ClientAuthMethod = 'client_secret_basic',
+): Promise<TestIssuer> {
   const port = await reservePort();
   const url = `http://127.0.0.1:${port}`;
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
@@ -74,6 +78,7 @@ export async function startIssuer(redirectUris: string[], more: Configuration = 
       {
         client_id: clientId,
         client_secret: clientSecret,
+        token_endpoint_auth_method: authentication,
         redirect_uris: redirectUris,
         backchannel_logout_uri: redirectUris[0]?.replace('/callback', '/back-channel-logout'),
         backchannel_logout_session_required: true,
