@@ -36,6 +36,8 @@ export interface TestIssuer {
   reissue(answer: Required<Tampered>, change: (claims: JWTPayload) => JWTPayload): Promise<Tampered>;
   /** Requests that it got, as `GET /path`. */
   readonly requests: string[];
+  /** How the client showed its secret at the token endpoint. */
+  readonly authentications: ClientAuthMethod[];
   /** Stops or starts answering. */
   setUp(isUp: boolean): Promise<void>;
   close(): Promise<void>;
@@ -57,6 +59,7 @@ export async function startIssuer(
     userInfoOnly: [],
     tamper: undefined,
     requests: [],
+    authentications: [],
     sign: (claims, header = {}, key = privateKey) =>
       new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'first', ...header }).sign(key),
     async reissue({ body }, change) {
@@ -171,6 +174,7 @@ async function forward(
       ? []
       : [[name, String(value)]],
   );
+  if (path === '/token') issuer.authentications.push(authenticationOf(request, Buffer.concat(chunks).toString()));
   const answer = await fetch(`http://127.0.0.1:${port}${request.url}`, {
     method: request.method ?? 'GET',
     headers: [...headers, ['x-forwarded-host', new URL(issuer.url).host], ['x-forwarded-proto', 'http']],
@@ -183,6 +187,13 @@ async function forward(
   const { 'content-length': __, 'transfer-encoding': ___, connection: ____, ...kept } = sent.headers;
   response.writeHead(sent.status, { ...kept, 'set-cookie': answer.headers.getSetCookie() });
   response.end(sent.body);
+}
+
+function authenticationOf({ headers }: IncomingMessage, body: string): ClientAuthMethod {
+  if (headers.authorization !== undefined) return 'client_secret_basic';
+  const form = new URLSearchParams(body);
+  if (form.has('client_assertion')) return 'client_secret_jwt';
+  return form.has('client_secret') ? 'client_secret_post' : 'none';
 }
 
 async function listen(server: Server, port: number): Promise<number> {
