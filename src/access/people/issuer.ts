@@ -1,9 +1,10 @@
-import type * as jose from 'jose';
+import type { JWTVerifyOptions } from 'jose';
 import type * as openidClient from 'openid-client';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { shareFor } from '../../base/runtime/share-for.ts';
 import { authenticationBy } from './client-authentication.ts';
 import type { Claims } from './groups.ts';
+import { createIssuerKeys, type IssuerKeys } from './issuer-keys.ts';
 import { clockOff, issuerAway, reasonOf, SignInRefusal } from './sign-in-refusal.ts';
 
 export interface IssuerOptions {
@@ -30,6 +31,8 @@ export interface Checks {
 /** What an issuer has confirmed. */
 export interface Confirmed {
   readonly claims: Claims & { readonly iss: string; readonly sub: string };
+  /** The session at the issuer, if it names one. */
+  readonly sid: string | undefined;
   readonly idToken: string;
   /** What the userinfo endpoint says of the same subject; nothing if there is no such endpoint. */
   userInfo(): Promise<Claims>;
@@ -75,17 +78,18 @@ const toleranceSeconds = 60;
 /** How old a logout token is at most, in seconds, besides the difference of clocks. */
 const logoutAgeSeconds = 4 * 60;
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
-/** The least time between two reads of the keys, or of what an issuer says of itself that does not answer, in ms. */
+/** The least time between two reads of what an issuer says of itself, while it does not answer, in milliseconds. */
 const pauseMs = 5_000;
 
 /** OpenID Connect with `openid-client`, which is loaded when it is first used. */
 export function createIssuer(options: IssuerOptions): Issuer {
   const { issuer, clientId, clientSecret, scopes, name, clock } = options;
+  const isPlain = issuer.startsWith('http:');
   let known:
     | {
         readonly library: Library;
         readonly configuration: openidClient.Configuration;
-        readonly keys: Keys;
+        readonly keys: IssuerKeys;
         readonly until: number;
       }
     | undefined;
@@ -111,8 +115,9 @@ export function createIssuer(options: IssuerOptions): Issuer {
     const date = Date.parse(answer.headers.get('date') ?? '');
     // A date has whole seconds. What a cache answers has the date of an earlier answer.
     if (method === 'POST' && !Number.isNaN(date)) ahead = clock.now().getTime() - (date + 500);
-    const content = await answer.arrayBuffer();
-    return new Response(content.byteLength === 0 ? null : content, {
+    const content = Buffer.from(await answer.arrayBuffer());
+    const shown = method === 'POST' ? hideIdToken(content) : content;
+    return new Response(shown.byteLength === 0 ? null : shown, {
       status: answer.status,
       headers: [...answer.headers],
     });
@@ -129,10 +134,7 @@ export function createIssuer(options: IssuerOptions): Issuer {
         {
           [library.customFetch]: fetch,
           timeout: timeoutSeconds,
-          execute: [
-            library.enableNonRepudiationChecks,
-            ...(issuer.startsWith('http:') ? [library.allowInsecureRequests] : []),
-          ],
+          execute: isPlain ? [library.allowInsecureRequests] : [],
         },
       )
       .catch((error: unknown) => {
@@ -144,7 +146,10 @@ export function createIssuer(options: IssuerOptions): Issuer {
       throw away('OIDC_ISSUER is not what the issuer calls itself');
     }
     const keys = await createKeys(configuration);
-    if (failure?.isOfSignIn === false) failure = undefined;
+    if (failure?.isOfSignIn === false) {
+      await keys.check();
+      failure = undefined;
+    }
     return { library, configuration, keys, until: clock.monotonic() + metadataMs };
   });
   const read = async (): Promise<NonNullable<typeof known>> => {
@@ -152,25 +157,32 @@ export function createIssuer(options: IssuerOptions): Issuer {
     return known;
   };
 
-  /** The keys for logout tokens. Everybody can send one with an unknown key, so they are not read each time. */
-  const createKeys = async (configuration: openidClient.Configuration): Promise<Keys> => {
-    const library = await import('jose');
+  const createKeys = async (configuration: openidClient.Configuration): Promise<IssuerKeys> => {
     const { jwks_uri: address = '' } = configuration.serverMetadata();
     if (!URL.canParse(address)) throw away('the issuer does not say where its keys are');
-    let readAt = -Infinity;
-    const get = library.createRemoteJWKSet(new URL(address), {
-      timeoutDuration: timeoutSeconds * 1_000,
-      async [library.customFetch](url, { headers, signal, ...rest }) {
-        if (clock.monotonic() - readAt < pauseMs) throw new Error('the keys were read a moment ago');
-        readAt = clock.monotonic();
-        const sent = { ...rest, headers: Object.fromEntries(headers), signal, body: null };
-        return await fetch(url, sent).catch((error: unknown) => {
-          fails(reasonOf(error));
-          throw error;
-        });
+    if (!isPlain && !address.startsWith('https:')) throw away('the address of its keys does not begin with https');
+    return await createIssuerKeys({
+      async read() {
+        const signal = AbortSignal.timeout(timeoutSeconds * 1_000);
+        const headers = { accept: 'application/json, application/jwk-set+json' };
+        const answer = await options.fetch(address, { headers, signal });
+        if (answer.status !== 200) throw new Error(`its keys cannot be read: status ${answer.status}`);
+        return await answer.json();
       },
+      away: (error) => away(reasonOf(error)),
+      clock,
     });
-    return { library, get };
+  };
+  /** What the claims of each token must be, and which algorithms the issuer may sign it with. */
+  const expectedOf = (configuration: openidClient.Configuration): JWTVerifyOptions & { readonly issuer: string } => {
+    const { issuer: expected, id_token_signing_alg_values_supported: algorithms } = configuration.serverMetadata();
+    return {
+      issuer: expected,
+      audience: clientId,
+      algorithms: Array.isArray(algorithms) ? algorithms.filter((one) => !/^(none|HS)/.test(one)) : ['RS256'],
+      clockTolerance: toleranceSeconds,
+      currentDate: clock.now(),
+    };
   };
 
   const requireSameTime = (): void => {
@@ -216,82 +228,81 @@ export function createIssuer(options: IssuerOptions): Issuer {
     },
     async verifyLogout(token) {
       const { configuration, keys } = await read();
-      const { issuer: expected, id_token_signing_alg_values_supported: algorithms = ['RS256'] } =
-        configuration.serverMetadata();
-      const { payload } = await keys.library
-        .jwtVerify(token, keys.get, {
-          issuer: expected,
-          audience: clientId,
-          algorithms: algorithms.filter((one) => !/^(none|HS)/.test(one)),
-          requiredClaims: ['iat', 'jti', 'events'],
-          maxTokenAge: logoutAgeSeconds,
-          clockTolerance: toleranceSeconds,
-          currentDate: clock.now(),
-        })
-        .catch((error: unknown) => {
-          // Without the keys, nobody knows: the issuer can send it again.
-          const isKnown =
-            error instanceof keys.library.errors.JOSEError && /^ERR_(JWT|JWS|JOSE_ALG|JWKS_NO)/.test(error.code);
-          throw isKnown ? badLogout(reasonOf(error)) : issuerAway(name, reasonOf(error));
-        });
+      const expected = expectedOf(configuration);
+      const required = { requiredClaims: ['iat', 'jti', 'events'], maxTokenAge: logoutAgeSeconds };
+      const payload = await keys.verify(token, { ...expected, ...required }, (error) => badLogout(reasonOf(error)));
       const { sub, sid, jti = '', nonce, events } = payload;
       const event: unknown = (events as Readonly<Record<string, unknown>> | null | undefined)?.[logoutEvent];
       if (typeof event !== 'object' || event === null) throw badLogout('it has no event of a logout');
       if (nonce !== undefined) throw badLogout('it has a nonce');
       if (typeof jti !== 'string' || jti === '') throw badLogout('it has no jti');
       if (sub === undefined && sid === undefined) throw badLogout('it names neither subject nor session');
-      if (sub !== undefined && !isName(sub)) throw badLogout('its subject is empty');
-      if (sid !== undefined && !isName(sid)) throw badLogout('its session is empty');
-      return { issuer: expected, subject: sub, sid, jti };
+      if (sub !== undefined && !isName(sub)) throw badLogout('its subject is no name');
+      if (sid !== undefined && !isName(sid)) throw badLogout('its session is no name');
+      return { issuer: expected.issuer, subject: sub, sid, jti };
     },
     async finish(callback, { state, nonce, verifier }) {
-      const { library, configuration } = await read();
+      const { library, configuration, keys } = await read();
       const refuse = (error: unknown): never => {
         requireSameTime();
         const refusal = refusalOf(error, library, name);
         if (refusal.status === 503 || isOfClient(error, library)) fails(reasonOf(refusal), isAnswered(error, library));
         throw refusal;
       };
-      const tokens = await library
-        .authorizationCodeGrant(configuration, callback, {
-          expectedState: state,
-          expectedNonce: nonce,
-          pkceCodeVerifier: verifier,
-          idTokenExpected: true,
-        })
-        .catch(refuse);
+      const checks = { expectedState: state, pkceCodeVerifier: verifier };
+      const tokens = await library.authorizationCodeGrant(configuration, callback, checks).catch(refuse);
       requireSameTime();
-      const claims = tokens.claims();
-      const { id_token: idToken, access_token: accessToken } = tokens;
-      if (claims === undefined || idToken === undefined) throw badAnswer(name, 'no ID token');
-      if (!isName(claims.sub)) throw badAnswer(name, 'the ID token has an empty subject');
-      requireIssued(claims.iat);
-      const { azp = clientId } = claims;
+      const { [hiddenIdToken]: idToken, access_token: accessToken } = tokens;
+      if (typeof idToken !== 'string') throw badAnswer(name, 'no ID token');
+      const expected = { ...expectedOf(configuration), requiredClaims: ['exp', 'iat', 'sub'] };
+      const claims = await keys.verify(idToken, expected, (error) => badAnswer(name, reasonOf(error)));
+      const { iat = 0, sub, sid, azp = clientId } = claims;
+      if (!isName(sub)) throw badAnswer(name, 'the subject of the ID token is no name');
+      if (typeof sid === 'string' && sid.length > longestName)
+        throw badAnswer(name, 'the session of the ID token is too long');
+      requireIssued(iat);
+      if (claims['nonce'] !== nonce) throw badAnswer(name, 'the ID token is of another sign-in (nonce)');
+      // Several audiences need no `azp` (OpenID Connect Core 1.0 with errata set 2, section 3.1.3.7).
       if (azp !== clientId) throw badAnswer(name, 'the ID token is for another client (azp)');
       failure = undefined;
       return {
-        claims,
+        claims: { ...claims, iss: expected.issuer, sub },
+        sid: isName(sid) ? sid : undefined,
         idToken,
         async userInfo() {
           if (configuration.serverMetadata().userinfo_endpoint === undefined) return {};
-          return await library.fetchUserInfo(configuration, accessToken, claims.sub).catch(refuse);
+          return await library.fetchUserInfo(configuration, accessToken, sub).catch(refuse);
         },
       };
     },
   };
 }
 
-/** Whether a claim can name somebody. An empty one would be the same for all whom an issuer gives no name. */
+/** The most characters of a subject (OpenID Connect Core 1.0, section 2), and of a session. */
+const longestName = 255;
+
+/** Whether a claim can name somebody, or a session. An empty one would be the same for all whom an issuer gives no name. */
 function isName(claim: unknown): claim is string {
-  return typeof claim === 'string' && claim.trim() !== '';
+  return typeof claim === 'string' && claim.trim() !== '' && claim.length <= longestName;
+}
+
+/** The member with the ID token in an answer of the token endpoint, as the library gets it. */
+const hiddenIdToken = 'hidden_id_token';
+
+/**
+ * Renames the ID token in an answer of the token endpoint. The library would refuse one with several audiences, and would
+ * not look whether a key has changed.
+ */
+function hideIdToken(answer: Buffer): Buffer {
+  try {
+    const { id_token: idToken, ...others } = JSON.parse(answer.toString()) as Record<string, unknown>;
+    return idToken === undefined ? answer : Buffer.from(JSON.stringify({ ...others, [hiddenIdToken]: idToken }));
+  } catch {
+    return answer;
+  }
 }
 
 type Library = typeof openidClient;
-
-interface Keys {
-  readonly library: typeof jose;
-  readonly get: ReturnType<typeof jose.createRemoteJWKSet>;
-}
 
 /** Codes of the library for answers that did not come, or were no answers of an issuer. */
 const awayCodes: ReadonlySet<unknown> = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABORT', 'OAUTH_RESPONSE_IS_NOT_CONFORM']);

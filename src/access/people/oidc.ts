@@ -141,7 +141,7 @@ export function createOidc(options: OidcOptions): Oidc {
     confirmed: Confirmed,
     request: SignInRequest,
   ): Promise<Omit<FinishedSignIn, 'to' | 'former'>> => {
-    const { iss, sub, sid } = confirmed.claims;
+    const { iss, sub } = confirmed.claims;
     const roles = rolesFor(await groupsOf(confirmed));
     if (roles.length === 0) {
       await people.loseRoles({ issuer: iss, subject: sub }, refusing(request));
@@ -150,7 +150,7 @@ export function createOidc(options: OidcOptions): Oidc {
     const { person, session } = await people.signIn(
       {
         identity: identityOf(confirmed.claims, roles),
-        sid: typeof sid === 'string' ? sid : undefined,
+        sid: confirmed.sid,
         idToken: confirmed.idToken,
       },
       request,
@@ -241,7 +241,6 @@ const longestName = 100;
 
 function identityOf(claims: Confirmed['claims'], roles: readonly Role[]): Identity {
   const { iss: issuer, sub: subject } = claims;
-  if (subject.length > 255) throw refused('The id of your account is longer than 255 characters.');
   const email = textOf(claims, 'email', 254);
   const name = textOf(claims, 'name', longestName) ?? textOf(claims, 'preferred_username', longestName) ?? email;
   return { issuer, subject, name: name ?? textOf(claims, 'sub', longestName) ?? 'Person', email, roles };

@@ -218,7 +218,8 @@ describe('the answer of the issuer', () => {
 
   it.each<[string, (claims: JWTPayload) => JWTPayload]>([
     ['of another audience', (claims) => ({ ...claims, aud: 'another' })],
-    ['of several audiences without azp', (claims) => ({ ...claims, aud: ['gateway', 'another'] })],
+    ['of several audiences without this one', (claims) => ({ ...claims, aud: ['one', 'another'] })],
+    ['of several audiences with an empty azp', (claims) => ({ ...claims, aud: ['gateway', 'another'], azp: '' })],
     ['for another client', (claims) => ({ ...claims, aud: ['gateway', 'another'], azp: 'another' })],
     ['for another client, with one audience', (claims) => ({ ...claims, azp: 'another' })],
     ['of another issuer', (claims) => ({ ...claims, iss: 'https://evil.example' })],
@@ -230,6 +231,7 @@ describe('the answer of the issuer', () => {
     ['with a subject of blanks', (claims) => ({ ...claims, sub: ' \t\u00a0' })],
     ['with a subject that is no text', (claims) => ({ ...claims, sub: 0 as unknown as string })],
     ['with a subject that is too long', (claims) => ({ ...claims, sub: 'x'.repeat(256) })],
+    ['with a session that is too long', (claims) => ({ ...claims, sid: 'x'.repeat(256) })],
   ])('is refused with an ID token %s', async (_name, change) => {
     changeIdToken(change);
     const { visited, browser } = await setup.signIn();
@@ -237,8 +239,14 @@ describe('the answer of the issuer', () => {
     expectRefused(visited, browser, visited.status, 'Not signed in');
   });
 
-  it('is accepted with several audiences and this client as azp', async () => {
-    changeIdToken((claims) => ({ ...claims, aud: ['gateway', 'another'], azp: 'gateway' }));
+  it.each<[string, JWTPayload]>([
+    ['several audiences and this client as azp', { aud: ['gateway', 'another'], azp: 'gateway' }],
+    ['several audiences without azp', { aud: ['another', 'gateway'] }],
+    ['one audience in a list', { aud: ['gateway'] }],
+    ['names of 255 characters', { sub: 'x'.repeat(255), sid: 'x'.repeat(255) }],
+    ['a session that has no name', { sid: '' }],
+  ])('is accepted with %s', async (_name, changed) => {
+    changeIdToken((claims) => ({ groups: ['devs'], ...claims, ...changed }));
     expect((await setup.signIn()).visited.url).toContain('/dashboard');
   });
 

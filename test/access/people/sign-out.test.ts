@@ -115,6 +115,8 @@ describe('a logout token', () => {
       'an empty subject': await sign(claimsOf({ sub: '' })),
       'a subject of blanks': await sign(claimsOf({ sub: '  ', sid: 'x' })),
       'a subject that is no text': await sign(claimsOf({ sub: 1 as unknown as string, sid: 'x' })),
+      'a subject that is too long': await sign(claimsOf({ sub: 'x'.repeat(256) })),
+      'a session that is too long': await sign(claimsOf({ sid: 'x'.repeat(256) })),
       'an empty session': await sign(claimsOf({ sid: '' })),
       'an event that is none': await sign(claimsOf({ events: { [logoutEvent]: 'yes' } })),
       'a nonce, as an ID token has': await sign(claimsOf({ nonce: 'x' })),
