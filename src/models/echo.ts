@@ -6,6 +6,7 @@ import { checkAnswer, failedEnd, type AttemptDependencies } from './call/retries
 import {
   callsOf,
   textOf,
+  textOfMessage,
   type AnswerForm,
   type AttemptEnd,
   type CallOptions,
@@ -151,16 +152,16 @@ const transforms: ReadonlyMap<string, (text: string) => string> = new Map([
 
 function subject(messages: readonly Message[]): string {
   const last = messages.at(-1);
-  if (last?.role === 'tool') return textOf(last);
+  if (last?.role === 'tool') return textOfMessage(last);
   const message = messages.findLast(({ role }) => role === 'user') ?? last;
-  return message === undefined ? '' : textOf(message);
+  return message === undefined ? '' : textOfMessage(message);
 }
 
 function findCalls({ messages, tools = [], toolChoice = 'auto', parameters }: GenerateRequest): ToolCallPart[] {
   const last = messages.at(-1);
   if (tools.length === 0 || toolChoice === 'none' || last === undefined || last.role === 'tool') return [];
   const offered = typeof toolChoice === 'object' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
-  const asked = [...textOf(last).matchAll(/^call (\S+)(?: (.*))?$/gm)].flatMap(([, name = '', given = '{}']) =>
+  const asked = [...textOfMessage(last).matchAll(/^call (\S+)(?: (.*))?$/gm)].flatMap(([, name = '', given = '{}']) =>
     offered.some((tool) => tool.name === name) ? [{ name, arguments: given }] : [],
   );
   const [first] = offered;
@@ -247,7 +248,10 @@ function limit(text: string, { stop = [], max_output_tokens: most }: Parameters)
 function countTokens(message: Message): number {
   const images =
     typeof message.content === 'string' ? 0 : message.content.filter(({ type }) => type === 'image').length;
-  return callsOf(message).reduce((sum, call) => sum + countWords(call.arguments), countWords(textOf(message)) + images);
+  return callsOf(message).reduce(
+    (sum, call) => sum + countWords(call.arguments),
+    countWords(textOfMessage(message)) + images,
+  );
 }
 
 /** Counts without storing the words, and without an expression for each: a prompt can have millions. */

@@ -382,13 +382,21 @@ export function* thinkingEvents({ text, provider_metadata }: ThinkingPart): Gene
   yield { type: 'thinking-end', ...(provider_metadata && { provider_metadata }) };
 }
 
-/** The text of a message or an answer, without all else. */
-export function textOf({ content }: Pick<Message | GenerateResult, 'content'>): string {
-  if (typeof content === 'string') return content;
+/** The text of an answer, without all else. */
+export function textOf({ content }: Pick<GenerateResult, 'content'>): string {
   const [first] = content;
   // Most answers are one text.
   if (content.length === 1 && first?.type === 'text') return first.text;
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
+}
+
+/** What is between the texts of a message where they become one. */
+export const betweenTexts = '\n\n';
+
+/** The texts of a message as one, without all else: each part is a paragraph of its own. */
+export function textOfMessage({ content }: Pick<Message, 'content'>): string {
+  if (typeof content === 'string') return content;
+  return content.flatMap((part) => (part.type === 'text' && part.text !== '' ? [part.text] : [])).join(betweenTexts);
 }
 
 /** Whether the arguments of a call are a JSON object. Some models write nothing if a tool takes nothing. */

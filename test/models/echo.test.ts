@@ -186,7 +186,7 @@ describe('echo', () => {
       image,
     ];
     expect(await ask('', { messages: [{ role: 'user', content }] })).toEqual({
-      content: [{ type: 'text', text: 'What is this?' }],
+      content: [{ type: 'text', text: 'What is \n\nthis?' }],
       finishReason: 'stop',
       usage: { inputTokens: 5, outputTokens: 3 },
     });

@@ -189,7 +189,7 @@ describe('where hints go', () => {
       ],
       messages: [
         { content: [{ text: 'c' }, { text: 'd', cache_control: control }] },
-        { content: [{ text: 'ef', cache_control: control }] },
+        { content: [{ text: 'e' }, { text: 'f', cache_control: control }] },
         { content: [{ text: 'g' }] },
       ],
     });
@@ -255,7 +255,7 @@ describe('where hints go', () => {
       service.call('POST', '/v1/messages', { body: { model, ...members, ...more } });
     expect((await send('amazon-bedrock/us.anthropic.claude-sonnet-5-5')).status).toBe(200);
     expect(sent()).toMatchObject({
-      system: [{ text: 'ab' }, { cachePoint: { type: 'default' } }],
+      system: [{ text: 'a' }, { text: 'b' }, { cachePoint: { type: 'default' } }],
       messages: [
         { content: [{ text: 'c' }, { cachePoint: { type: 'default' } }] },
         { content: [{ toolUse: {} }, { cachePoint: { type: 'default' } }] },

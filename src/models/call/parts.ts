@@ -9,17 +9,19 @@ import {
   type SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
 import { isObject, membersOf } from '../../base/runtime/objects.ts';
-import type {
-  AnswerPart,
-  CacheHint,
-  JsonObject,
-  Message,
-  TextPart,
-  ThinkingPart,
-  ToolCallPart,
+import {
+  betweenTexts,
+  type AnswerPart,
+  type CacheHint,
+  type ImagePart,
+  type JsonObject,
+  type Message,
+  type TextPart,
+  type ThinkingPart,
+  type ToolCallPart,
 } from '../language-model.ts';
 import { argumentsOf, exactObject, standIn } from '../transport/tool-arguments.ts';
-import type { SdkProvider } from '../vendors/vendor.ts';
+import type { Dialect, SdkProvider, TextHolder } from '../vendors/vendor.ts';
 
 /** The options of the provider that are the hint of a part; undefined without one that the provider takes. */
 export type HintOf = (
@@ -50,16 +52,25 @@ export function toAssistantParts(
 ): AssistantPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   const parts: AssistantPart[] = [];
+  // With a breakpoint, every package sends the texts as parts. Without, some write one after the other.
+  const isJoined = !keepsTexts(provider.dialect, 'assistant') && !content.some((part) => isText(part) && hintOf(part));
   for (const part of content) {
-    const last = parts.at(-1);
-    if (part.type === 'text' && last?.type === 'text' && last.providerOptions === undefined) {
-      last.text += part.text;
-      Object.assign(last, hintOf(part));
-    } else if (part.type === 'text' && part.text !== '') parts.push({ type: 'text', text: part.text, ...hintOf(part) });
-    else if (part.type === 'thinking') parts.push(...toReasoning(provider, part));
+    if (isText(part)) {
+      const start = isJoined && parts.some(({ type }) => type === 'text') ? betweenTexts : '';
+      if (part.text !== '') parts.push({ type: 'text', text: start + part.text, ...hintOf(part) });
+    } else if (part.type === 'thinking') parts.push(...toReasoning(provider, part));
     else if (part.type === 'tool-call') parts.push(toCallPart(provider, part, hintOf));
   }
   return parts.length > 0 ? parts : [{ type: 'text', text: '' }];
+}
+
+function isText(part: AnswerPart | ImagePart): part is TextPart {
+  return part.type === 'text';
+}
+
+/** Whether the provider gets the texts of such a message as parts. */
+export function keepsTexts({ textParts = ['user'] }: Pick<Dialect, 'textParts'>, kind: TextHolder): boolean {
+  return textParts.includes(kind);
 }
 
 function toReasoning(

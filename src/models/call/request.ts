@@ -16,7 +16,7 @@ import type {
 } from '@ai-sdk/provider';
 import { readImageData } from '../images.ts';
 import {
-  textOf,
+  textOfMessage,
   type Content,
   type GenerateRequest,
   type ImagePart,
@@ -28,7 +28,7 @@ import {
 import { pickAllowedOptions } from '../provider-options.ts';
 import { withoutImageData } from '../transport/image-data.ts';
 import type { Dialect, SdkProvider } from '../vendors/vendor.ts';
-import { toAssistantParts, type HintOf } from './parts.ts';
+import { keepsTexts, toAssistantParts, type HintOf } from './parts.ts';
 
 /** A package's options of one call, without cancellation and headers. */
 export type SdkCall = Omit<LanguageModelV4CallOptions, 'abortSignal' | 'headers'>;
@@ -156,7 +156,7 @@ function toPrompt(
   };
   const ordered = dialect.systemFirst ? systemFirst(messages) : messages;
   const prompt: LanguageModelV4Prompt = [];
-  for (const message of ordered.flatMap((one) => (isSystem(one) ? splitAtHints(one, hintOf) : one))) {
+  for (const message of ordered.flatMap((one) => (isSystem(one) ? splitSystem(dialect, one, hintOf) : one))) {
     const next = toPromptMessage(provider, message, imageUrls, hintOf);
     const last = prompt.at(-1);
     // Google wants the results of all calls of a message in one message.
@@ -171,10 +171,14 @@ function lastHinted({ content }: { readonly content: Content }): TextPart | Imag
   return typeof content === 'string' ? undefined : content.findLast((part) => part.cache_control);
 }
 
-/** A system message is one text for the packages, with a hint at its end: it ends after each part that has one. */
-function splitAtHints(message: SystemMessage, hintOf: HintOf): Message[] {
+/**
+ * A system message is one text for the packages, with a hint at its end: it ends after each part that has one. Where the
+ * provider has parts, the packages make one of each message.
+ */
+function splitSystem(dialect: Dialect, message: SystemMessage, hintOf: HintOf): Message[] {
   const { content } = message;
-  if (typeof content === 'string' || !content.some(hintOf)) return [message];
+  const isSplit = keepsTexts(dialect, 'system');
+  if (typeof content === 'string' || !(isSplit || content.some(hintOf))) return [message];
   const pieces: Message[] = [];
   let open: TextPart[] = [];
   const close = (): void => {
@@ -184,7 +188,7 @@ function splitAtHints(message: SystemMessage, hintOf: HintOf): Message[] {
   for (const part of content) {
     if (part.type !== 'text') continue;
     open.push(part);
-    if (hintOf(part)) close();
+    if (isSplit || hintOf(part)) close();
   }
   close();
   return pieces;
@@ -200,7 +204,7 @@ function systemFirst(messages: readonly Message[]): Message[] {
   const conversation = messages.filter((message) => !isSystem(message));
   if (conversation.length === 0) {
     const turn = system.pop();
-    if (turn !== undefined) conversation.push({ role: 'user', content: textOf(turn) });
+    if (turn !== undefined) conversation.push({ role: 'user', content: turn.content });
   }
   return [...system, ...conversation];
 }
@@ -221,14 +225,17 @@ function toPromptMessage(
   switch (message.role) {
     case 'system':
     case 'developer':
-      return { role: 'system', content: textOf(message), ...hintOf(lastHinted(message)) };
+      return { role: 'system', content: textOfMessage(message), ...hintOf(lastHinted(message)) };
     case 'user':
-      return { role: 'user', content: toUserParts(message.content, imageUrls, hintOf) };
+      return {
+        role: 'user',
+        content: toUserParts(withTextsOf(provider.dialect, 'user', message.content), imageUrls, hintOf),
+      };
     case 'assistant':
       return { role: 'assistant', content: toAssistantParts(provider, message, hintOf) };
     case 'tool': {
       const { toolCallId, toolName } = message;
-      const output = toOutput(message, imageUrls);
+      const output = toOutput(provider.dialect, message, imageUrls);
       return {
         role: 'tool',
         content: [{ type: 'tool-result', toolCallId, toolName, output, ...hintOf(lastHinted(message)) }],
@@ -237,16 +244,25 @@ function toPromptMessage(
   }
 }
 
-/** The texts of a result are one text, because not all packages take several. */
+/** The content with several texts only where the provider gets them as parts: always beside images. */
+function withTextsOf(dialect: Dialect, kind: 'user' | 'tool', content: Content): Content {
+  if (typeof content === 'string') return content;
+  const isKept = content.length < 2 || keepsTexts(dialect, kind) || content.some(({ type }) => type === 'image');
+  return isKept ? content : textOfMessage({ content });
+}
+
+/** The texts of a tool that failed are one text: the packages take no others. */
 function toOutput(
+  dialect: Dialect,
   message: Extract<Message, { readonly role: 'tool' }>,
   imageUrls: readonly RegExp[],
 ): LanguageModelV4ToolResultPart['output'] {
-  const { content, isError } = message;
-  const hasImages = typeof content !== 'string' && content.some(({ type }) => type === 'image');
+  const { isError } = message;
+  const content = withTextsOf(dialect, 'tool', message.content);
+  const isOneText = typeof content === 'string' || (content.length < 2 && content[0]?.type !== 'image');
   // Requests with images of an error, or for a provider that takes none, are refused before.
-  if (hasImages && !isError) return { type: 'content', value: toUserParts(content, imageUrls, () => undefined) };
-  return { type: isError ? 'error-text' : 'text', value: textOf(message) };
+  if (!isOneText && !isError) return { type: 'content', value: toUserParts(content, imageUrls, () => undefined) };
+  return { type: isError ? 'error-text' : 'text', value: textOfMessage(message) };
 }
 
 type UserPart = LanguageModelV4TextPart | LanguageModelV4FilePart;

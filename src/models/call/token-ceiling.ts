@@ -1,4 +1,10 @@
-import type { GenerateRequest, Message, OriginalSize, TokenCeiling } from '../language-model.ts';
+import {
+  betweenTexts,
+  type GenerateRequest,
+  type Message,
+  type OriginalSize,
+  type TokenCeiling,
+} from '../language-model.ts';
 import { tokensIn, vectorsOf } from '../vectors.ts';
 import { oncePerObject } from '../../base/runtime/once-per-object.ts';
 import type { Dialect } from '../vendors/vendor.ts';
@@ -79,9 +85,12 @@ function bytesOf(message: Message): number {
   let bytes = 0;
   if (typeof content === 'string') bytes = Buffer.byteLength(content);
   else {
+    let texts = 0;
     for (const part of content) {
-      if (part.type === 'text') bytes += Buffer.byteLength(part.text);
-      else if (part.type !== 'image') bytes += bytesOfValue(part);
+      if (part.type === 'text') {
+        bytes += Buffer.byteLength(part.text) + (texts > 0 ? betweenTexts.length : 0);
+        texts += 1;
+      } else if (part.type !== 'image') bytes += bytesOfValue(part);
     }
   }
   if (message.role === 'tool') return bytes + message.toolCallId.length + Buffer.byteLength(message.toolName);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { lostBreakpoints } from '../cache-hints.ts';
 import { imagesIn } from '../images.ts';
-import { textOf, type GenerateRequest, type Message } from '../language-model.ts';
+import { textOfMessage, type GenerateRequest, type Message } from '../language-model.ts';
 import type { Unsupported } from '../provider.ts';
 import { toAssistantParts } from '../call/parts.ts';
 import { imageUrlsOf, prepareSdkCall, takesImage } from '../call/request.ts';
@@ -48,13 +48,15 @@ function shorten(messages: readonly Message[]): Message[] {
 
 function findTexts(twin: SdkProvider, { messages }: GenerateRequest, body: string): Unsupported[] {
   const sent = new Set(partsOf(body));
-  // Some packages join the texts between calls of tools.
-  const isSentInParts = (message: Message): boolean =>
-    message.role === 'assistant' &&
-    toAssistantParts(twin, message).every((part) => part.type !== 'text' || sent.has(part.text));
+  // The texts of a message go out as parts or as one.
+  const isSent = (message: Message): boolean =>
+    sent.has(textOfMessage(message)) ||
+    (message.role === 'assistant'
+      ? toAssistantParts(twin, message).every((part) => part.type !== 'text' || sent.has(part.text))
+      : textsIn(message).every((text) => sent.has(text)));
   return messages.flatMap((message, index) =>
     textsOf(message, `messages/${index}/content`).flatMap(({ text, member }) => {
-      if (text === '' || sent.has(text) || isSentInParts(message)) return [];
+      if (text === '' || sent.has(text) || isSent(message)) return [];
       const isTrimmed = sent.has(text.trim());
       const detail = isTrimmed
         ? 'The provider gets it without white space at its ends.'
@@ -64,9 +66,14 @@ function findTexts(twin: SdkProvider, { messages }: GenerateRequest, body: strin
   );
 }
 
-/** The texts of a message as the packages get them, and their places. */
+function textsIn({ content }: Message): string[] {
+  if (typeof content === 'string') return [content];
+  return content.flatMap((part) => (part.type === 'text' && part.text !== '' ? [part.text] : []));
+}
+
+/** The texts of a message whose places a caller knows. */
 function textsOf(message: Message, member: string): { text: string; member: string }[] {
-  if (message.role !== 'user' || typeof message.content === 'string') return [{ text: textOf(message), member }];
+  if (message.role !== 'user' || typeof message.content === 'string') return [{ text: textOfMessage(message), member }];
   return message.content.flatMap((part, at) =>
     part.type === 'text' ? [{ text: part.text, member: `${member}/${at}` }] : [],
   );

@@ -77,6 +77,7 @@ export const amazonBedrock: Vendor<'amazon-bedrock'> = {
     Boolean(region) && Boolean(apiKey || (accessKeyId && secretAccessKey)),
   dialect: {
     name: 'amazonBedrock',
+    textParts: ['system', 'user', 'assistant', 'tool'],
     unnamedSchemas: true,
     systemFirst: true,
     signsBodies: true,

@@ -57,6 +57,7 @@ export const anthropic: Vendor<'anthropic'> = {
   ownMembers: ['thinking.type', 'thinking.budget_tokens', 'cache_control.type', 'cache_control.ttl'],
   dialect: {
     name: 'anthropic',
+    textParts: ['system', 'user', 'assistant', 'tool'],
     systemFirst: true,
     unnamedSchemas: true,
     imageTokens: 5_000,

@@ -20,7 +20,7 @@ export const cohere: Vendor<'cohere'> = {
   variables: [apiKeyVariable('COHERE_API_KEY', 'Cohere'), baseUrlVariable('COHERE_BASE_URL', address)],
   options,
   ownMembers: ['thinking.type', 'thinking.token_budget'],
-  dialect: { name: 'cohere', unnamedSchemas: true },
+  dialect: { name: 'cohere', textParts: [], unnamedSchemas: true },
   async load(settings, fetch) {
     const { createCohere } = await import('@ai-sdk/cohere');
     return createCohere(accessTo(address, settings, withExactArguments(fetch))).languageModel;

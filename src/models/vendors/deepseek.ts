@@ -23,7 +23,7 @@ export const deepseek: Vendor<'deepseek'> = {
   variables: [apiKeyVariable('DEEPSEEK_API_KEY', 'DeepSeek'), baseUrlVariable('DEEPSEEK_BASE_URL', address)],
   options,
   ownMembers: ['thinking.type'],
-  dialect: { name: 'deepseek', strictJsonSchema: true, returnsReasoning: true },
+  dialect: { name: 'deepseek', textParts: [], strictJsonSchema: true, returnsReasoning: true },
   async load(settings, fetch) {
     const { createDeepSeek } = await import('@ai-sdk/deepseek');
     return createDeepSeek(accessTo(address, settings, fetch)).languageModel;

@@ -53,7 +53,14 @@ export const google: Vendor<'google'> = {
   options,
   ownMembers: ['thinking_config.thinking_budget', 'thinking_config.thinking_level', 'safety_settings'],
   // The addresses that the package knows are files of the operator's account, and videos.
-  dialect: { name: 'google', unnamedSchemas: true, systemFirst: true, argumentObjects: 'args', imageUrls: false },
+  dialect: {
+    name: 'google',
+    textParts: ['system', 'user', 'assistant'],
+    unnamedSchemas: true,
+    systemFirst: true,
+    argumentObjects: 'args',
+    imageUrls: false,
+  },
   async load(settings, fetch) {
     const { createGoogle } = await import('@ai-sdk/google');
     const provider = createGoogle(accessTo(address, settings, fetch));

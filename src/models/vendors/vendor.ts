@@ -132,10 +132,18 @@ export interface VendorVariable {
 /** Options of provider packages by the name under which they are read. */
 export type SdkOptions = Readonly<Record<string, JsonObject>>;
 
+/** The messages that can have texts. Those of developers are system messages for the packages. */
+export type TextHolder = 'system' | 'user' | 'assistant' | 'tool';
+
 /** What the packages do differently. */
 export interface Dialect {
   /** The name under which the package reads its options and writes its metadata. */
   readonly name: string;
+  /**
+   * The messages whose texts the package sends as parts; only those of users if left out. The texts of others become one,
+   * with a blank line between them.
+   */
+  readonly textParts?: readonly TextHolder[];
   /** Whether the provider's API separates the system instruction from the conversation: see `systemFirst`. */
   readonly systemFirst?: boolean;
   /**

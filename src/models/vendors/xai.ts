@@ -42,6 +42,7 @@ export const xai: Vendor<'xai'> = {
   ownMembers: ['min_p', 'prompt_cache_key'],
   dialect: {
     name: 'xai',
+    textParts: ['user', 'assistant', 'tool'],
     parallelToolCalls: (isAllowed) => ({ xai: { parallelToolCalls: isAllowed } }),
     // xAI stores prompts and answers by default.
     options: { store: false },

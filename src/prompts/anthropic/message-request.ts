@@ -201,9 +201,14 @@ class ConversationReader {
     const calls: string[] = [];
     /** What belongs to calls, by their ids. */
     const metadataOfCalls = new Map<string, JsonObject>();
-    for (const { block, pointer: at } of placed) {
+    for (const [index, { block, pointer: at }] of placed.entries()) {
       const part = this.#partOf(block, at, metadataOfCalls);
       if (part === undefined) continue;
+      const last = content.at(-1);
+      if (part.type === 'text' && last?.type === 'text' && goesOn(block, placed[index - 1]?.block)) {
+        content[content.length - 1] = { ...last, ...part, text: last.text + part.text };
+        continue;
+      }
       content.push(part);
       parts.push(at);
       if (part.type === 'tool-call') calls.push(at);
@@ -301,6 +306,13 @@ function hintOf({ cache_control: control }: { readonly cache_control?: CacheHint
   cache_control?: CacheHint;
 } {
   return control ? { cache_control: control } : {};
+}
+
+/** Whether a text goes on with that of the block before: an answer with citations is one text, cut at what they are for. */
+function goesOn(block: Block, before: Block | undefined): boolean {
+  return (
+    before?.type === 'text' && [block, before].some(({ citations }) => Array.isArray(citations) && citations.length > 0)
+  );
 }
 
 /** The content with the hint of the block that it is in. */

@@ -1,15 +1,16 @@
 import type { operations } from '../../../generated/types.ts';
 import { withFlatCalls } from '../generation/flat-calls.ts';
-import type {
-  Content,
-  ImagePart,
-  Json,
-  JsonObject,
-  Message,
-  Parameters,
-  ResponseFormat,
-  TextPart,
-  ToolCall,
+import {
+  textOfMessage,
+  type Content,
+  type ImagePart,
+  type Json,
+  type JsonObject,
+  type Message,
+  type Parameters,
+  type ResponseFormat,
+  type TextPart,
+  type ToolCall,
 } from '../../models/language-model.ts';
 import type { Places } from '../generation/own-places.ts';
 import type { RequestedGeneration } from '../compatible/compatible-invocations.ts';
@@ -61,13 +62,13 @@ function messagesOf(messages: readonly ChatMessage[]): Message[] {
         const toolCallId = message.tool_call_id ?? '';
         const toolName = toolNames.get(toolCallId);
         if (toolName === undefined) throw conflict(`${pointer}/tool_call_id`, 'must be the id of a call before it');
-        return { role: 'tool', toolCallId, toolName, content: textsOf(message, pointer) };
+        return { role: 'tool', toolCallId, toolName, content: contentOf(message, pointer, false) };
       }
       case 'assistant': {
         const toolCalls = (message.tool_calls ?? []).map(toToolCall);
         for (const { id, name } of toolCalls) toolNames.set(id, name);
-        const said = textsOf(message, pointer);
-        const content = said === '' ? (message.refusal ?? '') : said;
+        const said = contentOf(message, pointer, false);
+        const content = textOfMessage({ content: said }) === '' ? (message.refusal ?? '') : said;
         return { role: 'assistant', content: withFlatCalls(content, toolCalls) };
       }
       case 'user':
@@ -87,14 +88,6 @@ function contentOf({ content }: ChatMessage, pointer: string, takesImages: boole
     if (!takesImages) throw conflict(`${pointer}/content/${index}`, 'is an image, which only a user can send');
     return { type: 'image', url: part.image_url?.url ?? '', ...hint };
   });
-}
-
-/** What a message says that cannot have images: one text, unless a part has a hint for the provider's cache. */
-function textsOf(message: ChatMessage, pointer: string): string | TextPart[] {
-  const content = contentOf(message, pointer, false);
-  if (typeof content === 'string') return content;
-  const texts = content.flatMap((part) => (part.type === 'text' ? [part] : []));
-  return texts.some((part) => part.cache_control) ? texts : texts.map(({ text }) => text).join('');
 }
 
 function toToolCall({ id, function: called, extra_content }: ChatToolCall): ToolCall {

@@ -106,9 +106,7 @@ function toResult({ call_id, output }: Item, toolNames: ReadonlyMap<string, stri
   const toolName = toolNames.get(toolCallId);
   if (toolName === undefined) throw conflict(`${pointer}/call_id`, 'must be the call_id of a function_call before it');
   if (typeof output === 'string') return { role: 'tool', toolCallId, toolName, content: output };
-  const texts = (output ?? []).map((part) => ({ type: 'text' as const, text: part.text, ...cacheHintOf(part) }));
-  const hasHint = texts.some(({ cache_control: control }) => control);
-  const content = hasHint ? texts : texts.map(({ text }) => text).join('');
+  const content = (output ?? []).map((part) => ({ type: 'text' as const, text: part.text, ...cacheHintOf(part) }));
   return { role: 'tool', toolCallId, toolName, content };
 }
 

@@ -306,10 +306,10 @@ describe('parts of a request', () => {
 
   it('can be the result of a tool, which can be an error', async () => {
     const call = { id: 'a', name: 'weather', arguments: '{}' };
-    const failed = result('a', [text('No '), text('weather.')], { is_error: true });
+    const failed = result('a', [text('No weather.'), text('Try later.')], { is_error: true });
     await harness.invoke(slug, { messages: [{ role: 'assistant', tool_calls: [call] }, failed] });
     expect(sentMessages(0)[2]?.content).toEqual([
-      { type: 'tool_result', tool_use_id: 'a', content: 'No weather.', is_error: true },
+      { type: 'tool_result', tool_use_id: 'a', content: 'No weather.\n\nTry later.', is_error: true },
     ]);
   });
 

@@ -16820,7 +16820,7 @@ export interface components<Other = string & {}> {
         ToolOutputParts: components<Other>["schemas"]["ToolOutputPart"][];
         /**
          * ToolOutput
-         * @description Of a result: a text, or a list of texts, which are joined.
+         * @description Of a result: a text, or a list of texts, which are kept apart: as parts, or with a blank line between them.
          * @example Customer 4711
          */
         ToolOutput: string | components<Other>["schemas"]["ToolOutputParts"];
