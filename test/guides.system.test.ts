@@ -210,7 +210,7 @@ describe('the guide "Stream answers"', () => {
     const service = await startTestService();
     const events = await perform(findBlock(blocks, 'sh', '"stream": true'), service.url, service.adminKey);
     await service.close();
-    const withoutTime = (text: string): string => text.replace(/"latencyMs":\d+|"invocationId":"[\w-]+"/g, '').trim();
+    const withoutTime = (text: string): string => text.replace(/"latency_ms":\d+|"invocation_id":"[\w-]+"/g, '').trim();
     expect(withoutTime(events)).toBe(withoutTime(findBlock(blocks, 'text', 'event: start')));
   });
 });

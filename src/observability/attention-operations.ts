@@ -96,11 +96,11 @@ function showIntegration(integration: FailingIntegration): Item {
 
 function showItem(
   kind: Item['kind'],
-  state: Item['state'],
+  status: Item['status'],
   { id, name, since, invocations }: Pick<FailingProvider, 'id' | 'name' | 'since' | 'invocations'>,
 ): Item {
   return {
-    ...{ kind, id, name, state, since: since.toISOString() },
+    ...{ kind, id, name, status, since: since.toISOString() },
     ...(invocations && {
       count: leastOf(invocations.total),
       ...(typeof invocations.total !== 'number' && { count_is_minimum: true }),

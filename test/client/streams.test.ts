@@ -286,7 +286,7 @@ const finish = event({
   type: 'finish',
   finishReason: 'stop',
   usage: { inputTokens: 1, outputTokens: 1 },
-  latencyMs: 5,
+  latency_ms: 5,
 });
 const whole = start + hello + finish;
 const failed = (name: string, members: object = {}): string => {

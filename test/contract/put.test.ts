@@ -110,8 +110,8 @@ const kinds: readonly Kind[] = [
       thresholds: [50],
     }),
     change: { thresholds: [90] },
-    times: ['began_at', 'updated_at'],
-    readOnly: { id: uuid, name: 'other', blocked_models: [{ model: 'a/b' }], began_at: at, updated_at: at, author: {} },
+    times: ['started_at', 'updated_at'],
+    readOnly: { id: uuid, name: 'other', blocked_models: [{ model: 'a/b' }], started_at: at, updated_at: at, author: {} },
   },
 ];
 

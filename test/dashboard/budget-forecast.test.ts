@@ -6,7 +6,7 @@ type Budget = Parameters<typeof forecastOf>[0];
 const usd = (amount: string) => ({ amount, currency: 'USD' as const });
 
 /** A budget of 50 dollars in a month of 30 days. */
-function budget(spent: string, began_at = '2026-10-14T09:00:00.000Z'): Budget {
+function budget(spent: string, started_at = '2026-10-14T09:00:00.000Z'): Budget {
   return {
     id: '3f1c2b7e-5a64-4b0e-9d8f-2c6a1e7b4d90',
     name: 'checkout',
@@ -23,8 +23,8 @@ function budget(spent: string, began_at = '2026-10-14T09:00:00.000Z'): Budget {
       held: usd('0'),
       left: usd(String(Math.max(0, 50 - Number(spent)))),
     },
-    began_at,
-    updated_at: began_at,
+    started_at,
+    updated_at: started_at,
     author: { type: 'key', id: 'administrator', name: 'administrator' },
   };
 }

@@ -26,7 +26,7 @@ interface Item {
   kind: string;
   id: string;
   name: string;
-  state: string;
+  status: string;
   since: string;
   count?: number;
   of?: number;
@@ -94,7 +94,7 @@ describe('200', () => {
     const failing = await harness.createPrompt({ selected_model: 'mock-401' });
     for (const slug of [saved, failing, failing]) await harness.invoke(slug);
     const line = await lineOf('mock', {
-      ...{ kind: 'provider', name: 'mock', state: 'failing', count: 3, provider_status: 401 },
+      ...{ kind: 'provider', name: 'mock', status: 'failing', count: 3, provider_status: 401 },
       problem: 'urn:prompt-gateway:problem:provider-refused-credentials',
       detail: expect.stringContaining('does not accept the configured credentials'),
     });
@@ -119,7 +119,7 @@ describe('200', () => {
     await harness.invoke(slug, { variables: { name: 'Ada' } });
     for (const model of ['mock-400', 'mock-400']) await harness.invoke(slug, { model, variables: { name: 'Ada' } });
     const line = await lineOf(id, {
-      ...{ kind: 'prompt', name: slug, state: 'failing', version: 1, count: 2, of: 3, provider_status: 400 },
+      ...{ kind: 'prompt', name: slug, status: 'failing', version: 1, count: 2, of: 3, provider_status: 400 },
       problem: 'urn:prompt-gateway:problem:provider-failed',
       provider_message: expect.any(String),
     });
@@ -149,7 +149,7 @@ describe('200', () => {
     for (let count = 0; count < 2; count += 1) {
       expect(problemOf(await harness.invoke(slug, { parameters }))).toBe('budget-exceeded');
     }
-    const line = await lineOf('tight', { kind: 'budget', name: 'tight', state: 'refusing', count: 2 });
+    const line = await lineOf('tight', { kind: 'budget', name: 'tight', status: 'refusing', count: 2 });
     expect(line?.invocations).toEqual({ refused_by: 'tight', since: line?.since, until: expect.any(String) });
     const prompt = (await attention()).data.find(({ name }) => name === slug);
     expect(prompt).toMatchObject({ kind: 'prompt', count: 2, caused_by: { kind: 'budget', id: 'tight' } });
@@ -160,12 +160,12 @@ describe('200', () => {
     receiver.always(({ path: at }) => ({ kind: 'answer', status: at.endsWith('gone') ? 410 : 500 }));
     const failing = await integrationTo('/failing');
     const gone = await integrationTo('/gone');
-    const line = await lineOf(failing, { kind: 'integration', name: '/failing', state: 'failing', count: 1 });
+    const line = await lineOf(failing, { kind: 'integration', name: '/failing', status: 'failing', count: 1 });
     expect(line).toMatchObject({ last_error: { status_code: 500 } });
     expect(line).not.toHaveProperty('invocations');
     const found = await until(
       async () => (await attention()).data.find(({ id }) => id === gone),
-      (item) => item?.state === 'disabled',
+      (item) => item?.status === 'disabled',
     );
     expect(found).toMatchObject({ kind: 'integration', disabled_reason: 'gone' });
 
@@ -199,7 +199,7 @@ describe('200', () => {
       (await service.call('GET', path, { key: await service.createKey('metrics:read') })).body as Attention;
     expect(await found()).toEqual({ kinds: ['storage', 'identity-provider'], data: [] });
     await bucket.stop();
-    const line = { kind: 'storage', id: 'storage', name: 'Object storage', state: 'failing' };
+    const line = { kind: 'storage', id: 'storage', name: 'Object storage', status: 'failing' };
     const { data } = await found();
     expect(data).toEqual([
       { ...line, since: expect.any(String), detail: expect.stringMatching(/cannot be reached .* Check S3_ENDPOINT/) },
@@ -227,7 +227,7 @@ describe('200', () => {
   it('does not count invocations for a key that may not read them', async () => {
     const { data } = await attention(await harness.service.createKey('budgets:read'));
     expect(data).toEqual([
-      { kind: 'budget', id: 'tight', name: 'tight', state: 'refusing', since: expect.any(String) },
+      { kind: 'budget', id: 'tight', name: 'tight', status: 'refusing', since: expect.any(String) },
     ]);
   });
 });

@@ -38,7 +38,7 @@ export interface StreamedInvocation<Object = unknown>
   extends Omit<InvocationResult, 'object'>, Pick<Start, 'provider' | 'model' | 'cached'> {
   /** The parsed text of a JSON answer that ended with `stop`. */
   object?: Object;
-  latencyMs: Finish['latencyMs'];
+  latencyMs: Finish['latency_ms'];
   /** Id of the prompt. */
   promptId: string;
   /** Number of the version that ran. */
@@ -198,7 +198,7 @@ function summarize(
   headers: Headers,
   start: Start | undefined,
   content: AnswerPart[],
-  { type: _type, ...finish }: Finish,
+  { type: _type, latency_ms: latencyMs, ...finish }: Finish,
 ): StreamedInvocation {
   const isOneText = content.length < 2 && (content[0]?.type ?? 'text') === 'text';
   return {
@@ -208,6 +208,7 @@ function summarize(
     provider: start?.provider ?? headers.get('x-provider') ?? '',
     model: start?.model ?? headers.get('x-model') ?? '',
     cached: start?.cached === true,
+    latencyMs,
     promptId: headers.get('x-prompt-id') ?? '',
     version: Number(headers.get('x-served-version')),
     requestId: headers.get('x-request-id') ?? undefined,

@@ -81,10 +81,12 @@ export function apiKeyOperations(apiKeys: ApiKeys, version: string, people: Pick
 }
 
 function represent(key: StoredApiKey, status: ApiKeyStatus): Schemas['ApiKey'] {
+  // Earlier releases stored only the chain of a key.
+  const parent = key.ancestors.at(-1);
+  const author = key.author ?? (parent === undefined ? undefined : { type: 'key' as const, id: parent, name: parent });
   return defined({
-    ...apiKeyFields.show(key),
+    ...apiKeyFields.show({ ...key, author }),
     prefix: `pgw_${key.id.replaceAll('-', '')}`,
     status,
-    created_by: key.ancestors.at(-1),
   });
 }

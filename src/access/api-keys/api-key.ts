@@ -58,8 +58,5 @@ export type NewApiKey = Omit<StoredApiKey, 'revision' | 'lastUsedAt' | 'revokedA
 
 /** @public For the compiler: it reports an error while a field is missing. */
 export type UndeclaredInApiKey = None<
-  Difference<
-    Omit<components['schemas']['ApiKey'], 'prefix' | 'status' | 'created_by'>,
-    Shown<typeof apiKeyFields.table>
-  >
+  Difference<Omit<components['schemas']['ApiKey'], 'prefix' | 'status'>, Shown<typeof apiKeyFields.table>>
 >;

@@ -83,7 +83,7 @@ export const budgetFields = fields({
   ...budgetTerms.table,
   /** The most that their calls can cost is unknown, until the budget is set again. */
   blocked: made(list(blockedModel), { optional: true, shownAs: 'blocked_models' }),
-  createdAt: made(moment, { shownAs: 'began_at' }),
+  createdAt: made(moment, { shownAs: 'started_at' }),
   updatedAt: made(moment, { storedAs: 'set_at' }),
   author: made(author),
 });

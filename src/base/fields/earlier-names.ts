@@ -1,6 +1,6 @@
 /**
- * Canaries were rollouts. The names of stored members stay (`storedAs`); names within stored values, which are answered
- * or compared, are replaced when they are read.
+ * Canaries were rollouts, and some members had other names. The names of stored members stay (`storedAs`); names within
+ * stored values, which are answered or compared, are replaced when they are read.
  */
 const present: Readonly<Record<string, string>> = {
   // Operations, and what the audit log shows of a label.
@@ -8,6 +8,9 @@ const present: Readonly<Record<string, string>> = {
   deleteRollout: 'deleteCanary',
   promoteRollout: 'promoteCanary',
   rollouts: 'canaries',
+  // What it shows of a budget and of an evaluation.
+  began_at: 'started_at',
+  canceled_because: 'canceled_reason',
   // A member of `PROMPT_LABEL_MOVED`, and its path in filters.
   rolloutVersion: 'canaryVersion',
   'data.rolloutVersion': 'data.canaryVersion',

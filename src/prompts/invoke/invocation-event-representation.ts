@@ -28,7 +28,7 @@ export function invocationEvents(invocation: Invocation<PromptPlan>): EventSourc
 
 function toInvocationEvent(
   event: Exclude<GeneratedEvent, { readonly type: 'original' }>,
-  invocationId: string,
+  id: string,
   plan: PromptPlan,
   calls: CallFlattener,
 ): InvocationEvent {
@@ -37,7 +37,7 @@ function toInvocationEvent(
       const { type, provider, model, age, attempts } = event;
       return {
         type,
-        invocationId,
+        invocation_id: id,
         provider,
         model,
         cached: age !== undefined,
@@ -60,7 +60,7 @@ function toInvocationEvent(
     case 'finish': {
       const { generated } = event;
       const { text: _text, content: _content, ...result } = toInvocationResult(generated);
-      return { type: 'finish', ...result, latencyMs: generated.latencyMs, ...toWarnings(plan, generated) };
+      return { type: 'finish', ...result, latency_ms: generated.latencyMs, ...toWarnings(plan, generated) };
     }
   }
 }

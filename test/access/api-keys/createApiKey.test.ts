@@ -54,12 +54,13 @@ describe('a key that was created with another key', () => {
   const createAs = (key: string, more: object = {}, options: object = {}): ReturnType<TestService['call']> =>
     service.call('POST', path, { body: { name: 'child', scopes: ['prompts:read'], ...more }, key, ...options });
 
-  it('names the other key as its maker', async () => {
+  it('names the other key as its author', async () => {
     const manager = await makeManager();
-    expect((await service.call('GET', `${path}/${manager.id}`)).body.created_by).toBe('administrator');
+    const byAdministrator = { type: 'key', id: 'administrator', name: 'administrator' };
+    expect((await service.call('GET', `${path}/${manager.id}`)).body.author).toEqual(byAdministrator);
     const { body: child } = await createAs(manager.key);
-    expect(child.created_by).toBe(manager.id);
-    expect((await service.call('GET', `${path}/${child.id}`)).body.created_by).toBe(manager.id);
+    expect(child.author).toMatchObject({ type: 'key', id: manager.id });
+    expect((await service.call('GET', `${path}/${child.id}`)).body.author).toEqual(child.author);
   });
 
   it('ends when its maker ends, or earlier if the request says so', async () => {

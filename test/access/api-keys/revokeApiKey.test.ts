@@ -47,12 +47,12 @@ const make = async (where: TestService, maker: string, ...scopes: (Scope | objec
 };
 
 /** A key without a maker, as the first key is. */
-const makeOld = async (wanted: string = randomUUID()): Promise<Made> => {
+const makeOld = async (wanted: string = randomUUID(), ancestors: readonly string[] = []): Promise<Made> => {
   const { id, key, secretHash } = mintKey(wanted);
   const more = {
     createdAt: new Date(),
     expiresAt: undefined,
-    ancestors: [],
+    ancestors,
     limits: undefined,
     author: undefined,
     person: undefined,
@@ -196,9 +196,16 @@ describe('who may revoke', () => {
 
   it('a key without a recorded maker works, shows no maker, and can create and revoke keys', async () => {
     const old = await makeOld();
-    expect((await service.call('GET', `/api/v1/api-keys/${old.id}`)).body.created_by).toBeUndefined();
+    expect((await service.call('GET', `/api/v1/api-keys/${old.id}`)).body.author).toBeUndefined();
     const child = await make(service, old.key, 'prompts:read');
     expect((await revoke(old.key, child)).status).toBe(200);
+  });
+
+  it('a key of which only the chain was recorded shows the last of it as its author', async () => {
+    const [first, parent] = [randomUUID(), randomUUID()];
+    const old = await makeOld(undefined, [first, parent]);
+    const { body } = await service.call('GET', `/api/v1/api-keys/${old.id}`);
+    expect(body.author).toEqual({ type: 'key', id: parent, name: parent });
   });
 });
 

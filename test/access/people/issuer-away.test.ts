@@ -42,7 +42,7 @@ describe('an issuer that does not answer', () => {
     const [item, ...others] = await attention();
     expect([item, others]).toEqual([
       {
-        ...{ kind: 'identity-provider', id: 'oidc', name: 'Example Corp', state: 'failing' },
+        ...{ kind: 'identity-provider', id: 'oidc', name: 'Example Corp', status: 'failing' },
         ...{ since: expect.any(String), detail: expect.stringMatching(/^Example Corp: .*ECONNREFUSED/) },
       },
       [],

@@ -221,7 +221,7 @@ describe('what people make', () => {
       key,
       body: { name: 'y', scopes: ['prompts:read'] },
     });
-    expect(further.body.created_by).toBe(made.body.id);
+    expect(further.body.author).toMatchObject({ type: 'key', id: made.body.id });
     await setup.service.call('PUT', `/api/v1/people/${String(id)}`, { body: { disabled: true } });
     clock.advance(5_000);
     expect((await setup.service.call('GET', '/api/v1/prompts', { key })).status).toBe(200);

@@ -81,7 +81,7 @@ describe('what a person makes', () => {
       () => other.call('GET', `/api/v1/evaluations/${String(begun.id)}`),
       ({ body: { status } }) => ['ended', 'refused', 'canceled'].includes(String(status)),
     );
-    expect(ended).toMatchObject({ status: 'canceled', canceled_because: 'key-revoked' });
+    expect(ended).toMatchObject({ status: 'canceled', canceled_reason: 'key-revoked' });
     await setup.service.call('PUT', `/api/v1/people/${leaver}`, { body: { disabled: false } });
     await mock.close();
   });

@@ -75,7 +75,7 @@ describe('200', () => {
   it('has a stream with the time of its first content, and its id in `start`', async () => {
     const answer = await harness.invoke(await harness.createPrompt(), { stream: true });
     const [start] = readEvents(answer.text).map(({ data }) => JSON.parse(data) as Record<string, unknown>);
-    expect(start).toMatchObject({ type: 'start', invocationId: answer.headers['x-invocation-id'] });
+    expect(start).toMatchObject({ type: 'start', invocation_id: answer.headers['x-invocation-id'] });
     const record = await recordOf(answer);
     expect(record).toMatchObject({ streamed: true, status: 'succeeded', first_content_ms: expect.any(Number), usage });
     expect(record.attempts).toMatchObject([{ ...succeeded, answer_id: expect.any(String) }]);

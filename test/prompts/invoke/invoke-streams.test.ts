@@ -118,7 +118,13 @@ describe('a stream', () => {
     });
     expect(answer.headers).not.toHaveProperty('content-encoding');
     const invocationId = answer.headers['x-invocation-id'];
-    expect(events[0]).toEqual({ type: 'start', invocationId, provider: 'mock', model: 'model-a', cached: false });
+    expect(events[0]).toEqual({
+      type: 'start',
+      invocation_id: invocationId,
+      provider: 'mock',
+      model: 'model-a',
+      cached: false,
+    });
     expect(textOf(events)).toBe('Hello from model-a.');
     expect(events.filter(({ type }) => type === 'text').length).toBeGreaterThan(1);
     expect(events.at(-1)).toEqual({
@@ -126,7 +132,7 @@ describe('a stream', () => {
       finishReason: 'stop',
       usage: spent,
       cost: null,
-      latencyMs: expect.any(Number),
+      latency_ms: expect.any(Number),
     });
     expect(harness.mock.requests).toHaveLength(1);
   });
@@ -203,7 +209,7 @@ describe('a failure before the first content', () => {
     const invocationId = answer.headers['x-invocation-id'];
     expect(events[0]).toEqual({
       type: 'start',
-      invocationId,
+      invocation_id: invocationId,
       provider: 'mock',
       model: 'model-b',
       cached: false,

@@ -228,7 +228,7 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-function endOf({ canceled_because: because, refused_by: budget }: Evaluation): string {
+function endOf({ canceled_reason: because, refused_by: budget }: Evaluation): string {
   if (because === undefined) return '';
   return budget === undefined ? `: ${because}` : `: ${because}, by the budget ${budget}`;
 }

@@ -2011,8 +2011,8 @@ export interface ApiKeysResource {
    * list shows both.
    *
    * A key can grant only scopes that it has itself. The new key expires with the key that creates it, or at an earlier
-   * `expires_at`. An `expires_at` that is later, or in the past, is an `invalid-request`. `created_by` is the id of the
-   * creating key. If the creating key is revoked during the request, no key is created.
+   * `expires_at`. An `expires_at` that is later, or in the past, is an `invalid-request`. `author` is the creating
+   * key or person. If the creating key is revoked during the request, no key is created.
    *
    * `limits` are the prompts, locations and models that the key can reach, and how much of them; see
    * [Limits of keys](/docs#/limits-of-keys) and [Keys for partners](/docs#/keys-for-partners).
@@ -2068,7 +2068,7 @@ export interface ApiKeysResource {
    * **Who can revoke.** A key can revoke itself and its descendants. An administrator key can revoke every key. People can
    * revoke the keys that they made, and those that these led to. Any other revocation gets `no-authority`. Administrator keys are the key that the first start printed, the key that the
    * operator configured, and each key that has every scope and does not expire. A key with limits, its own or those of a
-   * key that led to it, is not an administrator key. Keys without `created_by` are not descendants of any key.
+   * key that led to it, is not an administrator key. Keys whose `author` is not a key are not descendants of any key.
    *
    * @param id Id of the API key (not the key itself).
    * @throws {ProblemError} `api-key-not-found` (404), `edit-conflict` (409), `precondition-failed` (412)

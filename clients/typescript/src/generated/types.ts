@@ -2604,8 +2604,8 @@ export interface paths<Other = string & {}> {
          *     list shows both.
          *
          *     A key can grant only scopes that it has itself. The new key expires with the key that creates it, or at an earlier
-         *     `expires_at`. An `expires_at` that is later, or in the past, is an `invalid-request`. `created_by` is the id of the
-         *     creating key. If the creating key is revoked during the request, no key is created.
+         *     `expires_at`. An `expires_at` that is later, or in the past, is an `invalid-request`. `author` is the creating
+         *     key or person. If the creating key is revoked during the request, no key is created.
          *
          *     `limits` are the prompts, locations and models that the key can reach, and how much of them; see
          *     [Limits of keys](/docs#/limits-of-keys) and [Keys for partners](/docs#/keys-for-partners).
@@ -2669,7 +2669,7 @@ export interface paths<Other = string & {}> {
          *     **Who can revoke.** A key can revoke itself and its descendants. An administrator key can revoke every key. People can
          *     revoke the keys that they made, and those that these led to. Any other revocation gets `no-authority`. Administrator keys are the key that the first start printed, the key that the
          *     operator configured, and each key that has every scope and does not expire. A key with limits, its own or those of a
-         *     key that led to it, is not an administrator key. Keys without `created_by` are not descendants of any key.
+         *     key that led to it, is not an administrator key. Keys whose `author` is not a key are not descendants of any key.
          */
         post: operations<Other>["revokeApiKey"];
         delete?: never;
@@ -4099,7 +4099,7 @@ export interface components<Other = string & {}> {
              */
             id: string;
             /**
-             * @description Display name.
+             * @description Display name; the id where no name was stored.
              * @example Release pipeline
              */
             name: string;
@@ -4861,7 +4861,7 @@ export interface components<Other = string & {}> {
              *     - `internal-error`: the service failed.
              * @example requested
              */
-            canceled_because?: ("requested" | "key-revoked" | "budget-exceeded" | "internal-error") | components<Other>["schemas"]["OtherValue"];
+            canceled_reason?: ("requested" | "key-revoked" | "budget-exceeded" | "internal-error") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description With `budget-exceeded`: name of the budget.
              * @example nightly-batch
@@ -6174,7 +6174,7 @@ export interface components<Other = string & {}> {
          *           "currency": "USD"
          *         }
          *       },
-         *       "began_at": "2026-10-14T09:00:00.000Z",
+         *       "started_at": "2026-10-14T09:00:00.000Z",
          *       "updated_at": "2026-11-06T09:00:00.000Z",
          *       "author": {
          *         "type": "key",
@@ -6212,7 +6212,7 @@ export interface components<Other = string & {}> {
              * @description When it began to count: when it was created, or when its scope, its period or its time zone changed. Calls before that are not in `spent`.
              * @example 2026-10-14T09:00:00.000Z
              */
-            began_at: string;
+            started_at: string;
             updated_at: components<Other>["schemas"]["Timestamp"];
             author: components<Other>["schemas"]["Author"];
         };
@@ -9615,12 +9615,6 @@ export interface components<Other = string & {}> {
          */
         ApiKeyPrefix: string;
         /**
-         * ApiKeyMaker
-         * @description Id of the API key that created this one; `administrator` for the key that the operator configured. Absent for the key of the first start, and for a key that a person created; `author` names the person.
-         * @example 00000000-0000-4000-8000-000000000001
-         */
-        ApiKeyMaker: string;
-        /**
          * ApiKeyExpiry
          * Format: date-time
          * @description When the key expires. Absent if it does not expire.
@@ -9629,7 +9623,7 @@ export interface components<Other = string & {}> {
         ApiKeyExpiry: string;
         /**
          * ApiKey
-         * @description An API key, without the key itself. Fields without a value are absent.
+         * @description An API key, without the key itself. Fields without a value are absent. `author` is who created it; the key of the first start has none.
          * @example {
          *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
          *       "name": "Helpdesk backend",
@@ -9640,7 +9634,11 @@ export interface components<Other = string & {}> {
          *       ],
          *       "status": "active",
          *       "created_at": "2026-11-03T10:00:00.000Z",
-         *       "created_by": "00000000-0000-4000-8000-000000000001",
+         *       "author": {
+         *         "type": "key",
+         *         "id": "00000000-0000-4000-8000-000000000001",
+         *         "name": "Administrator"
+         *       },
          *       "expires_at": "2036-06-30T23:59:59.000Z",
          *       "last_used_at": "2026-11-05T14:59:30.000Z"
          *     }
@@ -9657,7 +9655,6 @@ export interface components<Other = string & {}> {
              */
             status: components<Other>["schemas"]["ApiKeyStatus"] | components<Other>["schemas"]["OtherValue"];
             created_at: components<Other>["schemas"]["Timestamp"];
-            created_by?: components<Other>["schemas"]["ApiKeyMaker"];
             author?: components<Other>["schemas"]["Author"];
             expires_at?: components<Other>["schemas"]["ApiKeyExpiry"];
             limits?: components<Other>["schemas"]["ApiKeyLimits"];
@@ -13398,7 +13395,7 @@ export interface components<Other = string & {}> {
              * @constant
              */
             type: "start";
-            invocationId?: components<Other>["schemas"]["InvocationId"];
+            invocation_id?: components<Other>["schemas"]["InvocationId"];
             provider: components<Other>["schemas"]["ProviderId"];
             model: components<Other>["schemas"]["ModelId"];
             /**
@@ -13506,7 +13503,7 @@ export interface components<Other = string & {}> {
          *         "inputTokens": 64,
          *         "outputTokens": 13
          *       },
-         *       "latencyMs": 1874
+         *       "latency_ms": 1874
          *     }
          */
         InvocationFinish: {
@@ -13519,7 +13516,7 @@ export interface components<Other = string & {}> {
             finishReason: components<Other>["schemas"]["FinishReason"];
             usage: components<Other>["schemas"]["Usage"];
             cost?: components<Other>["schemas"]["CallCost"];
-            latencyMs: components<Other>["schemas"]["LatencyMs"];
+            latency_ms: components<Other>["schemas"]["LatencyMs"];
             /** @description All calls of tools of this answer. Absent if there are none. */
             toolCalls?: components<Other>["schemas"]["ToolCall"][];
             /**
@@ -13607,7 +13604,7 @@ export interface components<Other = string & {}> {
          *         "amount": "0.0000464",
          *         "currency": "USD"
          *       },
-         *       "latencyMs": 1874
+         *       "latency_ms": 1874
          *     }
          * @example {
          *       "type": "error",
@@ -14867,7 +14864,7 @@ export interface components<Other = string & {}> {
          *       "kind": "provider",
          *       "id": "anthropic",
          *       "name": "Anthropic",
-         *       "state": "failing",
+         *       "status": "failing",
          *       "since": "2026-11-05T07:00:02.114Z",
          *       "count": 38,
          *       "problem": "urn:prompt-gateway:problem:provider-refused-credentials",
@@ -14900,7 +14897,7 @@ export interface components<Other = string & {}> {
              *     `disabled`: nothing is sent to the integration any more. `rolled-back`: the canary was ended.
              * @example failing
              */
-            state: ("failing" | "refusing" | "disabled" | "rolled-back") | components<Other>["schemas"]["OtherValue"];
+            status: ("failing" | "refusing" | "disabled" | "rolled-back") | components<Other>["schemas"]["OtherValue"];
             since: components<Other>["schemas"]["Timestamp"];
             version?: components<Other>["schemas"]["VersionNumber"];
             label?: components<Other>["schemas"]["LabelName"];
@@ -14932,7 +14929,7 @@ export interface components<Other = string & {}> {
             provider_status?: components<Other>["schemas"]["ProviderStatus"];
             provider_message?: components<Other>["schemas"]["ProviderMessage"];
             /**
-             * @description Why the service disabled the integration. Absent unless `state` is `disabled`.
+             * @description Why the service disabled the integration. Absent unless `status` is `disabled`.
              * @example failing
              */
             disabled_reason?: components<Other>["schemas"]["DisabledReason"] | components<Other>["schemas"]["OtherValue"];
@@ -14957,7 +14954,7 @@ export interface components<Other = string & {}> {
          *           "kind": "provider",
          *           "id": "anthropic",
          *           "name": "Anthropic",
-         *           "state": "failing",
+         *           "status": "failing",
          *           "since": "2026-11-05T07:00:02.114Z",
          *           "count": 38,
          *           "problem": "urn:prompt-gateway:problem:provider-refused-credentials",
@@ -14972,7 +14969,7 @@ export interface components<Other = string & {}> {
          *           "kind": "budget",
          *           "id": "nightly-batch",
          *           "name": "nightly-batch",
-         *           "state": "refusing",
+         *           "status": "refusing",
          *           "since": "2026-11-05T02:27:00.000Z",
          *           "count": 103,
          *           "invocations": {
@@ -15472,7 +15469,7 @@ export interface components<Other = string & {}> {
          *               "currency": "USD"
          *             }
          *           },
-         *           "began_at": "2026-10-14T09:00:00.000Z",
+         *           "started_at": "2026-10-14T09:00:00.000Z",
          *           "updated_at": "2026-11-06T09:00:00.000Z",
          *           "author": {
          *             "type": "key",
@@ -15542,7 +15539,7 @@ export interface components<Other = string & {}> {
         /**
          * BudgetInput
          * @description Any of the fields; `limit` and `period` if the budget is new. `scope` and `thresholds` are replaced as a whole. `null`
-         *     clears `assume_max_output_tokens`. `id`, `name`, `blocked_models`, `began_at`, `updated_at` and `author` cannot be changed;
+         *     clears `assume_max_output_tokens`. `id`, `name`, `blocked_models`, `started_at`, `updated_at` and `author` cannot be changed;
          *     you can send them with their current values. `current` is ignored.
          * @example {
          *       "scope": {
@@ -15582,7 +15579,7 @@ export interface components<Other = string & {}> {
             current?: components<Other>["schemas"]["IgnoredObject"];
             /** @description Models of which a call has cost more than the most that was reserved for it, because the provider did not keep its limit of output tokens. The most that their calls can cost is unknown to this budget until it is set again. Absent if there are none. */
             blocked_models?: components<Other>["schemas"]["IgnoredObject"][];
-            began_at?: components<Other>["schemas"]["DateTimeInput"];
+            started_at?: components<Other>["schemas"]["DateTimeInput"];
             updated_at?: components<Other>["schemas"]["DateTimeInput"];
             author?: components<Other>["schemas"]["IgnoredObject"];
         };
@@ -19594,7 +19591,11 @@ export interface components<Other = string & {}> {
          *           ],
          *           "status": "active",
          *           "created_at": "2026-11-03T10:00:00.000Z",
-         *           "created_by": "00000000-0000-4000-8000-000000000001",
+         *           "author": {
+         *             "type": "key",
+         *             "id": "00000000-0000-4000-8000-000000000001",
+         *             "name": "Administrator"
+         *           },
          *           "expires_at": "2036-06-30T23:59:59.000Z",
          *           "last_used_at": "2026-11-05T14:59:30.000Z"
          *         }
@@ -19663,7 +19664,6 @@ export interface components<Other = string & {}> {
              */
             status: components<Other>["schemas"]["ApiKeyStatus"] | components<Other>["schemas"]["OtherValue"];
             created_at: components<Other>["schemas"]["Timestamp"];
-            created_by?: components<Other>["schemas"]["ApiKeyMaker"];
             author?: components<Other>["schemas"]["Author"];
             expires_at?: components<Other>["schemas"]["ApiKeyExpiry"];
             limits?: components<Other>["schemas"]["ApiKeyLimits"];
@@ -19675,7 +19675,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * ApiKeyUpdate
-         * @description Any of the fields. `id`, `prefix`, `scopes`, `created_at`, `created_by`, `expires_at` and `revoked_at` cannot be
+         * @description Any of the fields. `id`, `prefix`, `scopes`, `created_at`, `author`, `expires_at` and `revoked_at` cannot be
          *     changed; you can send them with their current values. `status` and `last_used_at` change by themselves, so you can
          *     send them with any value; they are ignored.
          * @example {
@@ -19696,7 +19696,6 @@ export interface components<Other = string & {}> {
             scopes?: components<Other>["schemas"]["Scope"][];
             status?: components<Other>["schemas"]["ApiKeyStatus"];
             created_at?: components<Other>["schemas"]["DateTimeInput"];
-            created_by?: components<Other>["schemas"]["ApiKeyMaker"];
             author?: components<Other>["schemas"]["IgnoredObject"];
             expires_at?: components<Other>["schemas"]["DateTimeInput"];
             last_used_at?: components<Other>["schemas"]["DateTimeInput"];
@@ -19731,7 +19730,6 @@ export interface components<Other = string & {}> {
              */
             status: components<Other>["schemas"]["ApiKeyStatus"] | components<Other>["schemas"]["OtherValue"];
             created_at: components<Other>["schemas"]["Timestamp"];
-            created_by?: components<Other>["schemas"]["ApiKeyMaker"];
             author?: components<Other>["schemas"]["Author"];
             expires_at?: components<Other>["schemas"]["ApiKeyExpiry"];
             limits?: components<Other>["schemas"]["ApiKeyLimits"];
@@ -28641,7 +28639,7 @@ export interface operations<Other = string & {}> {
                      *     data: {"type":"text","delta":" can use the export button."}
                      *
                      *     event: finish
-                     *     data: {"type":"finish","finishReason":"stop","usage":{"inputTokens":64,"outputTokens":13},"cost":{"amount":"0.0000464","currency":"USD"},"latencyMs":1874}
+                     *     data: {"type":"finish","finishReason":"stop","usage":{"inputTokens":64,"outputTokens":13},"cost":{"amount":"0.0000464","currency":"USD"},"latency_ms":1874}
                      */
                     "text/event-stream": string;
                 };

@@ -109,7 +109,10 @@ export const evaluationFields = fields({
   refusal: made(json<Schemas['EvaluationRefusal']>(), { optional: true }),
   casesDone: made(integer),
   cost: made(totalCost),
-  canceledBecause: made(same<'requested' | 'key-revoked' | 'budget-exceeded' | 'internal-error'>(), { optional: true }),
+  canceledReason: made(same<'requested' | 'key-revoked' | 'budget-exceeded' | 'internal-error'>(), {
+    optional: true,
+    storedAs: 'canceled_because',
+  }),
   refusedBy: made(text, { optional: true }),
   problems: made(json<Schemas['EvaluationProblem'][]>(), { optional: true }),
   verdict: made(json<Schemas['EvaluationVerdict']>(), { optional: true }),

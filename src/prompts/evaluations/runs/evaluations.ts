@@ -210,7 +210,7 @@ export function createEvaluations(dependencies: EvaluationsDependencies): Evalua
         const found = await get(id);
         if (!isActive(found)) return found;
         const at = clock.now();
-        const values = { status: 'canceled', canceledBecause: 'requested', finishedAt: at } as const;
+        const values = { status: 'canceled', canceledReason: 'requested', finishedAt: at } as const;
         const entry = auditEntry(author, audited, { at, before: found, after: { ...found, ...values } });
         const canceled = await store.cancel(found, values, entry);
         if (canceled === undefined) continue;
@@ -247,7 +247,7 @@ const notBegun = {
   refusal: undefined,
   casesDone: 0,
   cost: 0n,
-  canceledBecause: undefined,
+  canceledReason: undefined,
   refusedBy: undefined,
   problems: undefined,
   verdict: undefined,

@@ -115,11 +115,11 @@ export function createEvaluationWorker(dependencies: WorkerDependencies): Evalua
   const endEarly = async (id: string, lease: string, error: unknown): Promise<void> => {
     if (error instanceof LeaseLostError || (error instanceof RunCutOffError && error.reason === 'lost')) return;
     const cancel = async (
-      canceledBecause: NonNullable<Evaluation['canceledBecause']>,
+      canceledReason: NonNullable<Evaluation['canceledReason']>,
       refusedBy?: string,
     ): Promise<void> => {
-      await store.end(id, lease, { status: 'canceled', canceledBecause, refusedBy, finishedAt: clock.now() });
-      log.warn({ evaluation: id, because: canceledBecause, budget: refusedBy }, 'an evaluation was canceled');
+      await store.end(id, lease, { status: 'canceled', canceledReason, refusedBy, finishedAt: clock.now() });
+      log.warn({ evaluation: id, reason: canceledReason, budget: refusedBy }, 'an evaluation was canceled');
     };
     if (error instanceof BudgetStopError) await cancel('budget-exceeded', error.budget);
     else if (error instanceof ProblemError && error.type === 'unauthenticated') await cancel('key-revoked');

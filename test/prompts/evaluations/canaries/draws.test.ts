@@ -209,7 +209,7 @@ describe('the end', () => {
         (one: { kind: string }) => one.kind === 'canary',
       );
     expect(await attention()).toMatchObject([
-      { id, name: slug, state: 'rolled-back', label: production, version: 2, since: expect.any(String) },
+      { id, name: slug, status: 'rolled-back', label: production, version: 2, since: expect.any(String) },
     ]);
     await setLabel(service, id, production, 2, { headers: { 'If-Match': '*' } });
     expect(await attention()).toEqual([]);

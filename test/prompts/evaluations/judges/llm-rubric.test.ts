@@ -152,7 +152,7 @@ describe('llm-rubric', () => {
     const { evaluation } = await evaluate({ type: 'llm-rubric', value: 'is', judge }, ['true']);
     expect(evaluation).toMatchObject({
       status: 'canceled',
-      canceled_because: 'budget-exceeded',
+      canceled_reason: 'budget-exceeded',
       refused_by: 'of-judge',
     });
   });

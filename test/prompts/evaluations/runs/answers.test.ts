@@ -141,7 +141,7 @@ describe('calls', () => {
     const body = { candidate: {}, dataset: { name: `of-${priced.prompt_id}` }, checks, rule: { all_pass: true } };
     await setBudget(service, 'small', { limit: usd('0.015'), scope: { prompt_id: id } });
     const stopped = await ended(service, await startEvaluation(service, id, body));
-    expect(stopped).toMatchObject({ status: 'canceled', canceled_because: 'budget-exceeded', refused_by: 'small' });
+    expect(stopped).toMatchObject({ status: 'canceled', canceled_reason: 'budget-exceeded', refused_by: 'small' });
     expect(stopped).not.toHaveProperty('verdict');
     expect(mock.requests.length).toBeLessThan(4);
     // What was paid stays.
@@ -164,6 +164,6 @@ describe('the key', () => {
     const started = await service.call('POST', evaluationsPath(id), { body, key: made.key as string });
     await service.call('POST', `/api/v1/api-keys/${made.id}/revoke`);
     const stopped = await ended(service, started.body.id as string);
-    expect(stopped).toMatchObject({ status: 'canceled', canceled_because: 'key-revoked' });
+    expect(stopped).toMatchObject({ status: 'canceled', canceled_reason: 'key-revoked' });
   });
 });

@@ -31,7 +31,7 @@ describe('200', () => {
       const { status, body: canceled } = await service.call('POST', `${evaluationPath(id)}/cancel`);
       expect([status, canceled]).toMatchObject([
         200,
-        { id, status: 'canceled', canceled_because: 'requested', finished_at: expect.any(String) },
+        { id, status: 'canceled', canceled_reason: 'requested', finished_at: expect.any(String) },
       ]);
       expect(canceled).not.toHaveProperty('verdict');
       expect(await resultsOf(service, id)).toEqual([]);

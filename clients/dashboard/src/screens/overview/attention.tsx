@@ -47,7 +47,7 @@ export function Attention({ isBrief }: { isBrief: boolean }): ReactNode {
               target={targetOf(item)}
               text={[...reasonOf(item, texts, shared, outcomeText), texts.since(format.moment(item.since))].join(' · ')}
             >
-              <StatusBadge tone="danger">{texts.states[`${item.kind}-${item.state}`] ?? item.state}</StatusBadge>
+              <StatusBadge tone="danger">{texts.statuses[`${item.kind}-${item.status}`] ?? item.status}</StatusBadge>
               {countOf(item, promptsOf(item), texts, format)}
             </PanelRow>
           ))}
@@ -79,16 +79,16 @@ function reasonOf(
   shared: Texts['shared'],
   outcomeText: (outcome: string) => string,
 ): string[] {
-  const { kind, state, label, problem, detail, provider_message: words, disabled_reason, last_error: error } = item;
+  const { kind, status, label, problem, detail, provider_message: words, disabled_reason, last_error: error } = item;
   if (kind === 'budget') return [texts.refuses];
   if (kind === 'canary') return [texts.rolledBack(label ?? '')];
   if (kind === 'storage') return [texts.withoutStorage, detail ?? []].flat();
   if (kind === 'identity-provider') return [texts.withoutIssuer, detail ?? []].flat();
-  if (state === 'disabled') return [texts.disabled[disabled_reason ?? ''] ?? texts.disabledOtherwise];
+  if (status === 'disabled') return [texts.disabled[disabled_reason ?? ''] ?? texts.disabledOtherwise];
   if (kind === 'integration') {
-    const status = error?.status_code;
+    const code = error?.status_code;
     if (error?.error !== undefined) return [outcomeText(error.error)];
-    return [status === undefined ? [] : texts.status(String(status))].flat();
+    return [code === undefined ? [] : texts.status(String(code))].flat();
   }
   const why = failureWords(item, shared) ?? (problem && problemName(problem));
   return [...(why === undefined ? [] : [why]), ...(words === undefined ? [] : [texts.quoted(words)])];

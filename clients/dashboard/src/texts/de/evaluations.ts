@@ -150,7 +150,7 @@ export const evaluations: typeof english = {
     problems: 'Warum Fälle keine Antwort haben',
     problem: (name, answers) => `${name}: ${answers === 1 ? '1 Antwort' : `${answers} Antworten`}`,
     canceled: 'Sie wurde abgebrochen und hat kein Urteil.',
-    canceledBecause: {
+    canceledReason: {
       requested: 'Jemand hat sie abgebrochen. Sie hat kein Urteil.',
       'key-revoked':
         'Der API-Schlüssel, der sie begonnen hat, wurde widerrufen oder ist abgelaufen. Sie hat kein Urteil.',

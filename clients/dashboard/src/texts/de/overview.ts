@@ -51,7 +51,7 @@ export const overview: Texts['overview'] = {
     none: 'Nichts braucht Aufmerksamkeit.',
     more: (count) =>
       count === '1' ? '1 weiteres braucht Aufmerksamkeit.' : `${count} weitere brauchen Aufmerksamkeit.`,
-    states: {
+    statuses: {
       'provider-failing': 'Anbieter gestört',
       'budget-refusing': 'Budget lehnt ab',
       'storage-failing': 'Speicher gestört',

@@ -153,7 +153,7 @@ export const evaluations = {
     problems: 'Why cases have no answer',
     problem: (name: string, answers: number) => `${name}: ${answers === 1 ? '1 answer' : `${answers} answers`}`,
     canceled: 'It was canceled, and has no verdict.',
-    canceledBecause: {
+    canceledReason: {
       requested: 'Somebody canceled it. It has no verdict.',
       'key-revoked': 'The API key that started it was revoked or has expired. It has no verdict.',
       'budget-exceeded': 'A budget did not allow a call. It has no verdict.',

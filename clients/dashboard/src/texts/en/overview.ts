@@ -47,7 +47,7 @@ export const overview = {
     title: 'Needs attention',
     none: 'Nothing needs attention.',
     more: (count: string) => (count === '1' ? '1 more needs attention.' : `${count} more need attention.`),
-    states: {
+    statuses: {
       'provider-failing': 'Provider fails',
       'budget-refusing': 'Budget refuses calls',
       'storage-failing': 'Storage fails',

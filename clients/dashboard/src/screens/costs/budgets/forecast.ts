@@ -17,7 +17,7 @@ const leastShare = 0.1;
 export function forecastOf(budget: Schemas['Budget'], now: number): Forecast | undefined {
   const { since, resets_at: end, spent } = budget.current;
   if (end === undefined) return undefined;
-  const begin = Math.max(Date.parse(since), Date.parse(budget.began_at));
+  const begin = Math.max(Date.parse(since), Date.parse(budget.started_at));
   const [elapsed, whole] = [now - begin, Date.parse(end) - begin];
   const amount = Number(spent.amount);
   if (elapsed < leastShare * whole || elapsed > whole || amount <= 0) return undefined;

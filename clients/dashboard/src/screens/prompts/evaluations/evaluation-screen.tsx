@@ -176,14 +176,14 @@ function Running({ evaluation }: { evaluation: Evaluation }): ReactNode {
 }
 
 function Canceled({
-  evaluation: { canceled_because: why = '', refused_by: budget },
+  evaluation: { canceled_reason: why = '', refused_by: budget },
 }: {
   evaluation: Evaluation;
 }): ReactNode {
   const { page: texts } = useOwnTexts(evaluations);
   return (
     <Alert color="gray" icon={<IconAlertTriangle />}>
-      {texts.canceledBecause[why] ?? texts.canceled}{' '}
+      {texts.canceledReason[why] ?? texts.canceled}{' '}
       {budget !== undefined && (
         <TextLink to="/costs/budgets/$name" params={{ name: budget }} underline="always" size="sm">
           {texts.budget(budget)}

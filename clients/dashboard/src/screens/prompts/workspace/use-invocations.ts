@@ -151,7 +151,7 @@ async function readStream(stream: InvocationStream, live: LiveAnswer): Promise<A
   for await (const event of stream) {
     if (event.type === 'start') {
       ({ age } = event);
-      live.add({ attempts: event.attempts ?? [], invocationId: event.invocationId });
+      live.add({ attempts: event.attempts ?? [], invocationId: event.invocation_id });
     }
     if (event.type === 'text') live.add({ text: event.delta });
   }
