@@ -35,7 +35,7 @@ describe('1,500 receivers that fail', () => {
     // One that works again is found among many about which something was told.
     const alerts = createAlertStore(setup.harness.database);
     const earlier = { since: before(1), isWarned: false, isDisabled: false };
-    await Promise.all(paused.map((integrationId) => alerts.put({ integrationId, ...earlier })));
+    for (const integrationId of paused) await alerts.put({ integrationId, ...earlier });
     const [sound = ''] = active.toSorted().slice(-1);
     const at = new Date(Date.now() + 1_000);
     const health = { settingsRevision: 1, failuresInARow: 0, lastFailure: undefined, open: undefined };
