@@ -2,8 +2,8 @@
  * `npm run program -- mutants --seed 7` plants faults in `src/`, one at a time, and says which of them no test finds.
  *
  * A run of the tests with V8's function coverage says which test files call which function. The files that call the
- * function of a fault run, the cheapest first, until one fails. That counts if it fails a second time, and passes without the
- * fault. The fault is in the text that Node loads (`test/support/jest/mutation.ts`), never in the working tree; processes that a
+ * function of a fault and pass without it run, the cheapest first, until one fails. That counts if it fails a second time.
+ * The fault is in the text that Node loads (`test/support/jest/mutation.ts`), never in the working tree; processes that a
  * test starts do not have it. The coverage is kept for other seeds until a file of `src/` or `test/` changes.
  *
  *     --seed N            which faults; the same seed plants the same ones in the same code
@@ -38,6 +38,7 @@ const { values } = parseArgs({
   },
 });
 const root = path.resolve(import.meta.dirname, '../..');
+const cache = path.join(root, 'node_modules/.cache/mutants');
 /** For the tests of one fault, in CPU seconds. */
 const mostSeconds = 60;
 const allSeconds = Number(values.minutes) * 60;
@@ -48,19 +49,21 @@ type Outcome = 'passed' | 'failed' | 'timed out';
 /** CPU seconds of all runs that have ended. */
 const used = (): number => cpuSecondsOf(process.pid).children;
 
-/** Runs test files in one process. @param wallSeconds until it counts as hanging */
+/** Runs test files in one process, and ends it when it used too much. @returns also the file that failed first */
 async function runTests(
   files: readonly string[],
   environment: Readonly<Record<string, string>>,
   { cpuSeconds = Infinity, wallSeconds = Infinity, inBand = true } = {},
-): Promise<Outcome> {
+): Promise<{ readonly outcome: Outcome; readonly failed: string | undefined }> {
+  const results = path.join(cache, 'results');
+  mkdirSync(cache, { recursive: true });
   const command = [
     path.join(root, 'node_modules/jest/bin/jest.js'),
-    '--silent',
-    ...(inBand ? ['--runInBand'] : []),
+    ...['--silent', '--json', `--outputFile=${results}`],
+    ...(inBand ? ['--runInBand', '--bail', '--testTimeout=60000', '--runTestsByPath'] : []),
     ...files,
   ];
-  const env = { ...process.env, ...environment };
+  const env = { ...process.env, ...(inBand ? { TEST_ORDER: files.join(',') } : {}), ...environment };
   const child = spawn(process.execPath, command, { cwd: root, env, stdio: 'ignore', detached: true });
   const { pid } = child;
   if (pid === undefined) throw new Error('Jest does not start.');
@@ -87,8 +90,13 @@ async function runTests(
   clearInterval(watch);
   process.off('exit', stop);
   stop();
-  if (isLate) return 'timed out';
-  return code === 0 ? 'passed' : 'failed';
+  if (isLate) return { outcome: 'timed out', failed: undefined };
+  if (code === 0) return { outcome: 'passed', failed: undefined };
+  const { testResults } = JSON.parse(readFileSync(results, 'utf8')) as {
+    testResults: { name: string; status: string }[];
+  };
+  const failed = testResults.find(({ status }) => status === 'failed')?.name;
+  return { outcome: 'failed', failed: failed === undefined ? undefined : path.relative(root, failed) };
 }
 
 /** Which functions each test file calls. */
@@ -96,12 +104,12 @@ async function readMap(): Promise<Coverage[]> {
   const hash = createHash('sha256').update(values.tests ?? '');
   const files = globSync('{src,test}/**/*.{ts,mjs}', { cwd: root }).toSorted();
   for (const file of files) hash.update(file).update(readFileSync(path.join(root, file)));
-  const folder = path.join(root, 'node_modules/.cache/mutants', hash.digest('hex').slice(0, 16));
+  const folder = path.join(cache, hash.digest('hex').slice(0, 16));
   if (!existsSync(folder)) {
-    rmSync(path.dirname(folder), { recursive: true, force: true });
+    rmSync(cache, { recursive: true, force: true });
     mkdirSync(`${folder}.new`, { recursive: true });
     const tests = values.tests === undefined ? [] : values.tests.split(',');
-    const outcome = await runTests(tests, { [coverageVariable]: `${folder}.new` }, { inBand: false });
+    const { outcome } = await runTests(tests, { [coverageVariable]: `${folder}.new` }, { inBand: false });
     if (outcome !== 'passed') console.log('Some tests fail without a fault; their files find none.');
     renameSync(`${folder}.new`, folder);
   }
@@ -111,7 +119,9 @@ async function readMap(): Promise<Coverage[]> {
 /** The test files that call a function, the cheapest first. V8 gives the place of its parameters, or of its name. */
 function callersOf(file: string, { start, body, end }: Place, map: readonly Coverage[]): Coverage[] {
   const isIt = ([from, to]: readonly [number, number]): boolean => to === end && from >= start && from <= body;
-  return map.filter(({ functions }) => functions[file]?.some(isIt)).toSorted((a, b) => a.cpuSeconds - b.cpuSeconds);
+  return map
+    .filter(({ passed, functions }) => passed && functions[file]?.some(isIt))
+    .toSorted((a, b) => a.cpuSeconds - b.cpuSeconds);
 }
 
 type Placed = Mutant & { readonly place: Place };
@@ -162,39 +172,23 @@ function load(file: string): (Placed | Mutant)[] {
   });
 }
 
-/** Files that fail without a fault, or not, as far as it is known. */
-const sound = new Map<string, boolean>();
-
 /** @returns what became of a fault, and the file that found it */
 async function tryMutant(mutant: Placed, map: readonly Coverage[]): Promise<string> {
   const { file, start, end, text, place } = mutant;
   const callers = callersOf(file, place, map);
   if (callers.length === 0) return 'survived: no test calls the function';
   const environment = { [mutantVariable]: JSON.stringify({ file, start, end, text }) };
-  const before = used();
-  const limitsOf = ({ seconds }: Coverage): { cpuSeconds: number; wallSeconds: number } => ({
-    cpuSeconds: mostSeconds - (used() - before),
-    wallSeconds: 60 + 10 * seconds,
-  });
-  const cut = (): string => `survived: ${ran} of ${callers.length} files in ${mostSeconds} CPU seconds`;
-  let ran = 0;
-  for (const caller of callers) {
-    if (used() - before >= mostSeconds) return cut();
-    const { test, cpuSeconds } = caller;
-    const beforeFile = used();
-    let outcome = await runTests([test], environment, limitsOf(caller));
-    // A file that needs this much by itself is only not finished.
-    if (outcome === 'timed out' && used() - beforeFile < 2 * cpuSeconds + 10 && used() - before >= mostSeconds)
-      return cut();
-    if (outcome === 'failed') {
-      if (!sound.has(test)) sound.set(test, (await runTests([test], {}, { wallSeconds: 600 })) === 'passed');
-      outcome = sound.get(test) === true ? await runTests([test], environment, { wallSeconds: 600 }) : 'passed';
-    }
-    if (outcome === 'failed') return `killed by ${test}`;
-    if (outcome === 'timed out') return `timed out in ${test}`;
-    ran += 1;
+  // Those that take longer together would not be finished.
+  let seconds = 0;
+  const chosen = callers.filter(({ cpuSeconds }, index) => index === 0 || (seconds += cpuSeconds) < mostSeconds);
+  const tests = chosen.map(({ test }) => test);
+  const limits = { cpuSeconds: 2 * mostSeconds, wallSeconds: 600 };
+  const { outcome, failed } = await runTests(tests, environment, limits);
+  if (outcome === 'timed out') return 'timed out';
+  if (failed !== undefined && (await runTests([failed], environment, limits)).outcome !== 'passed') {
+    return `killed by ${failed}`;
   }
-  return `survived: ${ran} files`;
+  return `survived: ${failed === undefined ? '' : `${failed} failed once; `}${tests.length} of ${callers.length} files`;
 }
 
 // So that the processes of the tests end with this one.

@@ -24,8 +24,8 @@ export interface Swap {
 /** The functions of `src` that a test file called. */
 export interface Coverage {
   readonly test: string;
+  readonly passed: boolean;
   readonly cpuSeconds: number;
-  readonly seconds: number;
   /** Where the functions begin and end, by the path of the file. */
   readonly functions: Readonly<Record<string, readonly (readonly [start: number, end: number])[]>>;
 }
@@ -61,7 +61,7 @@ export async function beginCoverage(): Promise<void> {
 }
 
 /** Stores which functions were called since `beginCoverage`. */
-export async function storeCoverage(testPath: string, cpuSeconds: number, seconds: number): Promise<void> {
+export async function storeCoverage(testPath: string, passed: boolean, cpuSeconds: number): Promise<void> {
   const folder = process.env[coverageVariable];
   if (folder === undefined || session === undefined) return;
   const { result } = await session.post('Profiler.takePreciseCoverage');
@@ -74,7 +74,7 @@ export async function storeCoverage(testPath: string, cpuSeconds: number, second
     );
   }
   const test = path.relative(root, testPath);
-  const coverage: Coverage = { test, cpuSeconds, seconds, functions };
+  const coverage: Coverage = { test, passed, cpuSeconds, functions };
   mkdirSync(folder, { recursive: true });
   writeFileSync(path.join(folder, `${test.replaceAll('/', '+')}.json`), JSON.stringify(coverage));
 }
