@@ -18,6 +18,7 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json ./
 COPY clients clients
 COPY generated generated
+COPY openapi openapi
 COPY src src
 RUN npm run prepare
 

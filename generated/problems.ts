@@ -2,510 +2,132 @@
 /* eslint-disable */
 
 export const problems = {
-  "bad-request": {
-    "status": 400,
-    "title": "Bad request"
-  },
-  "malformed-body": {
-    "status": 400,
-    "title": "Malformed body"
-  },
-  "invalid-request": {
-    "status": 400,
-    "title": "Invalid request"
-  },
-  "mcp-message-refused": {
-    "status": 400,
-    "title": "Message of MCP refused"
-  },
-  "conflicting-members": {
-    "status": 400,
-    "title": "Conflicting members"
-  },
-  "unauthenticated": {
-    "status": 401,
-    "title": "Not authenticated"
-  },
-  "budget-exceeded": {
-    "status": 402,
-    "title": "Budget exceeded"
-  },
-  "cost-unknown": {
-    "status": 402,
-    "title": "Cost unknown"
-  },
-  "insufficient-scope": {
-    "status": 403,
-    "title": "Insufficient scope"
-  },
-  "no-authority": {
-    "status": 403,
-    "title": "No authority"
-  },
-  "read-only": {
-    "status": 403,
-    "title": "Read-only"
-  },
-  "beyond-limits": {
-    "status": 403,
-    "title": "Beyond the limits of the key"
-  },
-  "cross-origin": {
-    "status": 403,
-    "title": "Cross-origin request"
-  },
-  "webhook-loop": {
-    "status": 403,
-    "title": "Webhook loop"
-  },
-  "route-not-found": {
-    "status": 404,
-    "title": "Path not found"
-  },
-  "prompt-not-found": {
-    "status": 404,
-    "title": "Prompt not found"
-  },
-  "version-not-found": {
-    "status": 404,
-    "title": "Version not found"
-  },
-  "provider-not-found": {
-    "status": 404,
-    "title": "Provider not found"
-  },
-  "mcp-method-not-found": {
-    "status": 404,
-    "title": "Unknown method of MCP"
-  },
-  "model-not-found": {
-    "status": 404,
-    "title": "Model not found"
-  },
-  "test-run-not-found": {
-    "status": 404,
-    "title": "Test run not found"
-  },
-  "evaluation-not-found": {
-    "status": 404,
-    "title": "Evaluation not found"
-  },
-  "evaluation-running": {
-    "status": 409,
-    "title": "Evaluation still running"
-  },
-  "evaluation-results-deleted": {
-    "status": 409,
-    "title": "Results are deleted"
-  },
-  "judged-answer-not-found": {
-    "status": 404,
-    "title": "Answer not found"
-  },
-  "too-few-cases": {
-    "status": 422,
-    "title": "Too few cases"
-  },
-  "too-many-evaluations": {
-    "status": 429,
-    "title": "Too many evaluations wait"
-  },
-  "invocation-not-found": {
-    "status": 404,
-    "title": "Invocation not found"
-  },
-  "invocation-content-not-found": {
-    "status": 404,
-    "title": "Content of the invocation not found"
-  },
-  "person-not-found": {
-    "status": 404,
-    "title": "Person not found"
-  },
-  "api-key-not-found": {
-    "status": 404,
-    "title": "API key not found"
-  },
-  "location-not-found": {
-    "status": 404,
-    "title": "Location not found"
-  },
-  "category-not-found": {
-    "status": 404,
-    "title": "Category not found"
-  },
-  "product-not-found": {
-    "status": 404,
-    "title": "Product not found"
-  },
-  "order-not-found": {
-    "status": 404,
-    "title": "Order not found"
-  },
-  "fiscal-day-not-found": {
-    "status": 404,
-    "title": "Fiscal day not found"
-  },
-  "integration-not-found": {
-    "status": 404,
-    "title": "Integration not found"
-  },
-  "event-type-not-found": {
-    "status": 404,
-    "title": "Event type not found"
-  },
-  "delivery-not-found": {
-    "status": 404,
-    "title": "Delivery not found"
-  },
-  "label-not-found": {
-    "status": 404,
-    "title": "Label not found"
-  },
-  "gate-not-found": {
-    "status": 404,
-    "title": "Gate not found"
-  },
-  "canary-not-found": {
-    "status": 404,
-    "title": "Canary not found"
-  },
-  "replay-not-found": {
-    "status": 404,
-    "title": "Replay not found"
-  },
-  "method-not-allowed": {
-    "status": 405,
-    "title": "Method not allowed"
-  },
-  "not-acceptable": {
-    "status": 406,
-    "title": "Not acceptable"
-  },
-  "request-timeout": {
-    "status": 408,
-    "title": "Request timed out"
-  },
-  "slug-taken": {
-    "status": 409,
-    "title": "Slug taken"
-  },
-  "alias-taken": {
-    "status": 409,
-    "title": "Alias taken"
-  },
-  "import-refused": {
-    "status": 422,
-    "title": "Import refused"
-  },
-  "idempotency-key-in-use": {
-    "status": 409,
-    "title": "Idempotency key in use"
-  },
-  "test-run-running": {
-    "status": 409,
-    "title": "Test run still running"
-  },
-  "test-run-not-stored": {
-    "status": 409,
-    "title": "Test run has no results"
-  },
-  "edit-conflict": {
-    "status": 409,
-    "title": "Edit conflict"
-  },
-  "budget-not-found": {
-    "status": 404,
-    "title": "Budget not found"
-  },
-  "dataset-not-found": {
-    "status": 404,
-    "title": "Data set not found"
-  },
-  "dataset-in-use": {
-    "status": 409,
-    "title": "Data set in use"
-  },
-  "too-many-datasets": {
-    "status": 409,
-    "title": "Too many data sets"
-  },
-  "dataset-refused": {
-    "status": 422,
-    "title": "Data set refused"
-  },
-  "price-not-found": {
-    "status": 404,
-    "title": "Price not found"
-  },
-  "too-many-prices": {
-    "status": 409,
-    "title": "Too many prices"
-  },
-  "too-many-budgets": {
-    "status": 409,
-    "title": "Too many budgets"
-  },
-  "too-many-labels": {
-    "status": 409,
-    "title": "Too many labels"
-  },
-  "too-many-gates": {
-    "status": 409,
-    "title": "Too many gates"
-  },
-  "release-not-shown": {
-    "status": 409,
-    "title": "Release not shown"
-  },
-  "gate-evaluation-refused": {
-    "status": 409,
-    "title": "Evaluation refused by the gate"
-  },
-  "canary-not-possible": {
-    "status": 409,
-    "title": "Canary not possible"
-  },
-  "warnings-not-accepted": {
-    "status": 409,
-    "title": "Warnings not accepted"
-  },
-  "order-not-open": {
-    "status": 409,
-    "title": "Order not open"
-  },
-  "secret-rotation-not-pending": {
-    "status": 409,
-    "title": "Secret rotation not pending"
-  },
-  "cursor-expired": {
-    "status": 410,
-    "title": "Cursor expired"
-  },
-  "cursor-unknown": {
-    "status": 410,
-    "title": "Cursor unknown"
-  },
-  "precondition-failed": {
-    "status": 412,
-    "title": "Precondition failed"
-  },
-  "content-too-large": {
-    "status": 413,
-    "title": "Content too large"
-  },
-  "unsupported-media-type": {
-    "status": 415,
-    "title": "Unsupported media type"
-  },
-  "expectation-failed": {
-    "status": 417,
-    "title": "Expectation failed"
-  },
-  "precondition-required": {
-    "status": 428,
-    "title": "Precondition required"
-  },
-  "missing-variables": {
-    "status": 422,
-    "title": "Missing variables"
-  },
-  "unknown-variables": {
-    "status": 422,
-    "title": "Unknown variables"
-  },
-  "unknown-label": {
-    "status": 422,
-    "title": "Unknown label"
-  },
-  "unknown-provider": {
-    "status": 422,
-    "title": "Unknown provider"
-  },
-  "inconsistent-content": {
-    "status": 422,
-    "title": "Inconsistent content"
-  },
-  "invalid-schema": {
-    "status": 422,
-    "title": "Invalid JSON Schema"
-  },
-  "invalid-provider-option": {
-    "status": 422,
-    "title": "Invalid provider option"
-  },
-  "image-not-allowed": {
-    "status": 422,
-    "title": "Image not allowed"
-  },
-  "unsupported-by-provider": {
-    "status": 422,
-    "title": "Not supported by the provider"
-  },
-  "provider-not-configured": {
-    "status": 422,
-    "title": "Provider not configured"
-  },
-  "no-provider-selected": {
-    "status": 422,
-    "title": "No provider selected"
-  },
-  "rendered-prompt-too-large": {
-    "status": 422,
-    "title": "Rendered prompt too large"
-  },
-  "idempotency-key-reused": {
-    "status": 422,
-    "title": "Idempotency key reused"
-  },
-  "unknown-location": {
-    "status": 422,
-    "title": "Unknown location"
-  },
-  "unknown-category": {
-    "status": 422,
-    "title": "Unknown category"
-  },
-  "unknown-product": {
-    "status": 422,
-    "title": "Unknown product"
-  },
-  "archived": {
-    "status": 422,
-    "title": "Archived"
-  },
-  "product-not-active": {
-    "status": 422,
-    "title": "Product not active"
-  },
-  "product-unavailable": {
-    "status": 422,
-    "title": "Product unavailable"
-  },
-  "unknown-modifier": {
-    "status": 422,
-    "title": "Unknown modifier"
-  },
-  "modifier-group-not-satisfied": {
-    "status": 422,
-    "title": "Modifier group not satisfied"
-  },
-  "invalid-modifier-groups": {
-    "status": 422,
-    "title": "Invalid modifier groups"
-  },
-  "unknown-spot": {
-    "status": 422,
-    "title": "Unknown spot"
-  },
-  "unknown-time-zone": {
-    "status": 422,
-    "title": "Unknown time zone"
-  },
-  "unknown-currency": {
-    "status": 422,
-    "title": "Unknown currency"
-  },
-  "read-only-field": {
-    "status": 422,
-    "title": "Read-only field"
-  },
-  "order-total-too-large": {
-    "status": 422,
-    "title": "Order total too large"
-  },
-  "fiscal-day-not-begun": {
-    "status": 422,
-    "title": "Fiscal day not begun"
-  },
-  "target-not-allowed": {
-    "status": 422,
-    "title": "Target not allowed"
-  },
-  "header-not-allowed": {
-    "status": 422,
-    "title": "Header not allowed"
-  },
-  "filter-not-applicable": {
-    "status": 422,
-    "title": "Filter not applicable"
-  },
-  "rate-limited": {
-    "status": 429,
-    "title": "Too many requests"
-  },
-  "too-much-in-progress": {
-    "status": 429,
-    "title": "Too much in progress"
-  },
-  "too-much-kept": {
-    "status": 429,
-    "title": "Too much kept"
-  },
-  "header-fields-too-large": {
-    "status": 431,
-    "title": "Header fields too large"
-  },
-  "internal-error": {
-    "status": 500,
-    "title": "Internal error"
-  },
-  "secret-unreadable": {
-    "status": 500,
-    "title": "Secret cannot be decrypted"
-  },
-  "tokens-not-counted": {
-    "status": 501,
-    "title": "Tokens not counted"
-  },
-  "provider-failed": {
-    "status": 502,
-    "title": "Provider failed"
-  },
-  "provider-timeout": {
-    "status": 502,
-    "title": "Provider timed out"
-  },
-  "provider-refused-credentials": {
-    "status": 502,
-    "title": "Provider refused the credentials"
-  },
-  "provider-rate-limited": {
-    "status": 502,
-    "title": "Provider rate limit reached"
-  },
-  "provider-bad-answer": {
-    "status": 502,
-    "title": "Invalid provider answer"
-  },
-  "database-unavailable": {
-    "status": 503,
-    "title": "Database unavailable"
-  },
-  "storage-unavailable": {
-    "status": 503,
-    "title": "Object storage unavailable"
-  },
-  "storage-full": {
-    "status": 503,
-    "title": "Storage full"
-  },
-  "shutting-down": {
-    "status": 503,
-    "title": "Shutting down"
-  },
-  "interrupted": {
-    "status": 503,
-    "title": "Interrupted"
-  },
-  "overloaded": {
-    "status": 503,
-    "title": "Overloaded"
-  },
-  "not-cached": {
-    "status": 504,
-    "title": "Not cached"
-  }
+ "bad-request": {"status":400,"title":"Bad request"},
+ "malformed-body": {"status":400,"title":"Malformed body"},
+ "invalid-request": {"status":400,"title":"Invalid request"},
+ "mcp-message-refused": {"status":400,"title":"Message of MCP refused"},
+ "conflicting-members": {"status":400,"title":"Conflicting members"},
+ "unauthenticated": {"status":401,"title":"Not authenticated"},
+ "budget-exceeded": {"status":402,"title":"Budget exceeded"},
+ "cost-unknown": {"status":402,"title":"Cost unknown"},
+ "insufficient-scope": {"status":403,"title":"Insufficient scope"},
+ "no-authority": {"status":403,"title":"No authority"},
+ "read-only": {"status":403,"title":"Read-only"},
+ "beyond-limits": {"status":403,"title":"Beyond the limits of the key"},
+ "cross-origin": {"status":403,"title":"Cross-origin request"},
+ "webhook-loop": {"status":403,"title":"Webhook loop"},
+ "route-not-found": {"status":404,"title":"Path not found"},
+ "prompt-not-found": {"status":404,"title":"Prompt not found"},
+ "version-not-found": {"status":404,"title":"Version not found"},
+ "provider-not-found": {"status":404,"title":"Provider not found"},
+ "mcp-method-not-found": {"status":404,"title":"Unknown method of MCP"},
+ "model-not-found": {"status":404,"title":"Model not found"},
+ "test-run-not-found": {"status":404,"title":"Test run not found"},
+ "evaluation-not-found": {"status":404,"title":"Evaluation not found"},
+ "evaluation-running": {"status":409,"title":"Evaluation still running"},
+ "evaluation-results-deleted": {"status":409,"title":"Results are deleted"},
+ "judged-answer-not-found": {"status":404,"title":"Answer not found"},
+ "too-few-cases": {"status":422,"title":"Too few cases"},
+ "too-many-evaluations": {"status":429,"title":"Too many evaluations wait"},
+ "invocation-not-found": {"status":404,"title":"Invocation not found"},
+ "invocation-content-not-found": {"status":404,"title":"Content of the invocation not found"},
+ "person-not-found": {"status":404,"title":"Person not found"},
+ "api-key-not-found": {"status":404,"title":"API key not found"},
+ "location-not-found": {"status":404,"title":"Location not found"},
+ "category-not-found": {"status":404,"title":"Category not found"},
+ "product-not-found": {"status":404,"title":"Product not found"},
+ "order-not-found": {"status":404,"title":"Order not found"},
+ "fiscal-day-not-found": {"status":404,"title":"Fiscal day not found"},
+ "integration-not-found": {"status":404,"title":"Integration not found"},
+ "event-type-not-found": {"status":404,"title":"Event type not found"},
+ "delivery-not-found": {"status":404,"title":"Delivery not found"},
+ "label-not-found": {"status":404,"title":"Label not found"},
+ "gate-not-found": {"status":404,"title":"Gate not found"},
+ "canary-not-found": {"status":404,"title":"Canary not found"},
+ "replay-not-found": {"status":404,"title":"Replay not found"},
+ "method-not-allowed": {"status":405,"title":"Method not allowed"},
+ "not-acceptable": {"status":406,"title":"Not acceptable"},
+ "request-timeout": {"status":408,"title":"Request timed out"},
+ "slug-taken": {"status":409,"title":"Slug taken"},
+ "alias-taken": {"status":409,"title":"Alias taken"},
+ "import-refused": {"status":422,"title":"Import refused"},
+ "idempotency-key-in-use": {"status":409,"title":"Idempotency key in use"},
+ "test-run-running": {"status":409,"title":"Test run still running"},
+ "test-run-not-stored": {"status":409,"title":"Test run has no results"},
+ "edit-conflict": {"status":409,"title":"Edit conflict"},
+ "budget-not-found": {"status":404,"title":"Budget not found"},
+ "dataset-not-found": {"status":404,"title":"Data set not found"},
+ "dataset-in-use": {"status":409,"title":"Data set in use"},
+ "too-many-datasets": {"status":409,"title":"Too many data sets"},
+ "dataset-refused": {"status":422,"title":"Data set refused"},
+ "price-not-found": {"status":404,"title":"Price not found"},
+ "too-many-prices": {"status":409,"title":"Too many prices"},
+ "too-many-budgets": {"status":409,"title":"Too many budgets"},
+ "too-many-labels": {"status":409,"title":"Too many labels"},
+ "too-many-gates": {"status":409,"title":"Too many gates"},
+ "release-not-shown": {"status":409,"title":"Release not shown"},
+ "gate-evaluation-refused": {"status":409,"title":"Evaluation refused by the gate"},
+ "canary-not-possible": {"status":409,"title":"Canary not possible"},
+ "warnings-not-accepted": {"status":409,"title":"Warnings not accepted"},
+ "order-not-open": {"status":409,"title":"Order not open"},
+ "secret-rotation-not-pending": {"status":409,"title":"Secret rotation not pending"},
+ "cursor-expired": {"status":410,"title":"Cursor expired"},
+ "cursor-unknown": {"status":410,"title":"Cursor unknown"},
+ "precondition-failed": {"status":412,"title":"Precondition failed"},
+ "content-too-large": {"status":413,"title":"Content too large"},
+ "unsupported-media-type": {"status":415,"title":"Unsupported media type"},
+ "expectation-failed": {"status":417,"title":"Expectation failed"},
+ "precondition-required": {"status":428,"title":"Precondition required"},
+ "missing-variables": {"status":422,"title":"Missing variables"},
+ "unknown-variables": {"status":422,"title":"Unknown variables"},
+ "unknown-label": {"status":422,"title":"Unknown label"},
+ "unknown-provider": {"status":422,"title":"Unknown provider"},
+ "inconsistent-content": {"status":422,"title":"Inconsistent content"},
+ "invalid-schema": {"status":422,"title":"Invalid JSON Schema"},
+ "invalid-provider-option": {"status":422,"title":"Invalid provider option"},
+ "image-not-allowed": {"status":422,"title":"Image not allowed"},
+ "unsupported-by-provider": {"status":422,"title":"Not supported by the provider"},
+ "provider-not-configured": {"status":422,"title":"Provider not configured"},
+ "no-provider-selected": {"status":422,"title":"No provider selected"},
+ "rendered-prompt-too-large": {"status":422,"title":"Rendered prompt too large"},
+ "idempotency-key-reused": {"status":422,"title":"Idempotency key reused"},
+ "unknown-location": {"status":422,"title":"Unknown location"},
+ "unknown-category": {"status":422,"title":"Unknown category"},
+ "unknown-product": {"status":422,"title":"Unknown product"},
+ "archived": {"status":422,"title":"Archived"},
+ "product-not-active": {"status":422,"title":"Product not active"},
+ "product-unavailable": {"status":422,"title":"Product unavailable"},
+ "unknown-modifier": {"status":422,"title":"Unknown modifier"},
+ "modifier-group-not-satisfied": {"status":422,"title":"Modifier group not satisfied"},
+ "invalid-modifier-groups": {"status":422,"title":"Invalid modifier groups"},
+ "unknown-spot": {"status":422,"title":"Unknown spot"},
+ "unknown-time-zone": {"status":422,"title":"Unknown time zone"},
+ "unknown-currency": {"status":422,"title":"Unknown currency"},
+ "read-only-field": {"status":422,"title":"Read-only field"},
+ "order-total-too-large": {"status":422,"title":"Order total too large"},
+ "fiscal-day-not-begun": {"status":422,"title":"Fiscal day not begun"},
+ "target-not-allowed": {"status":422,"title":"Target not allowed"},
+ "header-not-allowed": {"status":422,"title":"Header not allowed"},
+ "filter-not-applicable": {"status":422,"title":"Filter not applicable"},
+ "rate-limited": {"status":429,"title":"Too many requests"},
+ "too-much-in-progress": {"status":429,"title":"Too much in progress"},
+ "too-much-kept": {"status":429,"title":"Too much kept"},
+ "header-fields-too-large": {"status":431,"title":"Header fields too large"},
+ "internal-error": {"status":500,"title":"Internal error"},
+ "secret-unreadable": {"status":500,"title":"Secret cannot be decrypted"},
+ "tokens-not-counted": {"status":501,"title":"Tokens not counted"},
+ "provider-failed": {"status":502,"title":"Provider failed"},
+ "provider-timeout": {"status":502,"title":"Provider timed out"},
+ "provider-refused-credentials": {"status":502,"title":"Provider refused the credentials"},
+ "provider-rate-limited": {"status":502,"title":"Provider rate limit reached"},
+ "provider-bad-answer": {"status":502,"title":"Invalid provider answer"},
+ "database-unavailable": {"status":503,"title":"Database unavailable"},
+ "storage-unavailable": {"status":503,"title":"Object storage unavailable"},
+ "storage-full": {"status":503,"title":"Storage full"},
+ "shutting-down": {"status":503,"title":"Shutting down"},
+ "interrupted": {"status":503,"title":"Interrupted"},
+ "overloaded": {"status":503,"title":"Overloaded"},
+ "not-cached": {"status":504,"title":"Not cached"}
 } as const satisfies Record<string, { status: number; title: string }>;
 
 /** The slug of a problem type, as in `openapi/problems.yaml`. */

@@ -588,7 +588,7 @@ export function createApp(dependencies: AppDependencies): App {
           },
           { path: '/docs/events', title: 'Prompt gateway events', document: '/asyncapi.json' },
         ],
-        changes: new URL('../generated/api-changes.html', import.meta.url),
+        changes: new URL('../dist/changes.html', import.meta.url),
         eventTypes,
         redoc: new URL('../dist/redoc.js', import.meta.url),
         clientPackage: new URL('../dist/client.tgz', import.meta.url),

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { spawnSync } from 'node:child_process';
+import { renderCopies } from './copies.ts';
+import { root, writeChanged } from './generated-files.ts';
 
-const root = path.resolve(import.meta.dirname, '../..');
 const client = path.join(root, 'clients/typescript');
 const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
 
@@ -12,6 +13,7 @@ const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
  * continues.
  */
 if (existsSync(compiler)) {
+  await writeChanged(await renderCopies());
   await rm(path.join(client, 'dist'), { recursive: true, force: true });
   // The project of the command line program contains the whole package. This does not check types, because a type error
   // must not stop the installation; `npm run check` checks them.

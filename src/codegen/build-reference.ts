@@ -31,4 +31,6 @@ if (bundle === undefined) {
 } else {
   await mkdir(path.dirname(target), { recursive: true });
   await writeFile(target, bundle.replaceAll(remoteLogo, inlineLogo));
+  const { renderChanges } = await import('./change-list.ts');
+  await writeFile(path.join(root, 'dist/changes.html'), await renderChanges(root));
 }

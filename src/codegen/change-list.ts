@@ -1,6 +1,16 @@
+import path from 'node:path';
+import { readContracts, readIntended, releasedFolder } from './compatibility/contract-files.ts';
+import { sumUp, type Summary } from './compatibility/sum-up.ts';
 import { placeOf } from './guides.ts';
-import type { Summary } from './compatibility/sum-up.ts';
 import { listOperations, type OpenApiDocument, type OperationEntry } from './contract-document.ts';
+
+/** Renders what has changed in the contract since the last release, for people. @param root of the repository */
+export async function renderChanges(root: string): Promise<string> {
+  const released = await readContracts(releasedFolder(root));
+  const current = await readContracts(path.join(root, 'generated'));
+  const summary = sumUp(released, current, await readIntended(root));
+  return renderChangeList(summary, released.api.info.version, current.api as OpenApiDocument);
+}
 
 /**
  * Renders the content of the page of API changes, as HTML without styles. `{{base}}` in it is the path that a proxy adds

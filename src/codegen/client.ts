@@ -67,7 +67,6 @@ export function renderClientFiles(
     'operations.ts': renderOperations(operations),
     'resources.ts': renderResources(document, operations),
     'problems.ts': renderProblems(operations, problems),
-    'version.ts': `/** The release of the service that this client was made with. */\nexport const version = '${document.info.version}';\n`,
   };
 }
 

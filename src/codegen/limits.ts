@@ -53,12 +53,12 @@ const keywords = ['minimum', 'maximum', 'minLength', 'maxLength', 'maxItems', 'm
 
 /** What a schema limits, and the schemas within it, by their name in the constant. */
 function membersOf(schema: Schema): [string, Schema | string | number][] {
-  const { properties = {}, items, propertyNames, additionalProperties, not, anyOf = [], ...own } = schema;
+  const { properties = {}, items, propertyNames, additionalProperties, not, anyOf, oneOf, ...own } = schema;
   const within = { items, names: propertyNames, values: additionalProperties, ...(properties as object) };
   return [
     ...Object.entries(own as Record<string, string | number>).filter(([name]) => keywords.includes(name)),
     ...(isObject(not) && 'pattern' in not ? [['not', { pattern: not['pattern'] }] satisfies [string, Schema]] : []),
     ...Object.entries(within).filter((entry): entry is [string, Schema] => isObject(entry[1])),
-    ...(anyOf as Schema[]).flatMap(membersOf),
+    ...((anyOf ?? oneOf ?? []) as Schema[]).flatMap(membersOf),
   ];
 }

@@ -1,3 +1,4 @@
+import { jsonLines } from './generated-files.ts';
 import type { ProblemEntry } from './contract.ts';
 import {
   apisOf,
@@ -131,7 +132,7 @@ export interface OperationRow {
   readonly problems: readonly string[];
 }
 
-export const operationTable = ${JSON.stringify(rows, null, 2)} as const satisfies Record<string, OperationRow>;
+export const operationTable = ${jsonLines(rows, 1).trimEnd()} as const satisfies Record<string, OperationRow>;
 
 export type OperationId = keyof typeof operationTable;
 

@@ -1,4 +1,5 @@
 import type { ProblemEntry } from './contract.ts';
+import { jsonLines } from './generated-files.ts';
 import { listOperations, resolve, type OpenApiDocument, type Operation } from './contract-document.ts';
 
 /** Renders the run-time table of problem types: slug to status and title. */
@@ -6,7 +7,7 @@ export function renderProblemTable(problems: Record<string, ProblemEntry>): stri
   const rows = Object.fromEntries(
     Object.entries(problems).map(([slug, { status, title }]) => [slug, { status, title }]),
   );
-  return `export const problems = ${JSON.stringify(rows, null, 2)} as const satisfies Record<string, { status: number; title: string }>;
+  return `export const problems = ${jsonLines(rows, 1).trimEnd()} as const satisfies Record<string, { status: number; title: string }>;
 
 /** The slug of a problem type, as in \`openapi/problems.yaml\`. */
 export type ProblemType = keyof typeof problems;

@@ -544,7 +544,7 @@ describe('without the development packages', () => {
       version: '1.2.3',
       basePath: '',
       references: [{ path: '/docs', title: 'API', document: '/openapi.json' }],
-      changes: new URL('../../generated/api-changes.html', import.meta.url),
+      changes: pathToFileURL(path.join(folder, 'dist/changes.html')),
       eventTypes,
       redoc: pathToFileURL(path.join(folder, 'dist/redoc.js')),
       clientPackage: pathToFileURL(path.join(folder, 'dist/client.tgz')),
@@ -552,7 +552,7 @@ describe('without the development packages', () => {
     for (const [target, handler] of Object.entries(handlers)) application.get(target, handler);
     const server = application.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    for (const target of ['/docs', '/client.tgz']) {
+    for (const target of ['/docs', '/docs/changes', '/client.tgz']) {
       const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${target}`);
       const html = await answer.text();
       expect(answer.status).toBe(404);

@@ -52,7 +52,7 @@ export interface ReferencePage {
 export interface PageOptions {
   readonly version: string;
   readonly references: readonly ReferencePage[];
-  /** The content of the page of API changes. */
+  /** The content of the page of API changes, as `npm ci` builds it. */
   readonly changes: URL;
   /** Names of the types of events, whose schemas the start page links. */
   readonly eventTypes: readonly string[];
@@ -92,14 +92,21 @@ async function loadFiles(options: PageOptions): Promise<Map<string, PageFile>> {
   const { version, references, eventTypes, changes, redoc, clientPackage, basePath: base } = options;
   const schemas = eventTypes.map((type) => `<a href="${base}/schemas/events/${type}/v1.json">${type}</a>`).join(' ');
   const start = fill(await readPage('start.html'), { base, version, schemas });
-  const list = fill(await readFile(changes, 'utf8'), { base });
-  const changesPage = fill(await readPage('changes.html'), { base, changes: list });
-  const files = new Map<string, PageFile>(
-    [['/', start] as const, [changesPath, changesPage] as const].map(([location, page]) => [
-      location,
-      { body: createStaticBody(page, html), cacheControl: revalidated, policy: plainPolicy(page) },
-    ]),
-  );
+  const files = new Map<string, PageFile>();
+  const addPage = (location: string, page: string): void => {
+    const body = createStaticBody(page, html);
+    files.set(location, { body, cacheControl: revalidated, policy: plainPolicy(page) });
+  };
+  addPage('/', start);
+  const list = await readIfThere(changes);
+  if (list === undefined) {
+    const instead = 'The document that has changed is here';
+    const words = { title: 'The list of changes', file: 'dist/changes.html', instead };
+    files.set(changesPath, await notBuiltPage({ ...words, document: `${base}/openapi.json` }));
+  } else {
+    const filled = fill(list.toString(), { base });
+    addPage(changesPath, fill(await readPage('changes.html'), { base, changes: filled }));
+  }
   /** @returns the address of the asset, for browsers */
   const addAsset = (name: string, content: string | Buffer, mediaType: string): string => {
     const body = createStaticBody(content, mediaType);
