@@ -174,12 +174,12 @@ export function createIssuer(options: IssuerOptions): Issuer {
     });
   };
   /** What the claims of each token must be, and which algorithms the issuer may sign it with. */
-  const expectedOf = (configuration: openidClient.Configuration): JWTVerifyOptions & { readonly issuer: string } => {
-    const { issuer: expected, id_token_signing_alg_values_supported: algorithms } = configuration.serverMetadata();
+  const expectedOf = (configuration: openidClient.Configuration): Expected => {
+    const { issuer: expected, id_token_signing_alg_values_supported: named } = configuration.serverMetadata();
     return {
       issuer: expected,
       audience: clientId,
-      algorithms: Array.isArray(algorithms) ? algorithms.filter((one) => !/^(none|HS)/.test(one)) : ['RS256'],
+      algorithms: algorithmsOf(named) ?? ['RS256'],
       clockTolerance: toleranceSeconds,
       currentDate: clock.now(),
     };
@@ -265,13 +265,42 @@ export function createIssuer(options: IssuerOptions): Issuer {
       // Several audiences need no `azp` (OpenID Connect Core 1.0 with errata set 2, section 3.1.3.7).
       if (azp !== clientId) throw badAnswer(name, 'the ID token is for another client (azp)');
       failure = undefined;
+      /** OpenID Connect Core 1.0, section 5.3.2: it can leave out issuer and audience. */
+      const verifyUserInfo = async (token: string, algorithms: string[]): Promise<Claims> => {
+        const { issuer: _, audience: __, ...others } = expectedOf(configuration);
+        const said = await keys.verify(token, { ...others, algorithms }, (error) =>
+          badAnswer(name, `userinfo: ${reasonOf(error)}`),
+        );
+        const { iss = expected.issuer, aud = clientId } = said;
+        if (iss !== expected.issuer || ![aud].flat().includes(clientId)) {
+          throw badAnswer(name, 'what the userinfo endpoint has signed is of another issuer or for another client');
+        }
+        return said;
+      };
       return {
         claims: { ...claims, iss: expected.issuer, sub },
         sid: isName(sid) ? sid : undefined,
         idToken,
         async userInfo() {
-          if (configuration.serverMetadata().userinfo_endpoint === undefined) return {};
-          return await library.fetchUserInfo(configuration, accessToken, sub).catch(refuse);
+          const { userinfo_endpoint: address, userinfo_signing_alg_values_supported: named } =
+            configuration.serverMetadata();
+          if (address === undefined) return {};
+          const accept = new Headers({ accept: 'application/json, application/jwt' });
+          const answer = await library
+            .fetchProtectedResource(configuration, accessToken, new URL(address), 'GET', undefined, accept)
+            .catch(refuse);
+          if (answer.status !== 200) {
+            const reason = `the userinfo endpoint answers ${answer.status}`;
+            fails(reason, true);
+            throw issuerAway(name, reason);
+          }
+          const text = (await answer.text()).trim();
+          // Some send a signed answer under another type.
+          const said = text.startsWith('{')
+            ? parsed(text)
+            : await verifyUserInfo(text, algorithmsOf(named) ?? expected.algorithms);
+          if (said?.['sub'] !== sub) throw badAnswer(name, 'the userinfo endpoint says nothing of this subject');
+          return said;
         },
       };
     },
@@ -284,6 +313,21 @@ const longestName = 255;
 /** Whether a claim can name somebody, or a session. An empty one would be the same for all whom an issuer gives no name. */
 function isName(claim: unknown): claim is string {
   return typeof claim === 'string' && claim.trim() !== '' && claim.length <= longestName;
+}
+
+/** The algorithms with a key that everybody may know; undefined if none is named. */
+function algorithmsOf(named: unknown): string[] | undefined {
+  const asymmetric = Array.isArray(named) ? named.filter((one) => !/^(none|HS)/.test(String(one))) : [];
+  return asymmetric.length === 0 ? undefined : asymmetric;
+}
+
+/** Undefined if it is no JSON. */
+function parsed(text: string): Claims | undefined {
+  try {
+    return JSON.parse(text) as Claims;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The member with the ID token in an answer of the token endpoint, as the library gets it. */
@@ -301,6 +345,9 @@ function hideIdToken(answer: Buffer): Buffer {
     return answer;
   }
 }
+
+/** What a token of the issuer must be. */
+type Expected = JWTVerifyOptions & { readonly issuer: string; readonly algorithms: string[] };
 
 type Library = typeof openidClient;
 

@@ -97,6 +97,42 @@ describe('the roles of a person', () => {
     await refused(502, 'is not valid');
   });
 
+  it('follow from an answer of the userinfo endpoint that is signed', async () => {
+    const { issuer } = setup;
+    const now = Math.floor(Date.now() / 1_000);
+    const { privateKey: forged } = await generateKeyPair('RS256');
+    const said = { sub: 'ada', groups: ['devs'] };
+    const rows: [claims: JWTPayload, type: string, roles: unknown, key?: typeof forged][] = [
+      [{ ...said, iss: issuer.url, aud: 'gateway' }, 'application/jwt', ['editor']],
+      [{ ...said, iss: issuer.url, aud: ['gateway', 'another'], exp: now + 60 }, 'application/jwt', ['editor']],
+      [said, 'application/JWT; charset=utf-8', ['editor']],
+      [said, 'application/json', ['editor']],
+      [{ ...said, sub: 'eve' }, 'application/jwt', 502],
+      [{ groups: ['devs'] }, 'application/jwt', 502],
+      [{ ...said, iss: 'https://evil.example' }, 'application/jwt', 502],
+      [{ ...said, aud: 'another' }, 'application/jwt', 502],
+      [{ ...said, exp: now - 61 }, 'application/jwt', 502],
+      [said, 'application/jwt', 502, forged],
+    ];
+    issuer.userInfoOnly = ['groups'];
+    for (const [claims, type, roles, key] of rows) {
+      const body = await issuer.sign(claims, {}, key);
+      issuer.tamper = (path, { headers }) =>
+        path === '/me' ? Promise.resolve({ headers: { ...headers, 'content-type': type }, body }) : undefined;
+      const { browser, visited } = await setup.signIn();
+      const found: unknown =
+        visited.status === 303 ? (await browser.call('GET', '/api/v1/whoami')).body.roles : visited.status;
+      expect([claims, type, found]).toEqual([claims, type, roles]);
+    }
+    const unsigned = [{ alg: 'none' }, said].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
+    for (const body of [`${unsigned.join('.')}.`, '', '[]', '{"sub":', '<html>']) {
+      issuer.tamper = (path) => (path === '/me' ? Promise.resolve({ body }) : undefined);
+      await refused(502, 'is not valid');
+    }
+    issuer.tamper = (path) => (path === '/me' ? Promise.resolve({ status: 500 }) : undefined);
+    await refused(503, 'does not answer');
+  });
+
   it('follow from a JSON pointer or an exact name, and a default role', async () => {
     const { signInWith } = setup;
     const pointer = { OIDC_ROLES_CLAIM: '/realm_access/roles' };
