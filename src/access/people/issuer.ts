@@ -1,4 +1,4 @@
-import type { JWTVerifyOptions } from 'jose';
+import type { errors, JWTPayload, JWTVerifyOptions } from 'jose';
 import type * as openidClient from 'openid-client';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { shareFor } from '../../base/runtime/share-for.ts';
@@ -75,6 +75,7 @@ const timeoutSeconds = 5;
 const metadataMs = 3_600_000;
 /** The largest difference of clocks, in seconds. */
 const toleranceSeconds = 60;
+const toleranceMs = toleranceSeconds * 1_000;
 /** How old a logout token is at most, in seconds, besides the difference of clocks. */
 const logoutAgeSeconds = 4 * 60;
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
@@ -114,7 +115,7 @@ export function createIssuer(options: IssuerOptions): Issuer {
     const answer = await options.fetch(url, { method, headers, body: text ?? null, signal: signal ?? null });
     const date = Date.parse(answer.headers.get('date') ?? '');
     // A date has whole seconds. What a cache answers has the date of an earlier answer.
-    if (method === 'POST' && !Number.isNaN(date)) ahead = clock.now().getTime() - (date + 500);
+    if (method === 'POST') ahead = Number.isNaN(date) ? undefined : clock.now().getTime() - (date + 500);
     const content = Buffer.from(await answer.arrayBuffer());
     const shown = method === 'POST' ? hideIdToken(content) : content;
     return new Response(shown.byteLength === 0 ? null : shown, {
@@ -185,13 +186,14 @@ export function createIssuer(options: IssuerOptions): Issuer {
     };
   };
 
-  const requireSameTime = (): void => {
-    if (ahead !== undefined && Math.abs(ahead) > toleranceSeconds * 1_000) throw clockOff(name, ahead);
-  };
-  /** The library does not look. A proxy in front of the issuer can have a right clock, and `Date` is the proxy's then. */
-  const requireIssued = (issuedAt: number): void => {
-    const since = clock.now().getTime() - issuedAt * 1_000;
-    if (since < -toleranceSeconds * 1_000) throw clockOff(name, since);
+  /**
+   * Refuses a token if its own time shows that a clock is wrong. The `Date` of an answer alone shows nothing: a proxy can
+   * have written it. A token from some minutes ago alone shows nothing, either: some issuers date their tokens back.
+   */
+  const requireSameTime = ({ iat }: JWTPayload): void => {
+    const since = iat === undefined ? 0 : clock.now().getTime() - iat * 1_000;
+    const isConfirmed = ahead !== undefined && Math.abs(since - ahead) <= toleranceMs;
+    if (since < -toleranceMs || (since > toleranceMs && isConfirmed)) throw clockOff(name, since);
   };
 
   return {
@@ -244,23 +246,25 @@ export function createIssuer(options: IssuerOptions): Issuer {
     async finish(callback, { state, nonce, verifier }) {
       const { library, configuration, keys } = await read();
       const refuse = (error: unknown): never => {
-        requireSameTime();
-        const refusal = refusalOf(error, library, name);
+        const refusal = refusalOf(error, library, name, ahead);
         if (refusal.status === 503 || isOfClient(error, library)) fails(reasonOf(refusal), isAnswered(error, library));
         throw refusal;
       };
       const checks = { expectedState: state, pkceCodeVerifier: verifier };
       const tokens = await library.authorizationCodeGrant(configuration, callback, checks).catch(refuse);
-      requireSameTime();
       const { [hiddenIdToken]: idToken, access_token: accessToken } = tokens;
       if (typeof idToken !== 'string') throw badAnswer(name, 'no ID token');
       const expected = { ...expectedOf(configuration), requiredClaims: ['exp', 'iat', 'sub'] };
-      const claims = await keys.verify(idToken, expected, (error) => badAnswer(name, reasonOf(error)));
-      const { iat = 0, sub, sid, azp = clientId } = claims;
+      const claims = await keys.verify(idToken, expected, (error) => {
+        const { claim, payload } = error as Partial<errors.JWTClaimValidationFailed>;
+        if (payload !== undefined && (claim === 'exp' || claim === 'nbf')) requireSameTime(payload);
+        return badAnswer(name, reasonOf(error));
+      });
+      const { sub, sid, azp = clientId } = claims;
       if (!isName(sub)) throw badAnswer(name, 'the subject of the ID token is no name');
       if (typeof sid === 'string' && sid.length > longestName)
         throw badAnswer(name, 'the session of the ID token is too long');
-      requireIssued(iat);
+      requireSameTime(claims);
       if (claims['nonce'] !== nonce) throw badAnswer(name, 'the ID token is of another sign-in (nonce)');
       // Several audiences need no `azp` (OpenID Connect Core 1.0 with errata set 2, section 3.1.3.7).
       if (azp !== clientId) throw badAnswer(name, 'the ID token is for another client (azp)');
@@ -354,7 +358,8 @@ type Library = typeof openidClient;
 /** Codes of the library for answers that did not come, or were no answers of an issuer. */
 const awayCodes: ReadonlySet<unknown> = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABORT', 'OAUTH_RESPONSE_IS_NOT_CONFORM']);
 
-function refusalOf(error: unknown, library: Library, name: string): SignInRefusal {
+/** @param ahead how far the clock of this service is ahead of the `Date` of the answer, in milliseconds */
+function refusalOf(error: unknown, library: Library, name: string, ahead = 0): SignInRefusal {
   if (error instanceof library.AuthorizationResponseError) {
     return new SignInRefusal(403, 'Not signed in', `${name} did not sign you in.`, wordOf(error.error));
   }
@@ -362,7 +367,10 @@ function refusalOf(error: unknown, library: Library, name: string): SignInRefusa
     if (error.error === 'invalid_grant') {
       return new SignInRefusal(400, 'Not signed in', 'This sign-in was used before or has expired.', error.error);
     }
-    return badAnswer(name, wordOf(error.error));
+    // With `client_secret_jwt`, the issuer refuses what our clock has dated.
+    const isDated = Math.abs(ahead) <= toleranceMs || !isOfClient(error, library);
+    const more = isDated ? '' : `; its Date header differs by ${Math.round(Math.abs(ahead) / 1_000)} seconds`;
+    return badAnswer(name, wordOf(error.error) + more);
   }
   const isAway = error instanceof library.ClientError && (error.code === undefined || awayCodes.has(error.code));
   return isAway ? issuerAway(name, reasonOf(error)) : badAnswer(name, reasonOf(error));

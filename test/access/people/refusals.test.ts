@@ -352,6 +352,50 @@ describe('the clock', () => {
     }
   });
 
+  const day = 86_400;
+  it.each<[string, date: number | string, iat: number]>([
+    ['a day ahead', day, 0],
+    ['a day behind', -day, 0],
+    ['5 minutes ahead', 300, 0],
+    ['5 minutes behind', -300, 0],
+    ['no date', 'yesterday', 0],
+    ['right, and dates its tokens back by 5 minutes', 0, -300],
+    ['a day behind, and dates its tokens back by 5 minutes', -day, -300],
+  ])('of an issuer that is %s in the Date header signs in, if the times of the token are right', async (...row) => {
+    const [, date, iat] = row;
+    setup.issuer.tamper = async (path, answer): Promise<Tampered | undefined> => {
+      const written = typeof date === 'number' ? new Date(Date.now() + date * 1_000).toUTCString() : date;
+      const headers = { ...answer.headers, date: written };
+      if (path !== '/token') return { headers };
+      return {
+        headers,
+        ...(await setup.issuer.reissue(answer, (claims) => ({ ...claims, iat: (claims.iat ?? 0) + iat }))),
+      };
+    };
+    expect((await setup.signIn()).visited.status).toBe(303);
+  });
+
+  it('is not to blame for a wrong Date header beside something else that is refused', async () => {
+    const date = new Date(Date.now() - 600_000).toUTCString();
+    const withDate = (more: Tampered): void => {
+      setup.issuer.tamper = (path, answer) =>
+        path === '/token' ? Promise.resolve({ ...more, headers: { ...answer.headers, date } }) : undefined;
+    };
+    withDate({ status: 400, body: '{"error":"invalid_grant"}' });
+    await refused(400, 'was used before or has expired');
+    withDate({ status: 401, body: '{"error":"invalid_client"}' });
+    await refused(502, 'What Example Corp answered is not valid');
+    expect(lines.at(-1)).toMatch(/invalid_client; its Date header differs by [56]\d\d seconds/);
+    setup.issuer.tamper = async (path, answer): Promise<Tampered | undefined> =>
+      path === '/token'
+        ? {
+            headers: { ...answer.headers, date },
+            ...(await setup.issuer.reissue(answer, (claims) => ({ ...claims, exp: (claims.iat ?? 0) - 61 }))),
+          }
+        : undefined;
+    await refused(502, 'What Example Corp answered is not valid');
+  });
+
   it('may differ by less than 60 seconds', async () => {
     clock.advance(50_000);
     try {
