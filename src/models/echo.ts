@@ -162,7 +162,7 @@ function findCalls({ messages, tools = [], toolChoice = 'auto', parameters }: Ge
   if (tools.length === 0 || toolChoice === 'none' || last === undefined || last.role === 'tool') return [];
   const offered = typeof toolChoice === 'object' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
   const asked = [...textOfMessage(last).matchAll(/^call (\S+)(?: (.*))?$/gm)].flatMap(([, name = '', given = '{}']) =>
-    offered.some((tool) => tool.name === name) ? [{ name, arguments: given }] : [],
+    offered.some((tool) => tool.name === name) ? [{ name, arguments: given.trim() === '' ? '{}' : given }] : [],
   );
   const [first] = offered;
   if (asked.length === 0 && toolChoice !== 'auto' && first) {

@@ -89,9 +89,26 @@ function isBase64(text: string): boolean {
  * many megabytes: `findImageMistakes` has done it.
  */
 export function readImageData(url: string): { mediaType: string; base64: string } | undefined {
-  const [head, mediaType] = /^data:(image\/(?:png|jpeg|gif|webp));base64,/.exec(url) ?? [];
+  const [head, written = ''] = /^data:image\/([a-z-]{1,10});base64,/i.exec(url) ?? [];
+  const mediaType = mediaTypes.get(written.toLowerCase());
   if (head === undefined || mediaType === undefined) return undefined;
   return { mediaType, base64: url.slice(head.length) };
+}
+
+/** Media types as people write them; providers take only the registered ones. */
+const mediaTypes: ReadonlyMap<string, string> = new Map([
+  ['png', 'image/png'],
+  ['x-png', 'image/png'],
+  ['jpeg', 'image/jpeg'],
+  ['jpg', 'image/jpeg'],
+  ['pjpeg', 'image/jpeg'],
+  ['gif', 'image/gif'],
+  ['webp', 'image/webp'],
+]);
+
+/** Whether the address of an image has its data. */
+export function isDataUrl(url: string): boolean {
+  return /^data:/i.test(url);
 }
 
 const isPublicAddress = createAddressRule([]);

@@ -48,6 +48,11 @@ describe('images', () => {
     'data:image/jpeg;base64,/9j/4AAQ',
     'data:image/gif;base64,R0lGODlh',
     'data:image/webp;base64,UklGRg==',
+    'data:image/jpg;base64,/9j/4AAQ',
+    'data:image/pjpeg;base64,/9j/4AAQ',
+    'data:image/x-png;base64,iVBORw0KGgo=',
+    'data:IMAGE/JPEG;base64,/9j/4AAQ',
+    'DATA:image/Png;BASE64,iVBORw0KGgo=',
   ])('can be at %s', (url) => {
     expect(findImageMistakes(withImage(url))).toEqual([]);
   });

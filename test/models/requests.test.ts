@@ -73,7 +73,7 @@ const chatMessages = (image: unknown): unknown => [
     role: 'assistant',
     tool_calls: [
       { id: 'call_1', function: { name: 'weather', arguments: '{"city": "Bern"}' } },
-      { id: 'call_2', function: { name: 'time', arguments: '' } },
+      { id: 'call_2', function: { name: 'time', arguments: '{}' } },
     ],
   },
   { role: 'tool', tool_call_id: 'call_1', content: 'Sunny' },
@@ -130,7 +130,7 @@ const bodies: Record<string, object> = {
       { role: 'system', content: 'Be brief.' },
       { content: [{ type: 'input_text' }, { type: 'input_image', image_url: image.url }] },
       { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: '{"city": "Bern"}' },
-      { type: 'function_call', call_id: 'call_2', name: 'time', arguments: '' },
+      { type: 'function_call', call_id: 'call_2', name: 'time', arguments: '{}' },
       { type: 'function_call_output', call_id: 'call_1', output: 'Sunny' },
       { type: 'function_call_output', call_id: 'call_2', output: '{"hour": 12}' },
     ],
@@ -212,6 +212,13 @@ const bodies: Record<string, object> = {
 describe.each([...remoteIds, 'local'])('%s', (id) => {
   it('gets everything that it has a member for', async () => {
     expect(await send(id, everything)).toMatchObject(bodies[id] ?? openai);
+  });
+
+  it.each(['image/jpg', 'IMAGE/PJPEG'])('gets %s as the type that is registered', async (type) => {
+    const url = `data:${type};base64,/9j/4AAQ`;
+    const body = JSON.stringify(await send(id, { messages: [{ role: 'user', content: [{ type: 'image', url }] }] }));
+    expect(body).toMatch(id === 'amazon-bedrock' ? /"format":"jpeg"/ : /"?image\/jpeg/);
+    expect(body).not.toContain(type);
   });
 
   it('gets none of these for a request without them', async () => {

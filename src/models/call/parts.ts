@@ -96,9 +96,14 @@ function toCallPart(
     type: 'tool-call',
     toolCallId,
     toolName,
-    input: argumentObjects === undefined ? standIn(text) : requireObject(text),
+    input: argumentObjects === undefined ? standIn(withoutBlank(text)) : requireObject(text),
     ...toPartOptions(name, hint || signature ? ({ ...signature, ...hint } as JsonObject) : undefined),
   };
+}
+
+/** Some models write nothing if a tool takes nothing. Programs and servers parse it. */
+function withoutBlank(text: string): string {
+  return text.trim() === '' ? '{}' : text;
 }
 
 /** Requests with other arguments are refused before. */
@@ -192,7 +197,7 @@ export class AnswerContent {
       type: 'tool-call',
       id: toolCallId,
       name: toolName,
-      arguments: argumentsOf(input),
+      arguments: withoutBlank(argumentsOf(input)),
       ...(call && { provider_metadata: { provider: this.#provider, call } }),
     };
   }

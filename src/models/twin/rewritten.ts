@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { lostBreakpoints } from '../cache-hints.ts';
-import { imagesIn } from '../images.ts';
+import { imagesIn, isDataUrl } from '../images.ts';
 import { textOfMessage, type GenerateRequest, type Message } from '../language-model.ts';
 import type { Unsupported } from '../provider.ts';
 import { toAssistantParts } from '../call/parts.ts';
@@ -121,7 +121,7 @@ function membersOf(value: unknown): unknown[] {
 }
 
 async function findAddresses(twin: SdkProvider, { model, messages }: GenerateRequest): Promise<Unsupported[]> {
-  const images = imagesIn(messages).filter(({ message, url }) => message.role === 'user' && !url.startsWith('data:'));
+  const images = imagesIn(messages).filter(({ message, url }) => message.role === 'user' && !isDataUrl(url));
   if (images.length === 0) return [];
   const accepted = await twin.models().then(
     (models) => imageUrlsOf(models(model), twin.dialect),

@@ -68,7 +68,7 @@ export function toPartShape<Part extends AnswerPart | ImagePart>(
     case 'text':
       return { ...part, text: toText(part.text) };
     case 'image': {
-      const [head = part.url] = /^data:[^,]*,/.exec(part.url) ?? [];
+      const [head = part.url] = /^data:[^,]*,/i.exec(part.url) ?? [];
       return { ...part, url: head === part.url ? part.url : `${head}iVBORw0KGgo=` };
     }
     case 'thinking':

@@ -3,7 +3,7 @@ import type { LanguageModelV4, SharedV4Warning } from '@ai-sdk/provider';
 import { LRUCache } from 'lru-cache';
 import { imageUrlsOf, takesImage } from '../call/request.ts';
 import { excessBreakpoints, withoutCacheHints } from '../cache-hints.ts';
-import { imagesIn } from '../images.ts';
+import { imagesIn, isDataUrl } from '../images.ts';
 import { callsOf, type GenerateRequest, type Message, type Parameters } from '../language-model.ts';
 import type { Unsupported } from '../provider.ts';
 import { exactObject } from '../transport/tool-arguments.ts';
@@ -181,7 +181,7 @@ function variants(request: GenerateRequest, { id, dialect }: SdkProvider): Varia
     if (toolChoice !== undefined && toolChoice !== 'auto') add('tool_choice', without(request, 'toolChoice'));
   }
   for (const isData of [false, true]) {
-    const isOfKind = (url: string): boolean => url.startsWith('data:') === isData;
+    const isOfKind = (url: string): boolean => isDataUrl(url) === isData;
     const images = imagesIn(messages).filter(({ message, url }) => message.role === 'user' && isOfKind(url));
     if (images.length === 0) continue;
     const members = images.map(({ member }) => member);
@@ -220,7 +220,9 @@ function toMember(warning: SharedV4Warning, provider: string): Unsupported | und
     warning.type === 'unsupported' ? [warning.feature, warning.details] : [warning.setting, warning.message];
   const member =
     membersOfFeatures.get(feature) ?? (feature.includes('tool') ? 'tools' : `provider_options/${provider}`);
-  return { member, detail: detail ?? 'The provider does not support it.' };
+  // Beside the name of the member in the request, that of the package says nothing.
+  const words = detail?.startsWith(`${feature} `) ? detail.slice(feature.length + 1) : detail;
+  return { member, detail: words ?? 'The provider does not support it.' };
 }
 
 function isTextOnly({ messages, model: _model, ...rest }: GenerateRequest): boolean {

@@ -23,11 +23,43 @@ export interface TargetLimits {
 export async function findUnsupported(targets: readonly Target[], extra: JsonObject = {}): Promise<TargetLimits[]> {
   const limits = targets.map((target) => withExtra(target, extra));
   return Promise.all(
-    limits.map(async ({ target, unsupported }) => ({
-      target,
-      unsupported: [...unsupported, ...(await target.provider.unsupported(target.request))],
-    })),
+    limits.map(async ({ target, unsupported }) =>
+      withoutDefaults({
+        target,
+        unsupported: [...unsupported, ...(await target.provider.unsupported(target.request))],
+      }),
+    ),
   );
+}
+
+/** The values of parameters that mean the same as leaving them out. Some SDKs always send them. */
+const defaults: Parameters = { temperature: 1, top_p: 1, top_k: 0, presence_penalty: 0, frequency_penalty: 0 };
+
+/** The same of members that only some providers have. */
+const extraDefaults: JsonObject = {
+  min_p: 0,
+  typical_p: 1,
+  repetition_penalty: 1,
+  safe_prompt: false,
+  thinking: { type: 'disabled' },
+};
+
+/** Where the provider refuses a parameter, its default is left out. */
+function withoutDefaults({ target, unsupported }: TargetLimits): TargetLimits {
+  const { parameters = {} } = target.request;
+  const isDefault = ({ member }: Unsupported): boolean => {
+    const [holder, name = ''] = member.split('/');
+    return holder === 'parameters' && hasDefault(defaults, parameters, name);
+  };
+  const left = unsupported.filter(isDefault).map(({ member }) => member.split('/'));
+  if (left.length === 0) return { target, unsupported };
+  const request = without(target.request, left) as GenerateRequest;
+  return { target: { ...target, request }, unsupported: unsupported.filter((one) => !isDefault(one)) };
+}
+
+function hasDefault(known: object, sent: object, name: string): boolean {
+  const [value, given] = [known, sent].map((members) => new Map(Object.entries(members)).get(name));
+  return value !== undefined && isDeepStrictEqual(value, given);
 }
 
 /** The target with members of its provider. Those that others have too are parameters, if it does not have them. */
@@ -36,7 +68,9 @@ function withExtra(target: Target, extra: JsonObject): TargetLimits {
   const { provider, request } = target;
   const { options, unknown } = optionsOfMembers(provider.id, extra);
   const { top_k } = unknown.includes('top_k') ? (extra as Pick<Parameters, 'top_k'>) : {};
-  const missing = unknown.filter((member) => member !== 'top_k' && !isHintOption(member));
+  const missing = unknown.filter(
+    (member) => member !== 'top_k' && !isHintOption(member) && !hasDefault(extraDefaults, extra, member),
+  );
   return {
     target: {
       ...target,

@@ -54,10 +54,17 @@ const extraNames = [
   'prompt_cache_options',
 ] as const;
 
-/** The members that both APIs have in addition to OpenAI's: each only for some providers, with the names of their APIs. */
+/**
+ * The members that both APIs have in addition to OpenAI's: each only for some providers, with the names of their APIs.
+ * Empty ones say nothing.
+ */
 export function readExtra(body: Readonly<Partial<Record<(typeof extraNames)[number], unknown>>>): JsonObject {
   return Object.fromEntries(
-    extraNames.flatMap((name) => ((body[name] ?? null) === null ? [] : [[name, body[name]]])),
+    extraNames.flatMap((name) => {
+      const value = body[name] ?? null;
+      const isEmpty = typeof value === 'object' && Object.keys(value ?? {}).length === 0;
+      return isEmpty ? [] : [[name, value]];
+    }),
   ) as JsonObject;
 }
 

@@ -6816,11 +6816,11 @@ export interface components<Other = string & {}> {
             type: "base64" | "url" | "text" | "content";
             /**
              * AnthropicMediaType
-             * @description Media type of `data`.
+             * @description Media type of `data`. `image/jpg` and `image/pjpeg` count as `image/jpeg`, and `image/x-png` as `image/png`; Anthropic itself gets what you wrote.
              * @example image/png
              * @enum {string}
              */
-            media_type?: "image/jpeg" | "image/png" | "image/gif" | "image/webp" | "application/pdf" | "text/plain";
+            media_type?: "image/jpeg" | "image/png" | "image/gif" | "image/webp" | "image/jpg" | "image/pjpeg" | "image/x-png" | "application/pdf" | "text/plain";
             /**
              * @description The bytes in base64, or the text.
              * @example iVBORw0KGgo=
@@ -10817,7 +10817,7 @@ export interface components<Other = string & {}> {
              */
             name: string;
             /**
-             * @description Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.
+             * @description Arguments as the model wrote them. They are passed on unchanged; an empty text as `{}`. Anthropic, Google and Amazon Bedrock take only a JSON object; for them other arguments are `unsupported-by-provider`.
              * @example {"name": "Ada"}
              */
             arguments: string;
@@ -15783,7 +15783,7 @@ export interface components<Other = string & {}> {
              */
             name: string;
             /**
-             * @description Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.
+             * @description Arguments as the model wrote them. They are passed on unchanged; an empty text as `{}`. Anthropic, Google and Amazon Bedrock take only a JSON object; for them other arguments are `unsupported-by-provider`.
              * @example {"name": "Ada"}
              */
             arguments: string;
@@ -16871,7 +16871,7 @@ export interface components<Other = string & {}> {
              */
             name?: string | null;
             /**
-             * @description Of a call: arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.
+             * @description Of a call: arguments as the model wrote them. They are passed on unchanged; an empty text as `{}`. Anthropic, Google and Amazon Bedrock take only a JSON object; for them other arguments are `unsupported-by-provider`.
              * @example {"name": "Ada"}
              */
             arguments?: string;

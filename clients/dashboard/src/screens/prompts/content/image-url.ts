@@ -1,5 +1,5 @@
 /** A `data` URL with one of the kinds of images that the service accepts. */
-const shownImage = /^data:image\/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$/;
+const shownImage = /^data:image\/(?:(?:x-)?png|p?jpeg|jpg|gif|webp);base64,[a-z0-9+/]+={0,2}$/i;
 const link = /^https:\/\/[^\s/?#\\@]+(?:[/?#][^\s\\]*)?$/i;
 
 /** The kinds of images that the service accepts, for a file dialog. */
