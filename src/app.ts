@@ -510,8 +510,8 @@ export function createApp(dependencies: AppDependencies): App {
     store: createIdempotencyStore(database),
     keptBytes,
     memory,
-    onError: (error) => {
-      log.warn({ error }, 'the answer for an Idempotency-Key was not stored');
+    onError: (error, id) => {
+      log.warn({ error, record: id }, 'the answer for an Idempotency-Key was not stored');
     },
   });
   const streams = createEventStreams({

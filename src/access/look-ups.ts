@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { ProblemError } from '../base/errors/problem-error.ts';
+import { isOutage } from '../base/errors/outage.ts';
 import type { Clock } from '../base/runtime/clock.ts';
 
 /** The cached result for an id, or the look-up in progress. */
@@ -47,19 +47,19 @@ const retryMs = 1_000;
 /**
  * Looks something up again and again, each time when what is known of it is too old.
  *
- * @param onEnd called once, with the problem `unauthenticated` that a look-up throws. Other failures are passed over.
+ * @param onEnd called once, with what a look-up throws, such as `unauthenticated`. Outages are passed over.
  * @returns stops this
  */
 export function watchLookUps(
   clock: Pick<Clock, 'monotonic'>,
-  onEnd: (problem: ProblemError) => void,
+  onEnd: (error: unknown) => void,
   lookUp: () => Promise<{ readonly until: number }>,
 ): () => void {
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   const check = async (): Promise<void> => {
     const { until } = await lookUp().catch((error: unknown) => {
-      if (!isStopped && error instanceof ProblemError && error.status === 401) {
+      if (!isStopped && !isOutage(error)) {
         isStopped = true;
         onEnd(error);
       }

@@ -1,5 +1,6 @@
 import type { Principal } from '../base/limits/principal.ts';
 import type { ServerResponse } from 'node:http';
+import { isOutage } from '../base/errors/outage.ts';
 import { ProblemError } from '../base/errors/problem-error.ts';
 import { shareReads } from '../base/runtime/shared-reads.ts';
 import { createFairQueue, CrowdedError, type Entrant, type FairQueue } from '../base/limits/fair-queue.ts';
@@ -123,10 +124,6 @@ export function createListQueue({
       }
     },
   };
-}
-
-function isOutage(error: unknown): boolean {
-  return error instanceof ProblemError && ['database-unavailable', 'storage-full'].includes(error.type);
 }
 
 async function enter(queue: FairQueue, entrant: Entrant): Promise<() => void> {

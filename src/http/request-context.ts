@@ -5,7 +5,6 @@ import { hangUpSignal } from './caller-gone.ts';
 import type { EventSource, EventStreams, StartedStream } from './event-streams.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Caller, AuthenticatedPrincipal, Perform, RequestContext, RequestNotes } from './operation.ts';
-import type { ProblemError } from '../base/errors/problem-error.ts';
 import { problemDetails } from './problem-response.ts';
 
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
@@ -58,7 +57,7 @@ export interface RequestContextOptions {
    */
   readonly watch: (
     principal: AuthenticatedPrincipal,
-    onEnd: (problem: ProblemError) => void,
+    onEnd: (error: unknown) => void,
     isEndless: boolean,
   ) => (() => void) | undefined;
   readonly memory: () => RequestMemory;
@@ -151,7 +150,7 @@ export class LazyRequestContext implements RequestContext {
   endWithSession(isEndless = false): AbortSignal {
     const { principal, response, watch } = this.#options;
     const { signal } = this;
-    const stop = watch(principal, (problem) => this.#controller?.abort(problem), isEndless);
+    const stop = watch(principal, (error) => this.#controller?.abort(error), isEndless);
     // Of a response that is closed already, nothing would say so again.
     if (response.closed || response.destroyed) stop?.();
     else if (stop !== undefined) response.once('close', stop);

@@ -1,6 +1,6 @@
 import type { components } from '../../generated/types.ts';
 import { defined } from '../base/runtime/objects.ts';
-import { ProblemError } from '../base/errors/problem-error.ts';
+import { isOutage } from '../base/errors/outage.ts';
 import { reachesAll } from '../base/limits/reach.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import type { ProviderRegistry } from './provider.ts';
@@ -49,8 +49,7 @@ export function providerOperations(
 
 /** The providers themselves are known without the database. */
 function withoutDatabase(error: unknown): Map<string, never> {
-  const isAway = error instanceof ProblemError && ['database-unavailable', 'storage-full'].includes(error.type);
-  if (isAway) return new Map<string, never>();
+  if (isOutage(error)) return new Map<string, never>();
   throw error;
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { doForEach } from '../base/errors/outage.ts';
 import type { Relay } from '../webhooks/events/outbox.ts';
 import type { Archive } from './archive-store.ts';
 import type { PromptStore } from './prompt-store.ts';
@@ -39,14 +40,10 @@ export async function finishDeletion(
 
 /**
  * Finishes interrupted deletions. A failing deletion does not stop the others.
- * @throws the first failure, after an attempt for each
+ * @throws {Error} as `doForEach`
  */
 export async function finishDeletions(dependencies: DeletionDependencies): Promise<void> {
-  const failures: unknown[] = [];
-  for (const promptId of await dependencies.store.findDeleting()) {
-    await finishDeletion(dependencies, promptId).catch((error: unknown) => failures.push(error));
-  }
-  if (failures.length > 0) throw failures[0];
+  await doForEach(await dependencies.store.findDeleting(), (promptId) => finishDeletion(dependencies, promptId));
 }
 
 /**
@@ -57,7 +54,10 @@ export async function removeOrphans(archive: Archive, store: Pick<PromptStore, '
   for await (const ids of archive.promptIds()) {
     // A prompt exists before anything of it is archived, so a missing prompt was deleted.
     const existing = await store.existing(ids);
-    for (const promptId of ids) if (!existing.has(promptId)) await archive.removeAll(promptId);
+    await doForEach(
+      ids.filter((promptId) => !existing.has(promptId)),
+      (promptId) => archive.removeAll(promptId),
+    );
     await sleep(pauseMs);
   }
 }

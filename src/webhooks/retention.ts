@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { doForEach } from '../base/errors/outage.ts';
 import type { IntegrationDirectory } from './integrations/directory.ts';
 import type { DeliveryStore } from './deliveries/delivery-store.ts';
 import type { HealthStore } from './lanes/health-store.ts';
@@ -56,10 +57,10 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
   const sweep = async (ids: readonly string[], pause: Pause): Promise<number> => {
     const existing = await integrations.existing(ids);
     const deleted = ids.filter((id) => !existing.has(id));
-    for (const id of deleted) {
+    await doForEach(deleted, async (id) => {
       await deliveries.removeAllOf(id, pause);
       await replays.removeAllOf(id);
-    }
+    });
     // Last, because an interrupted sweep finds the rest by it.
     if (deleted.length > 0) await health.remove(deleted);
     return deleted.length;

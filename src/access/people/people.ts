@@ -85,7 +85,7 @@ export interface People {
    */
   signOutAtIssuer(named: SignedOut, author: Author): Promise<void>;
   /** Calls back when a session has ended, at most 5 seconds later. @returns stops this */
-  watch(sessionId: string, onEnd: (problem: ProblemError) => void): () => void;
+  watch(sessionId: string, onEnd: (error: unknown) => void): () => void;
 }
 
 export interface SignedOut {

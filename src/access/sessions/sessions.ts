@@ -87,7 +87,7 @@ export interface Sessions {
    * of a request with a session ends with it, and an endless one with its key.
    * @returns stops this; undefined if nothing ends the answer
    */
-  watch(caller: SessionCaller, onEnd: (problem: ProblemError) => void, isEndless: boolean): (() => void) | undefined;
+  watch(caller: SessionCaller, onEnd: (error: unknown) => void, isEndless: boolean): (() => void) | undefined;
   /** What the cookie of a request names, whether it has ended or not; undefined without a cookie that can be read. */
   opened(request: SessionRequest): SessionName | undefined;
   /** `Set-Cookie` for a person's session; the one that removes the cookie without a session. */

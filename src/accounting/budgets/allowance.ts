@@ -1,3 +1,4 @@
+import { retryLostRaces } from '../../base/editing/lost-races.ts';
 import { mostOfBudget, showMoney } from '../../base/runtime/money.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { PeriodStore, PeriodTerms, SliceChange } from './period-store.ts';
@@ -277,9 +278,11 @@ export class Allowance {
       await store.ensure(terms);
       account = await store.find(terms.id);
     }
-    for (let isFirst = true; account !== undefined; isFirst = false, account = await store.find(terms.id)) {
+    let isFirst = true;
+    const taken = await retryLostRaces(async () => {
+      if (!isFirst) account = await store.find(terms.id);
       // The journal was closed, and its slices were settled.
-      if (account.slices.get(journal)?.seq !== part.seq) break;
+      if (account?.slices.get(journal)?.seq !== part.seq || account === undefined) return false;
       const free = freeOf(part);
       if (part.seq !== undefined && free >= amount) {
         hold(part, amount);
@@ -292,17 +295,25 @@ export class Allowance {
         return { left: Math.max(0, left), mayFree: most > 0 && most >= needed - left };
       }
       const more = Math.min(Math.floor(left / partOfLeft), Math.max(part.wanted - free, Math.ceil(part.recent)));
-      const taken = isFirst ? Math.max(needed, more) : needed;
-      const within = { revision: account.revision, taken: account.limit - taken };
-      const change = { from: part.seq, to: ++this.#lastSeq, amount: taken, settled: 0, taken, spent: 0, within };
+      const taking = isFirst ? Math.max(needed, more) : needed;
+      isFirst = false;
+      const within = { revision: account.revision, taken: account.limit - taking };
+      const change = {
+        from: part.seq,
+        to: ++this.#lastSeq,
+        amount: taking,
+        settled: 0,
+        taken: taking,
+        spent: 0,
+        within,
+      };
       // Others may have used what was free meanwhile.
-      if ((await this.#change(part, change, 0)) && hasFree(part, terms, amount)) {
-        hold(part, amount);
-        return true;
-      }
-    }
-    this.#isOver = true;
-    return false;
+      if (!(await this.#change(part, change, 0)) || !hasFree(part, terms, amount)) return undefined;
+      hold(part, amount);
+      return true;
+    });
+    if (taken === false) this.#isOver = true;
+    return taken;
   }
 
   /** Reports what was spent, and returns an amount. Negative if more was spent than was taken. */

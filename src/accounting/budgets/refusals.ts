@@ -1,3 +1,4 @@
+import { doForEach } from '../../base/errors/outage.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { showMoney } from '../../base/runtime/money.ts';
 import type { Random } from '../../base/runtime/random.ts';
@@ -58,10 +59,10 @@ export function createRefusals({ periods, clock, random }: RefusalsOptions): Ref
       const ids = waiting;
       waiting = new Set();
       try {
-        for (const id of ids) {
+        await doForEach(ids, async (id) => {
           const found = noted.get(id);
           if (found !== undefined) await write(found);
-        }
+        });
       } catch (error) {
         for (const id of ids) waiting.add(id);
         throw error;

@@ -1,3 +1,4 @@
+import { doForEach } from '../../base/errors/outage.ts';
 import { showMoney } from '../../base/runtime/money.ts';
 import { budgetThresholdReached } from '../../webhooks/events/announcements.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
@@ -74,10 +75,10 @@ export function createThresholds({ periods, budgets, clock, random }: Thresholds
         for (const budget of announcing.values()) for (const id of lastPeriods(budget, clock.now())) wanted.add(id);
       try {
         const found = wanted.size === 0 ? [] : await periods.spending([...wanted]);
-        for (const period of found) {
+        await doForEach(found, async (period) => {
           const budget = announcing.get(budgetIdOf(period.id));
           if (budget !== undefined) await announceIn(period, budget);
-        }
+        });
       } catch (error) {
         for (const period of changed) waiting.add(period);
         throw error;

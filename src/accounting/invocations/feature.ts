@@ -78,15 +78,20 @@ export function createInvocationFeature(all: InvocationFeatureOptions) {
   const records = createRecordWriter({
     store,
     contents,
-    onError: (error) => {
-      log.error({ error }, 'records of invocations could not be stored');
+    onError: (error, id) => {
+      log.error({ error, invocation_id: id }, 'the record of an invocation, or its content, cannot be stored');
     },
   });
   const journals = createJournals({
     store: journalStore,
     createAllowance,
     random,
-    terms: { beatMs, reportMs, gatherMs: () => (invocations.active >= manyActive ? gatherMs : 0) },
+    terms: {
+      ...{ beatMs, reportMs, gatherMs: () => (invocations.active >= manyActive ? gatherMs : 0) },
+      onError(error, { journal, invocations: ids }) {
+        log.error({ error, journal_id: journal, invocation_ids: ids }, 'a journal refuses entries; they are left out');
+      },
+    },
   });
   const invocations = createInvocationLog({
     ...{ journals, records, clock, budgets, random },

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Allowance } from '../budgets/allowance.ts';
 import type { Claim } from '../budgets/shares.ts';
+import { isOutage } from '../../base/errors/outage.ts';
 import { inBudget } from '../../base/runtime/money.ts';
 import type { CallAttemptDocument, InvocationDocument } from './invocation.ts';
 import type { Batch, JournalStore, JournalWrite, PutOutcome } from './journal-store.ts';
@@ -12,6 +13,8 @@ export interface JournalTerms {
   readonly reportMs: number;
   /** How long a write waits for others, in milliseconds; read for each. */
   readonly gatherMs: () => number;
+  /** Called with what is not repeated. @param ids of the journal and of the invocations whose entries are refused */
+  readonly onError?: (error: unknown, ids: { readonly journal: string; readonly invocations: readonly string[] }) => void;
 }
 
 interface Waiting {
@@ -70,6 +73,8 @@ export class Journal {
   /** The batch of each entry that has not ended; undefined before it is written. */
   readonly #open = new Map<string, WrittenBatch | undefined>();
   #waiting: Waiting[] = [];
+  /** One of these was refused together with the others, so each is written alone. */
+  #suspects: Waiting[] = [];
   #batches = 0;
   /** Of the entries in the document. */
   #size = 0;
@@ -100,9 +105,13 @@ export class Journal {
   }
 
   get hasRoom(): boolean {
-    if (this.#isOver || this.#allowance.isOver || this.#size + this.#waiting.length >= mostEntries) return false;
+    if (this.#isOver || this.#allowance.isOver || this.#isFull) return false;
     const { size } = this.#allowance;
     return size === 0 || (size < mostPeriods && performance.now() - this.#began < longestMs);
+  }
+
+  get #isFull(): boolean {
+    return this.#size + this.#waiting.length + this.#suspects.length >= mostEntries;
   }
 
   /**
@@ -157,6 +166,7 @@ export class Journal {
   /**
    * Adds an entry, or replaces it.
    * @throws {ProblemError} database-unavailable, storage-full: it may be in the journal, until `end`
+   * @throws What the store throws else, if it does so for this entry alone. It is not in the journal.
    */
   put(id: string, entry: InvocationDocument): Promise<PutOutcome> {
     if (this.#isOver) return Promise.resolve('lost');
@@ -220,8 +230,7 @@ export class Journal {
     // After the current turn of the event loop, so that what is added together is written together.
     await (gatherMs > 0 ? sleep(gatherMs) : nextTurn());
     do {
-      const waiting = this.#waiting;
-      this.#waiting = [];
+      const waiting = this.#suspects.length > 0 ? this.#suspects.splice(0, 1) : this.#waiting.splice(0);
       const batch = this.#batchOf(waiting);
       const ended = this.#ended.splice(0);
       const costs = costsOf(ended);
@@ -231,8 +240,8 @@ export class Journal {
       if (outcome === 'written') this.#allowance.settled(costs);
       else this.#finish();
       for (const { settled } of waiting) settled.resolve(outcome);
-    } while (this.#waiting.length > 0 && !this.#isOver);
-    for (const { settled } of this.#waiting.splice(0)) settled.resolve('lost');
+    } while (this.#suspects.length + this.#waiting.length > 0 && !this.#isOver);
+    for (const { settled } of this.#takeAll()) settled.resolve('lost');
     this.#writing = undefined;
   }
 
@@ -256,8 +265,17 @@ export class Journal {
     if (batch !== undefined && --batch.left === 0) this.#ended.push(batch);
   }
 
-  /** Repeats a write until its outcome is known. Those who wait for it, and for the next one, fail at once. */
-  async #untilKnown(write: JournalWrite, waiting: readonly Waiting[]): Promise<PutOutcome> {
+  #takeAll(): Waiting[] {
+    return [...this.#suspects.splice(0), ...this.#waiting.splice(0)];
+  }
+
+  /**
+   * Repeats a write during an outage, until its outcome is known. Those who wait for it, and for the next one, fail at
+   * once. Entries that are refused are left out of it.
+   * @param waiting Those remain in it that wait for the outcome.
+   */
+  async #untilKnown(whole: JournalWrite, waiting: Waiting[]): Promise<PutOutcome> {
+    let write = whole;
     for (let isRepeated = false; ; isRepeated = true) {
       try {
         const outcome =
@@ -267,9 +285,23 @@ export class Journal {
         this.#seq = (this.#seq ?? -1) + 1;
         return outcome;
       } catch (error) {
-        for (const { settled } of [...waiting, ...this.#waiting.splice(0)]) settled.reject(error);
-        if (this.#isStopping) return 'uncertain';
-        await sleep(pauseMs, undefined, { ref: false });
+        if (isOutage(error)) {
+          for (const { settled } of [...waiting, ...this.#takeAll()]) settled.reject(error);
+          if (this.#isStopping) return 'uncertain';
+          await sleep(pauseMs, undefined, { ref: false });
+          continue;
+        }
+        const refused = waiting.splice(0);
+        if (write.batch.entries.length > 0 && refused.length > 1) {
+          this.#suspects.unshift(...refused);
+        } else {
+          const invocations = write.batch.entries.map(({ _id }) => _id);
+          this.#terms.onError?.(error, { journal: this.id, invocations });
+          for (const { settled } of refused) settled.reject(error);
+          // It is not because of an entry. Another process reads what is left in it.
+          if (invocations.length === 0) return 'uncertain';
+        }
+        write = { ...whole, batch: { ...whole.batch, entries: [] } };
       }
     }
   }

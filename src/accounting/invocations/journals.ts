@@ -40,6 +40,9 @@ export interface JournalsDependencies {
   readonly terms: JournalTerms;
 }
 
+/** Journals in which an entry is looked for a place, if other processes close one after the other. */
+const mostLost = 5;
+
 export function createJournals({ store, createAllowance, random, terms }: JournalsDependencies): Journals {
   const journals = new Set<Journal>();
   const placed = new Map<string, Journal>();
@@ -75,7 +78,7 @@ export function createJournals({ store, createAllowance, random, terms }: Journa
 
   return {
     async put(id, entry, paid) {
-      for (;;) {
+      for (let lost = 0; lost < mostLost; lost += 1) {
         const earlier = placed.get(id);
         const journal = earlier ?? withRoom();
         placed.set(id, journal);
@@ -92,6 +95,7 @@ export function createJournals({ store, createAllowance, random, terms }: Journa
         if (placed.get(id) !== journal) throw journalClosed();
         placed.delete(id);
       }
+      throw journalClosed();
     },
     end(id, attempts) {
       placed.get(id)?.end(id, costsOf(attempts));

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ProblemError } from '../../base/errors/problem-error.ts';
+import { doApart, isOutage } from '../../base/errors/outage.ts';
 import { within } from '../../base/runtime/within.ts';
 import type { Content, ContentStore } from './content-store.ts';
 import type { InvocationDocument } from './invocation.ts';
@@ -22,7 +22,8 @@ export interface RecordWriter {
 export interface RecordWriterDependencies {
   readonly store: Pick<InvocationStore, 'insert'>;
   readonly contents: Pick<ContentStore, 'insert'>;
-  readonly onError: (error: unknown) => void;
+  /** Called with what is not repeated. @param id of the invocation that is not stored, or not with its content */
+  readonly onError: (error: unknown, id: string) => void;
 }
 
 interface Waiting {
@@ -58,26 +59,26 @@ export function createRecordWriter({ store, contents, onError }: RecordWriterDep
   };
   const insertContents = async (some: readonly Content[]): Promise<void> => {
     if (some.length === 0) return;
-    try {
-      await contents.insert(some);
-    } catch (error) {
-      if (error instanceof ProblemError) throw error;
-      // The records are stored without them.
-      onError(error);
-    }
+    // The records of those that are refused are stored without them.
+    await doApart(some, contents.insert, ({ id }, error) => {
+      onError(error, id);
+    });
   };
   const writeSome = async (): Promise<void> => {
     const some = waiting.slice(0, mostTogether);
     try {
       await insertContents(some.flatMap(({ content }) => content ?? []));
-      await store.insert(some.map(({ document }) => document));
+      await doApart(
+        some.map(({ document }) => document),
+        store.insert,
+        ({ _id: id }, error) => {
+          onError(error, id);
+        },
+      );
     } catch (error) {
-      if (error instanceof ProblemError) {
-        await sleep(pauseMs, undefined, { ref: false });
-        return;
-      }
-      // A mistake, which a repetition does not correct.
-      onError(error);
+      if (!isOutage(error)) throw error;
+      await sleep(pauseMs, undefined, { ref: false });
+      return;
     }
     const gone = new Set(some);
     waiting = waiting.filter((one) => !gone.has(one));

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { doApart, doForEach } from '../../base/errors/outage.ts';
 import { createStalenessWatch } from '../../base/runtime/staleness-watch.ts';
 import type { Accounts } from '../budgets/accounts.ts';
 import { addTotals } from './invocation-record.ts';
@@ -46,33 +47,49 @@ export function createRecovery(dependencies: RecoveryDependencies): () => Promis
     const all = await store.list();
     const seen = all.filter(({ id }) => !journals.owns(id));
     watch.keepOnly(new Set(seen.map(({ id }) => id)));
-    for (const journal of seen) {
-      const { unchangedMs } = watch.observe(journal.id, String(journal.seq), readAt);
-      if (!journal.isClosed && unchangedMs < termMs) continue;
+    const dead = seen.filter(({ id, seq, isClosed }) => {
+      const { unchangedMs } = watch.observe(id, String(seq), readAt);
+      return isClosed || unchangedMs >= termMs;
+    });
+    await doForEach(dead, async (journal) => {
       // Read before the journal: while it is there, its slices show all that is moved.
       const slices = await accounts.slicesOf(journal.id);
       const closed = await store.close(journal);
       // Its process lives, or another one has removed it.
-      if (closed === undefined) continue;
+      if (closed === undefined) return;
       const { entries } = closed;
       for (const entry of entries) addTotals(entry);
-      const taken = new Set(await records.insert(entries));
+      /** Those with a record before, and those that get none. */
+      const taken = new Set<string>();
+      await doApart(
+        entries,
+        async (some) => {
+          for (const id of await records.insert(some)) taken.add(id);
+        },
+        ({ _id: invocation_id, request_id }, error) => {
+          taken.add(invocation_id);
+          log.error({ error, invocation_id, request_id }, 'the record of an interrupted invocation cannot be stored');
+        },
+      );
       const interrupted = entries.filter(({ _id, status }) => status === 'interrupted' && !taken.has(_id));
       onInterrupted(interrupted);
       for (const { _id: invocation_id, request_id } of interrupted) {
         log.warn({ invocation_id, request_id }, 'the process ended before the invocation did');
       }
       // If its process has reported meanwhile, the next run goes on.
-      if (!(await accounts.settle(journal.id, slices, await spentIn(closed)))) continue;
+      if (!(await accounts.settle(journal.id, slices, await spentIn(closed)))) return;
       await store.remove(journal.id, journal.seq);
-      if (entries.length === 0) continue;
+      if (entries.length === 0) return;
       log.warn(
         { journal: journal.id, interrupted: interrupted.length },
         'stored the invocations of a process that has ended',
       );
-    }
+    });
     // Also what a process that has lost its journal has taken for it afterwards.
     const known = new Set(all.map(({ id }) => id));
-    for (const id of holders) if (!known.has(id)) await accounts.remove(id);
+    await doForEach(
+      [...holders].filter((id) => !known.has(id)),
+      accounts.remove,
+    );
   };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ProblemError } from '../../base/errors/problem-error.ts';
+import { isOutage } from '../../base/errors/outage.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import type { Random } from '../../base/runtime/random.ts';
 import { addCounts, noCounts, type Counts, type CountedKind } from './counts.ts';
@@ -158,7 +158,7 @@ export function createCollector({ store, clock, random }: CollectorDependencies)
         await store.write(tallies, { budgetMs });
       } catch (error) {
         // Another error is a mistake, which a repetition does not correct.
-        if (error instanceof ProblemError) for (const tally of tallies) waitingWith(tally.subject).add(tally);
+        if (isOutage(error)) for (const tally of tallies) waitingWith(tally.subject).add(tally);
         throw error;
       }
       if (start + documentsAtOnce >= subjects.length) return;

@@ -2,7 +2,7 @@
  * Whether providers answer. Each call that ends is noted in memory, and written with the statistics every few seconds, so
  * that every process sees the calls of all.
  */
-import { ProblemError } from '../../base/errors/problem-error.ts';
+import { isOutage } from '../../base/errors/outage.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { isTransient } from '../../models/call/failures.ts';
 import type { ProviderFailure, ProviderHealth } from '../../models/provider-health.ts';
@@ -53,7 +53,7 @@ export function createProviderHealths(store: ProviderHealthStore, clock: Pick<Cl
         await store.write(news);
       } catch (error) {
         // Another error is a mistake, which a repetition does not correct.
-        if (error instanceof ProblemError) for (const [provider, old] of news) restore(provider, old);
+        if (isOutage(error)) for (const [provider, old] of news) restore(provider, old);
         throw error;
       }
     },

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from '../errors/problem-error.ts';
 import { within } from '../runtime/within.ts';
 import { requireMatch, type Precondition } from './edits.ts';
+import { retryLostRaces } from './lost-races.ts';
 
 /** The length of a turn, in milliseconds. If an edit takes longer, the database is slow or unavailable. */
 const shortestTurnMs = 250;
@@ -9,12 +9,6 @@ const shortestTurnMs = 250;
 const longestTurnMs = 3_000;
 /** The longest wait for a turn, in milliseconds. */
 const waitLimitMs = 15_000;
-/** Milliseconds within which an edit must win a race. */
-const raceLimitMs = 5_000;
-/** The most milliseconds that one attempt counts. A longer attempt has waited for an unavailable database. */
-const longestRaceMs = 500;
-const firstPauseMs = 10;
-const longestPauseMs = 200;
 
 /** A change of a resource by a caller. */
 export interface Edit<Thing> {
@@ -119,7 +113,7 @@ export function createEditQueue(): EditQueue {
         }
         if (turn === undefined) throw editConflict();
         return await attempt();
-      });
+      }, editConflict);
       isDone = true;
       return result;
     } finally {
@@ -149,24 +143,6 @@ export function createEditQueue(): EditQueue {
       }
     },
   };
-}
-
-/**
- * Repeats an attempt until it wins its race, with increasing random pauses.
- * @param attempt returns `undefined` if another writer was first
- * @throws {ProblemError} edit-conflict after 5 s of lost races
- */
-async function retryLostRaces<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
-  let elapsed = 0;
-  for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, longestPauseMs)) {
-    const started = performance.now();
-    const result = await attempt();
-    if (result !== undefined) return result;
-    const wait = pause * Math.random();
-    elapsed += Math.min(performance.now() - started, longestRaceMs) + wait;
-    if (elapsed > raceLimitMs) throw editConflict();
-    await sleep(wait);
-  }
 }
 
 /** The failure of an edit that lost too many races. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isOutage } from '../../base/errors/outage.ts';
 import type { IdempotencyRecord, IdempotencyStore } from './idempotency-store.ts';
 
 /** The most records to be given up at the same time. During an outage of the database their number grows. */
@@ -12,7 +13,11 @@ export interface GivenUp {
   stop(): void;
 }
 
-export function createGivenUp(store: Pick<IdempotencyStore, 'giveUp'>): GivenUp {
+/** @param onError called with what is not repeated; the record ends by its term then */
+export function createGivenUp(
+  store: Pick<IdempotencyStore, 'giveUp'>,
+  onError: (error: unknown, recordId: string) => void,
+): GivenUp {
   const waiting = new Map<string, IdempotencyRecord>();
   let work: Promise<void> | undefined;
   let isStopped = false;
@@ -23,7 +28,11 @@ export function createGivenUp(store: Pick<IdempotencyStore, 'giveUp'>): GivenUp 
         try {
           await store.giveUp(record);
           break;
-        } catch {
+        } catch (error) {
+          if (!isOutage(error)) {
+            onError(error, record.id);
+            break;
+          }
           await sleep(pauseMs);
         }
       }

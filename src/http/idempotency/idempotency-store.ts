@@ -1,4 +1,5 @@
 import { Binary, type Collection } from 'mongodb';
+import { retryLostRaces } from '../../base/editing/lost-races.ts';
 import type { Database } from '../../storage/db/client.ts';
 import { isDuplicateKey } from '../../storage/db/database-errors.ts';
 import { expiryIndex, type CollectionIndexes } from '../../storage/db/indexes.ts';
@@ -92,14 +93,11 @@ export function createIdempotencyStore(database: Database): IdempotencyStore {
 
   return {
     find,
-    async insert(record) {
-      for (;;) {
+    insert: (record) =>
+      retryLostRaces(async () => {
         const inserted = await insertOnce(records, toDocument(record), { writeId: record.owner });
-        if (inserted.outcome === 'done') return record;
-        const found = await find(record.id);
-        if (found !== undefined) return found;
-      }
-    },
+        return inserted.outcome === 'done' ? record : await find(record.id);
+      }),
     async body(id) {
       const found = await read(() => records.findOne({ _id: id }, { projection: { 'answer.body': 1 } }));
       const body = found?.answer?.body;

@@ -107,7 +107,7 @@ export interface IdempotencyOptions {
   /** Memory for stored answers that are read. */
   readonly memory: MemoryBudget;
   /** Called when a record could not be written. Then a repeated request finds nothing. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: (error: unknown, recordId?: string) => void;
   readonly clock: Clock;
   readonly random: Random;
   readonly pause?: (milliseconds: number) => Promise<unknown>;
@@ -125,7 +125,7 @@ export function createIdempotency({
   const pending = createPendingWork();
   const watch = createLeaseWatch(clock.monotonic);
   const held = createHeldLeases((records) => store.beat(records), clock.monotonic);
-  const givenUp = createGivenUp(store);
+  const givenUp = createGivenUp(store, onError);
 
   /**
    * The answer does not wait for a database that is unavailable. The record is written when it is available again; if

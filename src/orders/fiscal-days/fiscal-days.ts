@@ -8,6 +8,7 @@
  * next day, every order that an earlier day counted is marked. An order that reached the database after the list was
  * made is not marked, whatever its time is, and the next day counts it.
  */
+import { doForEach } from '../../base/errors/outage.ts';
 import { beginOfFiscalDay } from '../catalog/locations/fiscal-calendar.ts';
 import type { Location } from '../catalog/locations/location.ts';
 import type { Locations } from '../catalog/locations/locations.ts';
@@ -137,12 +138,10 @@ export function createFiscalDays({ store, orders, locations, relay, clock, rando
       return store.list(locationId);
     },
     async tick() {
-      const failures: unknown[] = [];
       for (;;) {
         const due = await locations.findDue(new Date(clock.now().getTime() - graceMs), locationsAtOnce);
-        for (const location of due) await catchUp(location).catch((error: unknown) => failures.push(error));
         // A location that fails does not delay the others, but it would be first again each time.
-        if (failures.length > 0) throw failures[0];
+        await doForEach(due, catchUp);
         if (due.length < locationsAtOnce) return;
       }
     },

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isOutage } from '../../base/errors/outage.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Plan } from '../generation/plan.ts';
 import type { InvocationLog, Invoked } from '../../accounting/invocations/invocation-log.ts';
@@ -152,7 +153,7 @@ async function endPersistently(
       return await store.end(id, end);
     } catch (error) {
       const stopping = signal.reason instanceof RunCutOffError && signal.reason.reason === 'stopping';
-      if (stopping || !(error instanceof ProblemError)) throw error;
+      if (stopping || !isOutage(error)) throw error;
       answer.reject(error);
       await sleep(endPause);
     }

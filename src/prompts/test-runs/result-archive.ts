@@ -1,10 +1,10 @@
 import { addAbortSignal, type Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isOutage } from '../../base/errors/outage.ts';
 import type { components } from '../../../generated/types.ts';
 import { problems } from '../../../generated/problems.ts';
 import { maxBlobBytes, storageUnavailable, type BlobStore, type OpenBlob } from '../../storage/blobs/blob-store.ts';
-import { ProblemError } from '../../base/errors/problem-error.ts';
 import { JsonText, toJsonText } from '../../base/runtime/json-text.ts';
 import type { TestResult } from './call-targets.ts';
 import type { TestRun } from './test-run.ts';
@@ -64,7 +64,7 @@ export function createResultArchive(blobs: BlobStore): ResultArchive {
           return { results: stored, bytes: body.byteLength };
         } catch (error) {
           const pause = pauses[attempt];
-          if (pause === undefined || !(error instanceof ProblemError)) throw error;
+          if (pause === undefined || !isOutage(error)) throw error;
           await sleep(pause);
         }
       }

@@ -1,5 +1,6 @@
 /** What is done every few seconds about the test runs of all processes, each time a little. */
 import type { Logger } from 'pino';
+import { doForEach } from '../../base/errors/outage.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Prompts } from '../prompts.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
@@ -25,10 +26,12 @@ export interface SweepDependencies {
 const day = 24 * 60 * 60 * 1_000;
 
 export function createSweep(dependencies: SweepDependencies): () => Promise<void> {
-  const steps = [interruptStale(dependencies), removeOrphans(dependencies), removeExpired(dependencies)];
-  return async () => {
-    for (const step of steps) await step();
+  const steps = {
+    stale: interruptStale(dependencies),
+    orphans: removeOrphans(dependencies),
+    expired: removeExpired(dependencies),
   };
+  return () => doForEach(['stale', 'orphans', 'expired'] as const, (step) => steps[step]());
 }
 
 /**
@@ -74,9 +77,15 @@ function removeOrphans({ store, archive, prompts, deleteAllOf, clock }: SweepDep
 
     const promptIds = await store.promptIds(position, promptsPerStep);
     // A prompt exists before its first test run, so a missing prompt was deleted.
-    for (const promptId of promptIds) if (!(await exists(prompts, promptId))) await deleteAllOf(promptId);
-    position = promptIds.length < promptsPerStep ? undefined : promptIds.at(-1);
-    if (position === undefined) nextRoundAt = clock.monotonic() + day;
+    try {
+      await doForEach(promptIds, async (promptId) => {
+        if (!(await exists(prompts, promptId))) await deleteAllOf(promptId);
+      });
+    } finally {
+      // What is left is found in the next round.
+      position = promptIds.length < promptsPerStep ? undefined : promptIds.at(-1);
+      if (position === undefined) nextRoundAt = clock.monotonic() + day;
+    }
   };
 }
 
@@ -104,14 +113,18 @@ function removeExpired({ store, archive, retentionMs, clock }: SweepDependencies
     if (range === 0 && clock.monotonic() < nextRoundAt) return;
     const before = new Date(clock.now().getTime() - retentionMs);
     const ids = await store.endedBefore(before, prefix(range), prefix(range + 1));
-    for (let start = 0; start < ids.length; start += atOnce) {
-      const some = ids.slice(start, start + atOnce);
-      // The results first: without its run, nothing would lead to them.
-      await Promise.all(some.map((id) => archive.delete(id)));
-      await store.remove(some);
+    try {
+      for (let start = 0; start < ids.length; start += atOnce) {
+        const some = ids.slice(start, start + atOnce);
+        // The results first: without its run, nothing would lead to them.
+        await Promise.all(some.map((id) => archive.delete(id)));
+        await store.remove(some);
+      }
+    } finally {
+      // What is left is found in the next round.
+      range = (range + 1) % ranges;
+      if (range === 0) nextRoundAt = clock.monotonic() + day;
     }
-    range = (range + 1) % ranges;
-    if (range === 0) nextRoundAt = clock.monotonic() + day;
   };
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { doForEach } from '../../base/errors/outage.ts';
 import { expiryIndex, type CollectionIndexes } from './indexes.ts';
 import type { DatabaseLog } from './log.ts';
 import type { PagedDatabase } from './pages.ts';
@@ -33,7 +34,7 @@ export function createExpiry({
     .map(({ collection }) => collection);
   return async () => {
     const end = now();
-    for (const collection of names) {
+    await doForEach(names, async (collection) => {
       const began = performance.now();
       let [removed, told, last] = [0, began, began];
       await pages.removeExpired(collection, end, async (more) => {
@@ -47,6 +48,6 @@ export function createExpiry({
         last = performance.now();
       });
       if (told > began) log.info({ collection, removed }, 'the expired documents are removed');
-    }
+    });
   };
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Collection } from 'mongodb';
+import { retryLostRaces } from '../../base/editing/lost-races.ts';
 import type { Database } from './client.ts';
 import { insertOnce, read, type StampedDocument } from './writes.ts';
 
@@ -21,12 +22,14 @@ const documentId = 'installation';
  *
  * @throws ProblemError `database-unavailable`
  */
-export async function ensureInstallation(database: Database): Promise<Installation> {
-  for (;;) {
+export function ensureInstallation(database: Database): Promise<Installation> {
+  return retryLostRaces(async () => {
     const found = await findInstallation(database);
     if (found !== undefined) return found;
-    await insertOnce(installationsOf(database), { _id: documentId, installation_id: randomUUID() });
-  }
+    const id = randomUUID();
+    const inserted = await insertOnce(installationsOf(database), { _id: documentId, installation_id: id });
+    return inserted.outcome === 'done' ? { id } : undefined;
+  });
 }
 
 /** Reads the document. @returns undefined before the first start @throws ProblemError `database-unavailable` */

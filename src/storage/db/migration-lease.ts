@@ -3,6 +3,7 @@
  * a revision that does not change for the term shows that the holder has ended.
  */
 import { randomUUID } from 'node:crypto';
+import { retryLostRaces } from '../../base/editing/lost-races.ts';
 import { createStalenessWatch, type StalenessWatch } from '../../base/runtime/staleness-watch.ts';
 import { patiently } from './patience.ts';
 import type { Schema, SchemaDocument } from './schema.ts';
@@ -107,12 +108,12 @@ export class Lease {
 
   async #write(change: Change<SchemaDocument>): Promise<void> {
     const { schema } = this.#options;
-    // The revision of a document that another process holds must not be used: that process would lose its lease.
-    while (this.#current.holder === this.#holder) {
+    await retryLostRaces(async () => {
+      // The revision of a document that another process holds must not be used: that process would lose its lease.
+      if (this.#current.holder !== this.#holder) throw new InterruptedError('another process migrates');
       const after = await schema.change(this.#current, change);
       this.#current = after ?? (await schema.read());
-      if (after !== undefined) return;
-    }
-    throw new InterruptedError('another process migrates');
+      return after;
+    });
   }
 }

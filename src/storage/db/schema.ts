@@ -5,6 +5,7 @@
  * 1.0.0 has the first version that is read. It is not 1: data of commits before 1.0.0 has 1 to 6, or none, and is refused.
  */
 import type { Collection, Db } from 'mongodb';
+import { retryLostRaces } from '../../base/editing/lost-races.ts';
 import { CHECK_COLLECTION, DatabaseStartError } from './client.ts';
 import type { IndexName } from './indexes.ts';
 import type { Migration } from './migrations/migration.ts';
@@ -170,9 +171,9 @@ async function repeat(
   schema: Schema,
   decide: (document: SchemaDocument) => Change<SchemaDocument> | undefined,
 ): Promise<void> {
-  for (;;) {
+  await retryLostRaces(async () => {
     const seen = await schema.read();
     const change = decide(seen);
-    if (change === undefined || (await schema.change(seen, change)) !== undefined) return;
-  }
+    return change === undefined || (await schema.change(seen, change)) !== undefined ? true : undefined;
+  });
 }

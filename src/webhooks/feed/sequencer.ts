@@ -31,6 +31,8 @@ export interface Sequencer {
 const eventsOfBlock = 500;
 /** Milliseconds between two blocks, so that blocks grow under load. */
 const pauseMs = 250;
+/** Milliseconds after which it is looked for the block of another process that was first. */
+const racePauseMs = 20;
 /** So much earlier than their events blocks are removed, so that a reader never finds a block without its events. */
 const marginMs = 3_600_000;
 const removedAtOnce = 100;
@@ -65,7 +67,11 @@ export function createSequencer(dependencies: SequencerDependencies): Sequencer 
       const entries = await events.unplaced(eventsOfBlock);
       if (entries.length === 0) return;
       const block = { number: (known?.number ?? 0) + 1, createdAt: clock.now(), entries };
-      if (!(await blocks.insert(block))) continue;
+      if (!(await blocks.insert(block))) {
+        // Perhaps no majority has it yet.
+        await sleep(racePauseMs);
+        continue;
+      }
       onBlock();
       known = block;
       await settle(block);

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { retryLostRaces } from '../../base/editing/lost-races.ts';
 import type { EventType } from '../events/event.ts';
 import { readPayload } from '../events/serialise.ts';
 import { readyFilter, type ReadyFilter } from './event-filter.ts';
@@ -108,15 +109,14 @@ export function createIntegrationDirectory(store: IntegrationStore, secrets: Sec
   const change = async (
     { integrationId, settingsRevision }: Decision,
     edit: (integration: Integration) => Integration | undefined,
-  ): Promise<boolean> => {
-    for (;;) {
+  ): Promise<boolean> =>
+    retryLostRaces(async () => {
       const integration = await store.find(integrationId);
       if (integration?.settingsRevision !== settingsRevision || integration.status !== 'active') return false;
       const edited = edit(integration);
       if (edited === undefined) return true;
-      if ((await store.replace(edited, undefined)) !== undefined) return true;
-    }
-  };
+      return (await store.replace(edited, undefined)) === undefined ? undefined : true;
+    });
 
   return {
     async subscribers(types) {

@@ -2,8 +2,10 @@
  * A delivery from its turn to its settlement: picked, prepared, stamped, sent, settled. Each stage has a type, and each
  * function leads from one to the next.
  */
+import { isOutage } from '../../base/errors/outage.ts';
 import { readRetryAfter } from '../../base/outbound/retry-after.ts';
 import { outcomeOf, type DeliveryWithBody, type StampedAttempt } from '../deliveries/delivery.ts';
+import type { Settlement } from '../deliveries/settlements.ts';
 import { nextAttemptIn } from '../deliveries/retry-schedule.ts';
 import type { ReceiverSettings } from '../integrations/directory.ts';
 import type { SendResult } from '../sending/attempt-request.ts';
@@ -53,28 +55,41 @@ export async function deliverBatch(context: Context, picked: readonly Picked[]):
     held = prepared;
     for (const stamped of await stampBatch(context, prepared)) context.tasks.track(deliver(context, stamped));
   } catch (error) {
-    context.log.warn({ error }, 'due deliveries could not be begun; retrying');
-    for (const { lane, item } of held) {
-      lane.giveUp(item);
-      lane.retryIn(retryMs);
+    const [first] = held;
+    if (isOutage(error)) {
+      context.log.warn({ error }, 'due deliveries could not be begun; retrying');
+      for (const { lane, item } of held) {
+        lane.giveUp(item);
+        lane.retryIn(retryMs);
+      }
+    } else if (held.length > 1) {
+      // It is because of one of them.
+      for (const one of held) await deliverBatch(context, [one]);
+    } else if (first !== undefined) {
+      context.quota.giveBack();
+      setAside(context, first, first.item.id, error);
     }
   }
 }
 
 async function deliver(context: Context, stamped: Stamped): Promise<void> {
   const { lane, delivery } = stamped;
-  let next: Date | undefined;
   try {
-    next = await settle(context, await send(context, stamped));
+    lane.settled(delivery.id, await settle(context, await send(context, stamped)));
   } catch (error) {
-    context.log.warn(
-      { error, integration_id: lane.integrationId },
-      'an attempt was interrupted; the delivery is still due',
-    );
-    lane.lookFor('deliveries');
-  } finally {
-    lane.settled(delivery.id, next);
+    if (!isOutage(error)) return setAside(context, stamped, delivery.id, error);
+    const ids = { integration_id: lane.integrationId, delivery_id: delivery.id };
+    context.log.warn({ error, ...ids }, 'an attempt was interrupted; the delivery is still due');
+    lane.settled(delivery.id);
+    lane.retryIn(retryMs);
   }
+}
+
+/** A repetition would fail in the same way, perhaps after another request to the receiver. */
+function setAside({ log }: Context, { lane }: Picked, deliveryId: string, error: unknown): void {
+  const ids = { integration_id: lane.integrationId, delivery_id: deliveryId };
+  log.error({ error, ...ids }, 'a delivery failed in a way that nobody expects; it is set aside');
+  lane.setAside(deliveryId);
 }
 
 /** Reads what is not known. @returns those that are to be attempted; the others have left their places */
@@ -133,9 +148,12 @@ async function send({ sender, quota, version, clock }: Context, stamped: Stamped
   }
 }
 
-/** Counts the result and writes it. @returns when the delivery is to be attempted again; undefined if it is finished */
+/**
+ * Counts the result and writes it. It is written whatever happens while it is counted.
+ * @returns when the delivery is to be attempted again; undefined if it is finished
+ */
 async function settle(context: Context, sent: Sent): Promise<Date | undefined> {
-  const { observer, settlements, verdicts, clock } = context;
+  const { observer, verdicts, clock } = context;
   const { lane, delivery, settings, stamp, at, requestHeaders, result } = sent;
   const { status, error, certificateNames, milliseconds, headers: responseHeaders, response, responseCut } = result;
   const { id, integrationId } = delivery;
@@ -146,37 +164,67 @@ async function settle(context: Context, sent: Sent): Promise<Date | undefined> {
   if (status === undefined && error === 'aborted') return now;
   const outcome = status === undefined ? String(error) : `${Math.floor(status / 100)}xx`;
   const { url } = settings;
-  observer.attempted({ integrationId, outcome, seconds: milliseconds / 1_000, at, delivery, url, status });
+  const attempted = { integrationId, outcome, seconds: milliseconds / 1_000, at, delivery, url, status };
+  count(context, sent, () => {
+    observer.attempted(attempted);
+  });
   const attempt = {
     ...{ integrationId, deliveryId: id, stamp, number: delivery.attemptCount + 1, at, milliseconds },
     ...{ status, error, certificateNames, requestHeaders, responseHeaders, response, responseCut },
   };
   if (outcome !== '2xx') return await settleFailed(context, sent, attempt, now);
-  verdicts.success(lane, settings, now);
+  count(context, sent, () => {
+    verdicts.success(lane, settings, now);
+  });
   const isOrdinary = delivery.replayId === undefined && delivery.createdAt >= settings.changedAt;
   const age = Math.max(0, now.getTime() - delivery.eventCreatedAt.getTime()) / 1_000;
-  observer.finished('delivered', delivery, isOrdinary ? age : undefined);
-  await settlements.add({ attempt, failure: undefined });
+  count(context, sent, () => {
+    observer.finished('delivered', delivery, isOrdinary ? age : undefined);
+  });
+  await write(context, { attempt, failure: undefined });
   return undefined;
 }
 
+/** A failure here must neither lose the result nor repeat the request. */
+function count({ log }: Context, { lane, delivery }: Sent, report: () => void): void {
+  try {
+    report();
+  } catch (error) {
+    const ids = { integration_id: lane.integrationId, delivery_id: delivery.id };
+    log.error({ error, ...ids }, 'the result of an attempt could not be counted');
+  }
+}
+
+/** @throws {Error} if it cannot be written, which is logged */
+async function write({ settlements }: Context, settlement: Settlement): Promise<void> {
+  if (!(await settlements.add(settlement))) throw new Error('its result cannot be written');
+}
+
 async function settleFailed(
-  { observer, settlements, verdicts, timing, random }: Context,
-  { lane, delivery, settings, stamp }: Sent,
+  context: Context,
+  sent: Sent,
   attempt: StampedAttempt,
   now: Date,
 ): Promise<Date | undefined> {
+  const { observer, verdicts, timing, random } = context;
+  const { lane, delivery, settings, stamp } = sent;
   const { status, error, responseHeaders } = attempt;
   const retryAfter = status === 429 || status === 503 ? readRetryAfter(responseHeaders['retry-after'], now) : undefined;
-  verdicts.failure(lane, settings, { at: now, status, error }, retryAfter);
+  count(context, sent, () => {
+    verdicts.failure(lane, settings, { at: now, status, error }, retryAfter);
+  });
   const { id: deliveryId, failures: failuresBefore } = delivery;
   // One that failed because of us does not count, so it is soon repeated: the lane pauses anyway.
   const isCounted = !isOurs(error);
   const wait = nextAttemptIn({ failuresBefore: isCounted ? failuresBefore : 0, retryAfter }, timing, random.fraction());
-  if (wait === undefined) observer.finished('failed', delivery);
+  if (wait === undefined) {
+    count(context, sent, () => {
+      observer.finished('failed', delivery);
+    });
+  }
   const nextAttemptAt = wait === undefined ? undefined : dueAfter(now, wait);
   const failure = { deliveryId, stamp, failuresBefore, isCounted, nextAttemptAt, outcome: outcomeOf(attempt) };
-  await settlements.add({ attempt, failure });
+  await write(context, { attempt, failure });
   return nextAttemptAt;
 }
 

@@ -1,3 +1,4 @@
+import { isOutage } from '../../base/errors/outage.ts';
 import type { DeliveryWithBody } from '../deliveries/delivery.ts';
 import type { Context } from './context.ts';
 import { insertDeliveries } from './creation.ts';
@@ -90,8 +91,15 @@ export class Dispatcher {
     try {
       hasMore = source === 'deliveries' ? await this.#readDue(lane) : await this.#continueReplays(lane);
     } catch (error) {
-      log.warn({ error, integration_id: lane.integrationId }, 'due deliveries could not be read; retrying');
-      lane.retryIn(retryMs);
+      const said = { error, integration_id: lane.integrationId, source };
+      if (isOutage(error)) {
+        log.warn(said, 'due deliveries could not be read; retrying');
+        lane.retryIn(retryMs);
+      } else {
+        // Until the next search of the partition, or a change by an operator.
+        log.error(said, 'due deliveries cannot be read; they are left for now');
+        hasMore = false;
+      }
     }
     lane.endReading(hasMore);
   }

@@ -44,7 +44,7 @@ export interface Shared {
 export const readAtOnce = 256;
 /** The most deliveries that wait in memory, of all integrations. What exceeds it waits in the database. */
 const maxWaiting = 20_000;
-/** The most results of one integration that can wait to be written while the database is slow or unavailable. */
+/** The most results of one integration that can wait to be written while the database is slow or unavailable, or cannot be. */
 const maxUnsettled = 256;
 
 /**
@@ -55,6 +55,7 @@ const maxUnsettled = 256;
  *        ^                        |                  |
  *        └── rest, hold, close ───┴── giveUp, leave ─┘   (by way of settling, if they are stamped)
  *
+ * What cannot be begun or settled because of an error that nobody expects is set aside: neither stored nor begun.
  * A stored delivery comes back when the agenda says so, or by a read: the lane knows whether there can be something
  * `unread`. A lane begins nothing while a decision about its receiver is written, while it is interrupted, while the
  * circuit breaker is open (but for urgent deliveries), and after it was closed.
@@ -69,6 +70,8 @@ export class Lane {
   /** They have a place: their requests are in progress or about to begin. */
   readonly #begun = new Set<string>();
   readonly #settling = new Set<string>();
+  /** What became of them cannot be written, so they are not begun again. */
+  readonly #aside = new Set<string>();
   /** What the database can have beyond these. */
   readonly #unread = new Set<Source>();
   #reading: Source | undefined;
@@ -100,7 +103,8 @@ export class Lane {
 
   /** Whether nothing is known that would have to be read again. */
   get isIdle(): boolean {
-    return !this.hasWork && this.isDrained && this.#reading === undefined && this.#decisions === 0;
+    const hasNone = this.#reading === undefined && this.#decisions === 0 && this.#aside.size === 0;
+    return !this.hasWork && this.isDrained && hasNone;
   }
 
   /** Whether a decision about the receiver is being written. */
@@ -110,7 +114,7 @@ export class Lane {
 
   /** The deliveries that wait here or are in progress. */
   get ids(): ReadonlySet<string> {
-    return new Set([...this.#begun, ...this.#settling, ...this.#waiting.map(({ id }) => id)]);
+    return new Set([...this.#begun, ...this.#settling, ...this.#aside, ...this.#waiting.map(({ id }) => id)]);
   }
 
   get #underWay(): number {
@@ -135,7 +139,7 @@ export class Lane {
 
   /** A delivery is due. If there are many, it waits in the database. */
   add(item: WaitingDelivery): void {
-    if (this.#shared.claimed.has(item.id)) return;
+    if (this.#isKnown(item.id)) return;
     const mustWaitHere = item.isUrgent || item.stamp !== undefined;
     if (mustWaitHere || (!this.#unread.has('deliveries') && this.#hasRoom())) this.#enqueue(item);
     else this.#unread.add('deliveries');
@@ -151,8 +155,13 @@ export class Lane {
   /** An operator has changed something, or has requested a replay. */
   lookAgain(): void {
     this.#interruptedUntil = 0;
+    this.#aside.clear();
     this.receiver.forgetSettings();
     this.lookFor('deliveries', 'replays');
+  }
+
+  #isKnown(id: string): boolean {
+    return this.#shared.claimed.has(id) || this.#aside.has(id);
   }
 
   #hasRoom(): boolean {
@@ -169,7 +178,8 @@ export class Lane {
 
   /** Call it when there is a place in the quota. */
   turn(): Turn {
-    if (!this.isOpen || this.isDeciding || this.#underWay >= maxUnsettled) return { kind: 'none' };
+    const isFull = this.#underWay + this.#aside.size >= maxUnsettled;
+    if (!this.isOpen || this.isDeciding || isFull) return { kind: 'none' };
     const wait = this.receiver.isLoaded ? this.#wait() : 0;
     const [item] = this.#waiting;
     if (wait > 0 && item?.isUrgent !== true) {
@@ -195,7 +205,7 @@ export class Lane {
   /** Deliveries that were read and are due. They wait here, even if somebody asks to read again meanwhile. */
   found(deliveries: readonly DeliveryWithBody[]): void {
     for (const delivery of deliveries) {
-      if (this.#shared.claimed.has(delivery.id)) continue;
+      if (this.#isKnown(delivery.id)) continue;
       if (this.#hasRoom()) this.#enqueue({ id: delivery.id, isUrgent: false, delivery });
       else this.#unread.add('deliveries');
     }
@@ -265,6 +275,15 @@ export class Lane {
     this.#shared.claimed.delete(id);
     if (at !== undefined) this.#shared.schedule(this, at.getTime(), id);
     this.#shared.wake(this);
+  }
+
+  /**
+   * An error that a repetition does not correct: it is not attempted again by this process, unless an operator changes
+   * something. It is still due in the database.
+   */
+  setAside(id: string): void {
+    this.#aside.add(id);
+    this.settled(id);
   }
 
   // Pauses -------------------------------------------------------------------------------------------------------

@@ -1,3 +1,4 @@
+import { doApart } from '../../base/errors/outage.ts';
 import type { IntegrationDirectory, ReceiverSettings } from '../integrations/directory.ts';
 import type { Random } from '../../base/runtime/random.ts';
 import type { WebhookLog, WebhookObserver } from '../observer.ts';
@@ -99,7 +100,14 @@ export function createVerdicts(dependencies: VerdictDependencies): Verdicts {
       for (let start = 0; start < lanes.length; start += savedAtOnce) {
         const some = lanes.slice(start, start + savedAtOnce);
         const states = new Map(some.map((lane) => [lane, lane.receiver.state]));
-        await store.save(some.map((lane) => ({ integrationId: lane.integrationId, ...lane.receiver.state })));
+        await doApart(
+          some,
+          (each) => store.save(each.map((lane) => ({ integrationId: lane.integrationId, ...lane.receiver.state }))),
+          ({ integrationId }, error) => {
+            // It counts as saved, so that its partition can be passed on. The next result is tried again.
+            log.error({ error, integration_id: integrationId }, 'the health of a receiver cannot be stored');
+          },
+        );
         for (const [lane, state] of states) if (lane.receiver.state === state) unsaved.delete(lane);
       }
     },

@@ -1,3 +1,4 @@
+import { doApart, doForEach } from '../../base/errors/outage.ts';
 import type { OutboxEntry } from '../events/event.ts';
 import { outboxCollections, type OutboxCollection, type Relay } from '../events/outbox.ts';
 import type { Announced, IntegrationDirectory } from '../integrations/directory.ts';
@@ -69,7 +70,7 @@ const maxReported = 10_000;
  */
 export function createRelay(dependencies: RelayDependencies): RunningRelay {
   const { outboxes, events, integrations, serialise, engine, onStored, timing, clock, log, observer } = dependencies;
-  /** Events that cannot be sent. Each is reported once. */
+  /** Events that cannot be sent, and documents with such events. Each is reported once. */
   const reported = new Set<string>();
   /** Documents that this process relays at present. */
   const underWay = new Set<string>();
@@ -87,8 +88,19 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
   ): Promise<string[]> => {
     const keys = nudges.map(({ id }) => keyOf(collection, id));
     for (const key of keys) underWay.add(key);
+    const left: string[] = [];
     try {
-      return await relayAll(collection, nudges, pull);
+      await doApart(
+        nudges,
+        async (some) => {
+          left.push(...(await relayAll(collection, some, pull)));
+        },
+        ({ id }, error) => {
+          left.push(id);
+          report(keyOf(collection, id), { collection, document_id: id, error });
+        },
+      );
+      return left;
     } finally {
       for (const key of keys) underWay.delete(key);
     }
@@ -148,13 +160,16 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
       if (recipients.length > maxRecipients) throw new Error(`it has ${recipients.length} recipients`);
       return { id, type, targetId, locationId, createdAt, traceparent, body, recipients };
     } catch (error) {
-      // It stays in the outbox: a later version may be able to send it.
-      if (!reported.has(id) && reported.size < maxReported) {
-        reported.add(id);
-        log.error({ event_id: id, event_type: type, error }, 'an event cannot be sent; it stays in its outbox');
-      }
+      report(id, { event_id: id, event_type: type, error });
       return undefined;
     }
+  };
+
+  /** It stays in the outbox: a later version may be able to send it. A document is not polled again. */
+  const report = (key: string, fields: Record<string, unknown>): void => {
+    if (reported.has(key) || reported.size >= maxReported) return;
+    reported.add(key);
+    log.error(fields, 'an event cannot be sent; it stays in its outbox');
   };
 
   /** Stores events with their recipients. @returns the stored events; another process may have stored them before */
@@ -200,19 +215,22 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
   const poll = async (): Promise<void> => {
     const seenNow = new Set<string>();
     let count = 0;
-    for (const collection of outboxCollections) {
+    const pollOne = async (collection: OutboxCollection): Promise<void> => {
       const passed: string[] = [];
       for (let isBacklog = true; isBacklog && !stopped && passed.length < maxPassed;) {
         const ids = await outboxes.waiting(collection, documentsAtOnce, passed);
         isBacklog = ids.length === documentsAtOnce;
         count += ids.length;
-        passed.push(...ids.filter((id) => underWay.has(keyOf(collection, id))));
-        const idle = ids.filter((id) => !underWay.has(keyOf(collection, id)));
+        const isPassed = (id: string): boolean =>
+          underWay.has(keyOf(collection, id)) || reported.has(keyOf(collection, id));
+        passed.push(...ids.filter(isPassed));
+        const idle = ids.filter((id) => !isPassed(id));
         for (const id of idle) seenNow.add(keyOf(collection, id));
         const left = idle.filter((id) => isBacklog || seenBefore.has(keyOf(collection, id))).map((id) => ({ id }));
         if (left.length > 0) passed.push(...(await relay(collection, left, (pulls) => pullNow(collection, pulls))));
       }
-    }
+    };
+    await doForEach(outboxCollections, pollOne);
     seenBefore = seenNow;
     observer.outboxesWaiting(count);
   };

@@ -7,7 +7,12 @@ import { createAccounts } from '../../../src/accounting/budgets/accounts.ts';
 import { createPeriodStore } from '../../../src/accounting/budgets/period-store.ts';
 import { databaseUnavailable } from '../../../src/storage/db/database-errors.ts';
 import type { InvocationDocument } from '../../../src/accounting/invocations/invocation.ts';
-import { createJournalStore, type JournalStore } from '../../../src/accounting/invocations/journal-store.ts';
+import {
+  createJournalStore,
+  type Batch,
+  type JournalStore,
+} from '../../../src/accounting/invocations/journal-store.ts';
+import type { JournalTerms } from '../../../src/accounting/invocations/journal.ts';
 import { createJournals, type Journals } from '../../../src/accounting/invocations/journals.ts';
 import { system } from '../../../src/base/runtime/system.ts';
 import { setUp } from '../../support/per-operation.ts';
@@ -40,9 +45,13 @@ let journals: Journals;
 afterEach(() => journals.close());
 
 /** @param overrides of the store, which get the real one */
-function open(overrides: (real: JournalStore) => Partial<JournalStore> = () => ({}), beatMs = 60_000): JournalStore {
+function open(
+  overrides: (real: JournalStore) => Partial<JournalStore> = () => ({}),
+  beatMs = 60_000,
+  onError?: JournalTerms['onError'],
+): JournalStore {
   const real = createJournalStore(setup.database);
-  const terms = { beatMs, reportMs: 60_000, gatherMs: () => 0 };
+  const terms = { beatMs, reportMs: 60_000, gatherMs: () => 0, ...(onError && { onError }) };
   journals = createJournals({ store: { ...real, ...overrides(real) }, createAllowance, random: system.random, terms });
   return real;
 }
@@ -169,5 +178,63 @@ describe('a journal', () => {
     const all = await Promise.all(Array.from({ length: 257 }, putNew));
     expect(await store.list()).toHaveLength(2);
     for (const { _id } of all) journals.end(_id, []);
+  });
+
+  it('leaves out an entry that the database refuses, and takes those beside and after it', async () => {
+    const errors: unknown[] = [];
+    const refused = entry();
+    const check = (batch: Batch): void => {
+      if (batch.entries.some(({ _id }) => _id === refused._id)) throw new TypeError('a mistake in the program');
+    };
+    const refusing = (real: JournalStore): Partial<JournalStore> => ({
+      async create(id, batch) {
+        check(batch);
+        return await real.create(id, batch);
+      },
+      async write(id, seq, write, isRepeated) {
+        check(write.batch);
+        return await real.write(id, seq, write, isRepeated);
+      },
+    });
+    const store = open(refusing, 60_000, (error, { invocations }) => errors.push({ error, invocations }));
+    for (let each = 0; each < 2; each += 1) {
+      const healthy = [entry(), entry()] as const;
+      const outcomes = await Promise.allSettled([put(healthy[0]), put(refused), put(healthy[1])]);
+      expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+      journals.end(refused._id, []);
+      const next = await putNew();
+      const written = [...healthy, next].map(({ _id }) => _id);
+      expect(await store.entryIds()).toEqual(expect.arrayContaining(written));
+      expect(await store.entryIds()).not.toContain(refused._id);
+      for (const id of written) journals.end(id, []);
+    }
+    expect(errors).toEqual(Array(2).fill({ error: expect.any(TypeError), invocations: [refused._id] }));
+  });
+
+  it('ends if it cannot be written at all, and so does the call', async () => {
+    let writes = 0;
+    open(() => ({
+      create: () => Promise.resolve('written'),
+      write: () => {
+        writes += 1;
+        return Promise.reject(new TypeError('a mistake in the program'));
+      },
+    }));
+    const first = await putNew();
+    await expect(putNew()).rejects.toThrow('a mistake');
+    expect(writes).toBeLessThan(4);
+    journals.end(first._id, []);
+  });
+
+  it('is not begun again and again if others close each', async () => {
+    let begun = 0;
+    open(() => ({
+      create() {
+        begun += 1;
+        return Promise.resolve('lost' as 'written');
+      },
+    }));
+    await expect(putNew()).rejects.toMatchObject({ type: 'database-unavailable' });
+    expect(begun).toBeLessThan(10);
   });
 });

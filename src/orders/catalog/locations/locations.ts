@@ -2,6 +2,7 @@ import { refuseFindings, type Finding } from '../../../base/errors/findings.ts';
 import { ProblemError } from '../../../base/errors/problem-error.ts';
 import { createEditQueue } from '../../../base/editing/edit-queue.ts';
 import { changed, type Precondition } from '../../../base/editing/edits.ts';
+import { retryLostRaces } from '../../../base/editing/lost-races.ts';
 import { mayReachLocation, type Reach } from '../../../base/limits/reach.ts';
 import type { Listing } from '../../../base/lists/listing.ts';
 import { auditEntry, type Author } from '../../../access/audit/author.ts';
@@ -95,13 +96,14 @@ export function createLocations({ store, clock }: LocationsOptions): Locations {
         },
       }),
 
-    async finishFiscalDay(id, date) {
-      for (;;) {
+    finishFiscalDay: (id, date) =>
+      retryLostRaces(async () => {
         const location = await get(id);
         if (location.nextFiscalDay.date !== date) return location;
         await store.advance(location, nextFiscalSpan(location.nextFiscalDay, location));
-      }
-    },
+        const advanced = await get(id);
+        return advanced.nextFiscalDay.date === date ? undefined : advanced;
+      }),
   };
 }
 

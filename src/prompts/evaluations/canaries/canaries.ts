@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { doForEach } from '../../../base/errors/outage.ts';
 import type { Author } from '../../../access/audit/author.ts';
 import { ProblemError } from '../../../base/errors/problem-error.ts';
 import { authorOf, theService } from '../../../base/limits/principal.ts';
@@ -225,17 +226,20 @@ export function createCanaries(dependencies: CanariesDependencies): Canaries {
     async look() {
       const began = clock.monotonic();
       if (began < restUntil) return;
-      for (const prompt of await store.findWithCanaries(most)) {
-        for (const { name, canary } of prompt.labels ?? []) {
-          if (!isRunning(canary)) continue;
-          try {
-            await lookAt(prompt, name, canary);
-          } catch (error) {
-            // Deleted meanwhile, or under constant change: the next look goes on.
-            if (!(error instanceof ProblemError) || error.status >= 500) throw error;
-          }
+      const found = await store.findWithCanaries(most);
+      const running = found.flatMap((prompt) =>
+        (prompt.labels ?? []).flatMap(({ name, canary }) =>
+          isRunning(canary) ? [{ id: canary.id, prompt, name, canary }] : [],
+        ),
+      );
+      await doForEach(running, async ({ prompt, name, canary }) => {
+        try {
+          await lookAt(prompt, name, canary);
+        } catch (error) {
+          // Deleted meanwhile, or under constant change: the next look goes on.
+          if (!(error instanceof ProblemError) || error.status >= 500) throw error;
         }
-      }
+      });
       const ended = clock.monotonic();
       restUntil = ended + (ended - began) * (1 / busyPart - 1);
     },

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { doForEach } from '../../../base/errors/outage.ts';
 import { auditEntry, type AuditedKind, type Author } from '../../../access/audit/author.ts';
 import { createEditQueue } from '../../../base/editing/edit-queue.ts';
 import { ProblemError, type ProblemDetail } from '../../../base/errors/problem-error.ts';
@@ -348,11 +349,12 @@ export function createDatasets({
       // Read last: a version that is not pending was named before.
       const all = await store.all(mostDatasets);
       const current = new Set(all.map(({ versionId }) => versionId));
-      for (const id of pending) await (current.has(id) ? versions.confirm(id) : discard([{ id, parts: mostParts }]));
+      await doForEach(pending, (id) => (current.has(id) ? versions.confirm(id) : discard([{ id, parts: mostParts }])));
       const known = new Set(all.map(({ id }) => id));
-      for (const id of having.filter((one) => !known.has(one))) {
-        await discardVersions((await versions.of(id)).filter(({ isPending }) => !isPending));
-      }
+      await doForEach(
+        having.filter((id) => !known.has(id)),
+        async (id) => discardVersions((await versions.of(id)).filter(({ isPending }) => !isPending)),
+      );
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Collection, Document as Plain, Filter, UpdateFilter } from 'mongodb';
+import { retryLostRaces } from '../../../base/editing/lost-races.ts';
 import type { Document } from '../../../base/fields/fields.ts';
 import type { Listing } from '../../../base/lists/listing.ts';
 import { auditIndex, firstAudit, pushAudit, type AuditEntry, type Audited } from '../../../storage/db/audit.ts';
@@ -167,17 +168,16 @@ export function createEvaluationStore(database: PagedDatabase): EvaluationStore 
     lease: string,
     where: Filter<EvaluationDocument>,
     change: Change<EvaluationDocument>,
-  ): Promise<boolean> => {
-    for (;;) {
+  ): Promise<boolean> =>
+    retryLostRaces(async () => {
       const found = await read(() => evaluations.findOne({ _id: id }, { projection: { revision: 1, lease: 1 } }));
       if (found?.lease !== lease) return false;
       const { revision } = found;
       const written = await compareAndSet(evaluations, { id, revision, where: { ...where, lease }, change });
       if (written.outcome === 'done') return true;
       // Another change of it, such as a record that was handed over to the audit log, was first.
-      if (written.outcome !== 'lost' || written.document.revision === revision) return false;
-    }
-  };
+      return written.outcome === 'lost' && written.document.revision !== revision ? undefined : false;
+    });
   const entriesOf = async (id: string): Promise<readonly Entry[]> => {
     const found = await read(() => evaluations.findOne({ _id: id }, { projection: { entries: 1 } }));
     return found?.entries ?? [];
@@ -310,8 +310,8 @@ export function createEvaluationStore(database: PagedDatabase): EvaluationStore 
       }
       return [];
     },
-    async bury(id, at) {
-      for (;;) {
+    bury: (id, at) =>
+      retryLostRaces(async () => {
         const found = await read(() => evaluations.findOne({ _id: id }));
         if (found === null) return [];
         const names = [...found.entries, ...found.pending].map(({ name }) => name);
@@ -320,9 +320,8 @@ export function createEvaluationStore(database: PagedDatabase): EvaluationStore 
         const $unset = { ...Object.fromEntries(forgotten.map((name) => [name, ''])), ...ofActive, results_until: '' };
         const change = { $set, $unset } as Change<EvaluationDocument>;
         const written = await compareAndSet(evaluations, { id, revision: found.revision, change });
-        if (written.outcome === 'done') return names;
-      }
-    },
+        return written.outcome === 'done' ? names : undefined;
+      }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { retryLostRaces } from '../../../base/editing/lost-races.ts';
 import { auditEntry, type AuditedKind, type Author } from '../../../access/audit/author.ts';
 import { createEditQueue } from '../../../base/editing/edit-queue.ts';
 import type { KeptBytes } from '../../../base/limits/kept-bytes.ts';
@@ -204,20 +205,18 @@ export function createEvaluations(dependencies: EvaluationsDependencies): Evalua
       const { id } = await prompts.resolve(slugOrId);
       return store.list(id, status);
     },
-    async cancel(id, author) {
-      // Only the process that works on it changes it otherwise, every few seconds.
-      for (;;) {
+    // Only the process that works on it changes it otherwise, every few seconds.
+    cancel: (id, author) =>
+      retryLostRaces(async () => {
         const found = await get(id);
         if (!isActive(found)) return found;
         const at = clock.now();
         const values = { status: 'canceled', canceledReason: 'requested', finishedAt: at } as const;
         const entry = auditEntry(author, audited, { at, before: found, after: { ...found, ...values } });
         const canceled = await store.cancel(found, values, entry);
-        if (canceled === undefined) continue;
-        worker.canceled(id);
+        if (canceled !== undefined) worker.canceled(id);
         return canceled;
-      }
-    },
+      }),
     entries: entriesOf,
     async results(id, outcome, signal) {
       const {

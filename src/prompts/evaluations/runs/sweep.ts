@@ -1,4 +1,5 @@
 /** What is deleted of evaluations: with their prompt, when their time is over, and what no document leads to. */
+import { doForEach } from '../../../base/errors/outage.ts';
 import type { Clock } from '../../../base/runtime/clock.ts';
 import type { EvaluationStore } from './evaluation-store.ts';
 import type { EvaluationResults } from './result-archive.ts';
@@ -21,15 +22,21 @@ const longestPutMs = 24 * 3_600_000;
 export function createSweep({ store, results, clock }: SweepDependencies): () => Promise<void> {
   return async () => {
     const now = clock.now();
-    for (const { id, names } of await store.leftovers(new Date(now.getTime() - longestPutMs), atOnce)) {
+    const leftovers = await store.leftovers(new Date(now.getTime() - longestPutMs), atOnce);
+    const sweepLeft = async ({ id, names }: (typeof leftovers)[number]): Promise<void> => {
       for (const name of names) await results.delete(name);
       await store.forgetPending(id, names);
-    }
-    for (const id of await store.expired(now, atOnce)) {
+    };
+    const sweepExpired = async (id: string): Promise<void> => {
       // The objects first: without their names, nothing would lead to them.
       for (const { name } of await store.entries(id)) await results.delete(name);
       await store.forgetEntries(id);
-    }
+    };
+    await doForEach(['leftovers', 'expired'], async (kind) =>
+      kind === 'leftovers'
+        ? await doForEach(leftovers, sweepLeft)
+        : await doForEach(await store.expired(now, atOnce), sweepExpired),
+    );
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { doForEach } from '../../../base/errors/outage.ts';
 import { ProblemError } from '../../../base/errors/problem-error.ts';
 import type { AuthorRef, Principal } from '../../../base/limits/principal.ts';
 import type { Random } from '../../../base/runtime/random.ts';
@@ -127,8 +128,9 @@ export function createEvaluationWorker(dependencies: WorkerDependencies): Evalua
     else if (error instanceof RunCutOffError) await store.release(id, lease);
     else {
       log.error({ error, evaluation: id }, 'the work on an evaluation failed');
-      // Without heartbeats it goes on later. Other failures would come again, and cost again.
-      if (!(error instanceof ProblemError)) await cancel('internal-error');
+      // After an outage, or where something is full, it goes on later, because it has no heartbeats. Other failures
+      // would come again, and cost again.
+      if (!(error instanceof ProblemError) || error.status !== 503) await cancel('internal-error');
     }
   };
 
@@ -152,26 +154,27 @@ export function createEvaluationWorker(dependencies: WorkerDependencies): Evalua
     const all = await store.active();
     const held = all.flatMap(({ lease, beat }) => (lease === undefined ? [] : [{ id: lease, beat }]));
     const dead = new Set(stale.observe(held).map(({ id }) => id));
-    for (const one of all) if (one.lease !== undefined && dead.has(one.lease)) await store.free(one);
     const known: ActiveEvaluation[] = [...all];
-    for (const one of all) {
+    await doForEach(all, async (one) => {
       if (isStopping) return;
-      if (one.lease !== undefined && !dead.has(one.lease)) continue;
+      const { id } = one;
+      if (one.lease !== undefined && dead.has(one.lease)) await store.free(one);
+      else if (one.lease !== undefined) return;
       const lease = random.uuid();
       if (one.status === 'planning') {
         // One of a key at a time: it can compute for half a minute.
-        if (planning.has(one.family) || !(await store.take(one.id, lease))) continue;
+        if (planning.has(one.family) || !(await store.take(id, lease))) return;
         planning.add(one.family);
-        void begin(one.id, lease).then(() => planning.delete(one.family));
+        void begin(id, lease).then(() => planning.delete(one.family));
       } else if (one.status === 'running') {
-        if (await store.take(one.id, lease)) void begin(one.id, lease);
+        if (await store.take(id, lease)) void begin(id, lease);
       } else {
         const place = freePlace(known, one.family);
-        if (place === undefined || !(await store.take(one.id, lease, { place, at: clock.now() }))) continue;
+        if (place === undefined || !(await store.take(id, lease, { place, at: clock.now() }))) return;
         known.push({ ...one, ...place });
-        void begin(one.id, lease);
+        void begin(id, lease);
       }
-    }
+    });
   };
 
   const look = async (): Promise<void> => {

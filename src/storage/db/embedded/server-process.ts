@@ -9,6 +9,8 @@ import { isRunning, sendSignal, serverEnvironment, type Environment } from './pr
 const READY_LIMIT_MS = 90_000;
 const POLL_MS = 50;
 const TERMINATE_LIMIT_MS = 15_000;
+/** Milliseconds in which a killed process has ended, even if it waits for a slow disk. */
+const KILL_LIMIT_MS = 60_000;
 const LOG_TAIL_CHARACTERS = 1_500;
 
 export interface Launch<Identity> {
@@ -75,12 +77,15 @@ export async function launchServer<Identity>(launch: Launch<Identity>): Promise<
   throw new ServerLaunchError(`${command} did not start: ${ended ?? 'no process'}${tail === '' ? '' : `\n${tail}`}`);
 }
 
-/** Asks a server to stop, and kills it if it has not stopped in time, by default 15 s. */
+/** Asks a server to stop, and kills it if it has not stopped in time, by default 15 s. @throws {Error} if that has no effect */
 export async function stopServer(pid: number, limitMs = TERMINATE_LIMIT_MS): Promise<void> {
   sendSignal(pid, 'SIGTERM');
   const end = performance.now() + limitMs;
   while (isRunning(pid)) {
-    if (performance.now() > end) sendSignal(pid, 'SIGKILL');
+    const over = performance.now() - end;
+    if (over > KILL_LIMIT_MS)
+      throw new Error(`The database server (process ${pid}) has not ended although it was killed.`);
+    if (over > 0) sendSignal(pid, 'SIGKILL');
     await sleep(POLL_MS);
   }
 }

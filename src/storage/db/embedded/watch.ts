@@ -129,6 +129,9 @@ export function watchServer(
   const timer = setInterval(() => {
     check ??= findFault()
       .then((fault) => (fault === undefined ? undefined : replace(fault)))
+      .catch((error: unknown) => {
+        log.warn({ err: error }, 'the embedded database could not be checked; retrying');
+      })
       .finally(() => (check = undefined));
   }, times.intervalMs);
   timer.unref();
