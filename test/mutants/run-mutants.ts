@@ -55,16 +55,21 @@ async function runTests(
   environment: Readonly<Record<string, string>>,
   { cpuSeconds = Infinity, wallSeconds = Infinity, inBand = true } = {},
 ): Promise<{ readonly outcome: Outcome; readonly failed: string | undefined }> {
-  const results = path.join(cache, 'results');
-  mkdirSync(cache, { recursive: true });
   const command = [
     path.join(root, 'node_modules/jest/bin/jest.js'),
-    ...['--silent', '--json', `--outputFile=${results}`],
+    ...['--silent', '--color=false'],
     ...(inBand ? ['--runInBand', '--bail', '--testTimeout=60000', '--runTestsByPath'] : []),
     ...files,
   ];
   const env = { ...process.env, ...(inBand ? { TEST_ORDER: files.join(',') } : {}), ...environment };
-  const child = spawn(process.execPath, command, { cwd: root, env, stdio: 'ignore', detached: true });
+  const child = spawn(process.execPath, command, {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
+  });
+  let report = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => void (report += text));
   const { pid } = child;
   if (pid === undefined) throw new Error('Jest does not start.');
   const begun = performance.now();
@@ -92,11 +97,7 @@ async function runTests(
   stop();
   if (isLate) return { outcome: 'timed out', failed: undefined };
   if (code === 0) return { outcome: 'passed', failed: undefined };
-  const { testResults } = JSON.parse(readFileSync(results, 'utf8')) as {
-    testResults: { name: string; status: string }[];
-  };
-  const failed = testResults.find(({ status }) => status === 'failed')?.name;
-  return { outcome: 'failed', failed: failed === undefined ? undefined : path.relative(root, failed) };
+  return { outcome: 'failed', failed: /^FAIL (\S+)/m.exec(report)?.[1] };
 }
 
 /** Which functions each test file calls. */
