@@ -92,7 +92,12 @@ export async function startService(options: StartOptions): Promise<RunningServic
     const lookUp = createLookUp({ servers: config.security.dnsServers });
     const http = createProviderHttp({ connections: config.providers.concurrency, lookUp, proxy: config.providerProxy });
     cleanups.push(() => http.close());
-    const issuerHttp = createProviderHttp({ connections: 8, maxResponseBytes: issuerAnswerBytes, lookUp });
+    const issuerHttp = createProviderHttp({
+      connections: 8,
+      maxResponseBytes: issuerAnswerBytes,
+      repeatsStale: true,
+      lookUp,
+    });
     cleanups.push(() => issuerHttp.close());
     const providers = createProviderRegistry({
       settings: config.providers,

@@ -66,7 +66,11 @@ export async function startConnectProxy(options: ConnectProxyOptions = {}): Prom
       if (head.length > 0) upstream.write(head);
       upstream.pipe(socket).pipe(upstream);
     });
-    upstream.on('error', () => socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n'));
+    upstream.on('error', () => {
+      // Within a tunnel the proxy says nothing.
+      if (upstream.connecting) socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+      else socket.destroy();
+    });
   });
   const cut = (): void => {
     for (const socket of sockets) socket.destroy();

@@ -20,7 +20,7 @@ import { findVendor, toJson, type Finish, type MockAnswer, type MockToolCall, ty
  *     mock-flaky-<n>             status 503 n times, then answers
  *     mock-hang                  never answers
  *     mock-stall                 sends the headers and half the answer, then nothing
- *     mock-reset                 closes the connection without an answer
+ *     mock-reset                 closes the connection without an answer, but says that it works at one
  *     mock-cut                   closes the connection in the middle of the answer
  *     mock-garbage               status 200 with a web page
  *     mock-partial               status 200 with JSON without the required parts
@@ -329,7 +329,8 @@ async function perform(exchange: Exchange): Promise<void> {
       return;
     }
     case 'reset':
-      request.socket.destroy();
+      // Otherwise its request could have met a connection that was closed before.
+      request.socket.write('HTTP/1.1 102 Processing\r\n\r\n', () => request.socket.destroy());
       return;
     case 'hang':
       return;

@@ -171,7 +171,10 @@ async function react(
       await trickle(() => response.write('x'), socket);
       return;
     case 'cut':
-      socket.destroy();
+      // Otherwise the request could have met a connection that was closed before, and is sent again.
+      socket.write('HTTP/1.1 102 Processing\r\n\r\n', () => {
+        socket.destroy();
+      });
       return;
     case 'cut-body':
       response.writeHead(200, { 'Content-Length': 1_000 });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
-import { createServer as createPlainServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer as createPlainServer, type AddressInfo, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createAddressRule } from '../../src/base/outbound/address-rules.ts';
@@ -98,6 +98,37 @@ describe('a proxy', () => {
 
   const accepted = 'HTTP/1.1 200 Connection established\r\n\r\n';
   const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
+  it.each([
+    ['a 100 that nobody asked for', `HTTP/1.1 100 Continue\r\n\r\n${accepted}`, undefined],
+    ['interim answers', `${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(50)}${accepted}`, undefined],
+    ['bare line feeds', 'HTTP/1.0 200 OK\nVia: old\n\n', undefined],
+    ['a folded header, and a length', 'HTTP/1.1 200 OK\r\nVia: a\r\n b\r\nContent-Length: 0\r\n\r\n', undefined],
+    ['a refusal after an interim answer', `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 407 No\r\n\r\n`, 'proxy-credentials'],
+    ['another protocol', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n', 'proxy-unreachable'],
+    ['a head without end', `HTTP/1.1 200 ${'x'.repeat(70_000)}`, 'proxy-unreachable'],
+  ])('answers CONNECT with %s', async (_what, head, error) => {
+    // Behind its head it is the receiver.
+    const target = await secureReceiver('shop.test');
+    const server = createPlainServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => {
+        for (const byte of Buffer.from(head, 'latin1')) socket.write(Uint8Array.of(byte));
+        const upstream = connect(target.port, '127.0.0.1').on('error', () => socket.destroy());
+        socket.on('close', () => upstream.destroy());
+        upstream.pipe(socket).pipe(upstream);
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    closing.push(async () => {
+      server.close();
+      await Promise.resolve();
+    });
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const sender = senderTo({ origin }, lookUpOf({ 'shop.test': [[publicAddress]] }), 20_000);
+    const result = await post(sender, 'https://shop.test/hook');
+    expect([result.status, result.error]).toEqual([error === undefined ? 200 : undefined, error]);
+  });
+
   it.each([
     ['ends the tunnel with its 200', accepted, true],
     ['sends an answer and the end with its 200', accepted + answer, true],

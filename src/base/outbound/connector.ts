@@ -1,4 +1,5 @@
 import { buildConnector } from 'undici';
+import { watchAnswers } from './answers.ts';
 import { toLookupFunction, type Address, type LookUp } from './look-up.ts';
 
 /** Why no connection was made, besides what sockets, look-ups and undici report in the same form. */
@@ -34,6 +35,8 @@ export interface ConnectorOptions {
   readonly check?: (addresses: readonly Address[]) => void;
   /** Further options of the connection to the target. */
   readonly connect?: object;
+  /** The longest answer that is read, in bytes, with all that surrounds its body; no limit if left out. */
+  readonly longestAnswer?: number | undefined;
 }
 
 /** Creates a connector for undici that connects directly. */
@@ -47,19 +50,23 @@ export function socketConnector(options: object): buildConnector.connector {
 }
 
 /**
- * Refuses a socket that has ended, or on which the other side has spoken first. undici drops such a connection and, as
- * the request was not sent, makes another one for it, without end.
+ * Makes a connection usable for undici: answers are read as `watchAnswers` says. Refuses a socket that has ended, or on
+ * which the other side has spoken first. undici drops such a connection and, as the request was not sent, makes another
+ * one for it, without end.
  */
-export function whenUsable(connect: buildConnector.connector): buildConnector.connector {
+export function usable(connect: buildConnector.connector, longestAnswer?: number): buildConnector.connector {
   return (target, callback) => {
     connect(target, (...result) => {
       const [error, socket] = result;
-      if (error !== null || (socket.readable && socket.writable && socket.readableLength === 0)) {
+      if (error !== null) {
         callback(...result);
-        return;
+      } else if (socket.readable && socket.writable && socket.readableLength === 0) {
+        watchAnswers(socket, longestAnswer);
+        callback(...result);
+      } else {
+        socket.destroy();
+        callback(new ConnectionError('ECONNRESET'), null);
       }
-      socket.destroy();
-      callback(new ConnectionError('ECONNRESET'), null);
     });
   };
 }

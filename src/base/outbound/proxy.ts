@@ -1,13 +1,13 @@
-import { request as sendRequest } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { hasCode } from '../runtime/system-error.ts';
+import { AnswerBegin } from './answer-head.ts';
 import { parseNetwork, isInNetworks, isLoopback, type Network } from './address-rules.ts';
 import {
   ConnectionError,
   directConnector,
   socketConnector,
-  whenUsable,
+  usable,
   withoutBrackets,
   type ConnectorOptions,
 } from './connector.ts';
@@ -119,13 +119,13 @@ export function withProxy(
   proxy: ProxySettings | undefined,
   options: ConnectorOptions,
 ): buildConnector.connector {
-  if (proxy === undefined) return whenUsable(direct);
+  if (proxy === undefined) return usable(direct, options.longestAnswer);
   const through = proxyConnector(proxy, options);
-  return whenUsable((target, callback) => {
+  return usable((target, callback) => {
     const port = Number(target.port || defaultPort(target.protocol));
     const isDirect = isThisMachine(target.hostname) || proxy.isBypassed(target.hostname, port);
     (isDirect ? direct : through)(target, callback);
-  });
+  }, options.longestAnswer);
 }
 
 /** Whether a host is the loopback. Names are compared, not looked up (RFC 6761, section 6.3). */
@@ -182,30 +182,34 @@ function opened(open: (callback: buildConnector.Callback) => void, tunnel: Tunne
 /** Sends CONNECT. @returns the status of the answer @throws ConnectionError if there is none */
 function sendConnect(socket: Socket, authority: string, authorization: string | undefined): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const request = sendRequest({
-    createConnection: () => socket,
-    method: 'CONNECT',
-    path: authority,
-    headers: { Host: authority, ...(authorization !== undefined && { 'Proxy-Authorization': authorization }) },
-  });
-  request.once('connect', ({ statusCode = 0 }, _socket, head) => {
-    // After a refusal it is the proxy's answer.
-    if (head.length === 0 || statusCode >= 300) {
-      resolve(statusCode);
-      return;
+  const begin = new AnswerBegin();
+  const read = (): void => {
+    const chunk = socket.read() as Buffer | null;
+    const answer = chunk === null ? undefined : begin.take(chunk)?.toString('latin1');
+    if (answer === undefined) return;
+    const [head, status] = /^HTTP\/1\.\d (\d{3})[^]*?\r\n\r\n/.exec(answer) ?? [];
+    if (head === undefined) throw new ConnectionError('PROXY_UNREACHABLE');
+    // Neither HTTP nor TLS lets a target speak first. After a refusal it is the proxy's answer.
+    if (head.length < answer.length && Number(status) < 300) throw new ConnectionError('ECONNRESET');
+    resolve(Number(status));
+  };
+  const onReadable = (): void => {
+    try {
+      read();
+    } catch (error) {
+      fail(error);
     }
-    // Neither HTTP nor TLS lets a target speak first.
+  };
+  const fail = (error?: unknown): void => {
     socket.destroy();
-    reject(new ConnectionError('ECONNRESET'));
+    reject(error instanceof ConnectionError ? error : new ConnectionError('PROXY_UNREACHABLE', error));
+  };
+  socket.on('readable', onReadable).on('error', fail).on('end', fail).on('close', fail);
+  const credentials = authorization === undefined ? '' : `Proxy-Authorization: ${authorization}\r\n`;
+  socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${credentials}\r\n`);
+  return promise.finally(() => {
+    socket.off('readable', onReadable).off('error', fail).off('end', fail).off('close', fail);
   });
-  request.on('error', (error) => {
-    reject(new ConnectionError('PROXY_UNREACHABLE', error));
-  });
-  request.once('close', () => {
-    reject(new ConnectionError('PROXY_UNREACHABLE'));
-  });
-  request.end();
-  return promise;
 }
 
 function defaultPort(protocol: string): string {

@@ -172,15 +172,26 @@ function toTransportFailure({ reason, status, cause, host }: ProviderHttpError):
         retryable: transientCodes.has(code ?? ''),
         ...known,
       };
+    case 'stale':
     case 'unanswered': {
+      if (code === 'ANSWER_TOO_LONG') {
+        return { ...tooLarge(), detail: "The headers of the provider's answer are too large.", ...known };
+      }
+      if (isNotHttp(cause)) return { ...badAnswer(), detail: "The provider's answer is not HTTP.", ...known };
       const detail = `The provider closed the connection without an answer${where}.`;
-      return { ...failed(detail), retryable: true, mayBeBilled: true, ...known };
+      return { ...failed(detail), retryable: true, mayBeBilled: true, isStale: reason === 'stale', ...known };
     }
     case 'cut':
       return { ...incompleteAnswer(), ...known };
     case 'too-large':
       return tooLarge(status);
   }
+}
+
+/** Whether an answer could not be read, by the code or the name of the error. */
+function isNotHttp(cause: unknown): boolean {
+  const { code, name } = membersOf(cause);
+  return code === 'NOT_HTTP' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' || name === 'HTTPParserError';
 }
 
 /** What is wrong with the proxy of this service. */

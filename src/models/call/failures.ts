@@ -24,6 +24,11 @@ export interface Failure {
   readonly retryable: boolean;
   /** Whether the provider may charge for the call. It is then repeated only if the request says so. */
   readonly mayBeBilled: boolean;
+  /**
+   * Whether the request was sent over a kept connection that its server had closed, as far as one can know. It is
+   * repeated once, at once, over a new one.
+   */
+  readonly isStale?: boolean;
   /** As far as the provider said. */
   readonly usage?: Usage | undefined;
   /** The answer, if it is whole and cannot be used. */

@@ -106,8 +106,9 @@ const longestTimer = 2 ** 31 - 1;
  * Repeats a call at most twice: after rate limits, overload and connections that could not be opened. What may have
  * been billed (server errors, broken connections, incomplete and invalid answers) is repeated `call.retries` times. The
  * pause between attempts is what `Retry-After` asks for, else 250 and 500 ms, shortened by a random part of up to a
- * half. If a pause would reach the deadline, the call fails at once. One deadline covers everything: waiting in the
- * queue, attempts and pauses.
+ * half. If a pause would reach the deadline, the call fails at once. The first attempt over a kept connection that its
+ * server had closed is repeated without a pause, whatever `call.retries` says; the provider may have got it, so the next
+ * is an attempt of its own. One deadline covers everything: waiting in the queue, attempts and pauses.
  *
  * @param provider its id, and the most tokens that it can charge for a request
  * @param queue Each attempt waits for a place.
@@ -130,6 +131,7 @@ export async function repeat<Result>(
   const { traceparent, tracestate } = call;
   const place = { key: call.principal.family, background: call.background ?? false };
   let billed = 0;
+  let hadStale = false;
   let last: Failure | undefined;
   const ceiling = await ceilingOf(request);
   signal.throwIfAborted();
@@ -197,12 +199,14 @@ export async function repeat<Result>(
       last = failure;
       const { type: problem, status, message, code, mayBeBilled } = failure;
       onFailedAttempt?.(toAttempt(failure, provider, model));
-      if (mayBeBilled) billed += 1;
+      const isAtOnce = failure.isStale === true && !hadStale;
+      if (isAtOnce) hadStale = true;
+      else if (mayBeBilled) billed += 1;
 
       if (!failure.retryable || billed > retries) throw toProblem(withoutWait(failure), provider, model);
       // What was repeated in vain does not get better by one more pause of this length.
       if (number >= maxAttempts) throw toProblem(number > 1 ? withoutWait(failure) : failure, provider, model);
-      const delay = pause(failure, number, random);
+      const delay = isAtOnce ? 0 : pause(failure, number, random);
       if (performance.now() + delay >= call.deadline) throw toProblem(failure, provider, model);
       onRetry?.({
         request_id: requestId,

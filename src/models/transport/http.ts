@@ -1,10 +1,11 @@
 import type { Socket, TcpNetConnectOpts as ConnectOpts } from 'node:net';
 import { Readable } from 'node:stream';
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { StreamedResponse } from './streamed-response.ts';
 import { ProviderHttpError, WholeResponse } from './whole-response.ts';
 import { directConnector } from '../../base/outbound/connector.ts';
 import type { LookUp } from '../../base/outbound/look-up.ts';
+import { createPools, type Pools } from '../../base/outbound/pools.ts';
 import { withProxy, type ProxySettings } from '../../base/outbound/proxy.ts';
 
 /**
@@ -64,6 +65,11 @@ export interface ProviderHttpOptions {
   readonly maxResponseBytes?: number;
   /** Time limit for opening a connection, in milliseconds. */
   readonly connectTimeout?: number;
+  /**
+   * Whether a request is sent again, once, if its kept connection was closed by the server before. Not for calls of
+   * models: each is written down before it is sent.
+   */
+  readonly repeatsStale?: boolean;
   readonly lookUp: LookUp;
   /** Through which calls leave; undefined for direct connections. */
   readonly proxy?: ProxySettings | undefined;
@@ -74,6 +80,7 @@ const defaultOptions = {
   // Below the limit of an idempotency record, so that every answer that was paid for can be stored.
   maxResponseBytes: 4 * 1024 * 1024,
   connectTimeout: 5_000,
+  repeatsStale: false,
 };
 /** Open connections of streams per origin. */
 const streamConnections = 2_000;
@@ -87,26 +94,25 @@ const streamConnections = 2_000;
  * its `fetch` costs three times the CPU.
  */
 export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
-  const { connections, maxResponseBytes, connectTimeout, lookUp, proxy } = { ...defaultOptions, ...options };
-  const createAgent = (perOrigin: number, connect: object = {}): Agent => {
+  const { connections, maxResponseBytes, connectTimeout, repeatsStale, lookUp, proxy } = {
+    ...defaultOptions,
+    ...options,
+  };
+  const poolsOf = (perOrigin: number, connect: object = {}): Pools => {
     const connecting = { lookUp, timeout: connectTimeout, connect };
-    return new Agent({
+    return createPools({
       connections: perOrigin,
-      pipelining: 1,
-      allowH2: false,
-      headersTimeout: 0,
-      bodyTimeout: 0,
       // A shorter time that the server announces in Keep-Alive applies.
       keepAliveTimeout: 30_000,
       connect: withProxy(directConnector(connecting), proxy, connecting),
     });
   };
-  const agent = createAgent(connections);
-  const streamAgent = createAgent(streamConnections, smallReads());
+  const pools = poolsOf(connections);
+  const streamPools = poolsOf(streamConnections, smallReads());
 
   const createFetch =
     (
-      dispatcher: Agent,
+      from: Pools,
       createHandler: (
         signal: AbortSignal | undefined,
         resolve: (response: Response) => void,
@@ -123,37 +129,45 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
         if (body !== null && typeof body !== 'string' && !inPieces) throw new TypeError('Only texts can be sent.');
         const headers = toHeaderRecord(init.headers);
         const url = new URL(input instanceof Request ? input.url : input);
-        dispatcher.dispatch(
-          {
-            origin: url.origin,
-            path: url.href.slice(url.origin.length),
-            method: (init.method ?? 'GET') as Dispatcher.HttpMethod,
-            headers: inPieces ? { ...headers, 'content-length': String(body.bytes) } : headers,
-            body: inPieces ? Readable.from(body, { objectMode: false }) : body,
-          },
-          createHandler(
-            signal,
-            resolve,
-            (reason) => {
-              if (reason instanceof ProviderHttpError) reason.host = hostOf(url);
-              reject(reason);
+        const send = (mayRepeat: boolean): void => {
+          const pool = from.of(url.origin, url.origin);
+          const fail = (reason: unknown): void => {
+            if (reason instanceof ProviderHttpError) {
+              reason.host = hostOf(url);
+              if (reason.reason === 'stale') {
+                from.renew(url.origin, pool);
+                if (mayRepeat) {
+                  send(false);
+                  return;
+                }
+              }
+            }
+            reject(reason);
+          };
+          pool.dispatch(
+            {
+              path: url.href.slice(url.origin.length),
+              method: (init.method ?? 'GET') as Dispatcher.HttpMethod,
+              headers: inPieces ? { ...headers, 'content-length': String(body.bytes) } : headers,
+              body: inPieces ? Readable.from(body, { objectMode: false }) : body,
             },
-            mostBytes,
-          ),
-        );
+            createHandler(signal, resolve, fail, mostBytes),
+          );
+        };
+        send(repeatsStale);
       });
 
   return {
     fetch: createFetch(
-      agent,
+      pools,
       (signal, resolve, reject) => new WholeResponse(maxResponseBytes, signal, resolve, reject),
     ),
-    streamFetch: createFetch(streamAgent, (signal, resolve, reject, mostBytes) => {
+    streamFetch: createFetch(streamPools, (signal, resolve, reject, mostBytes) => {
       const whole = new WholeResponse(maxResponseBytes, signal, resolve, reject);
       return new StreamedResponse(signal, resolve, whole, mostBytes);
     }),
     async close() {
-      await Promise.all([agent.close(), streamAgent.close()]);
+      await Promise.all([pools.close(), streamPools.close()]);
     },
   };
 }

@@ -1,11 +1,13 @@
 import type { Dispatcher } from 'undici';
+import { isStale } from '../../base/outbound/answers.ts';
 
 /**
  * Why there is no HTTP answer: `unreachable` (the request was not sent), `unanswered` (it was sent, but no response
- * began), `cut` (a response began and broke off) or `too-large`. `cause` is the network error, whose `code` has details.
+ * began), `stale` (the same, over a kept connection that its server had closed, as far as one can know), `cut` (a response
+ * began and broke off) or `too-large`. `cause` is the network error, whose `code` has details.
  */
 export class ProviderHttpError extends Error {
-  readonly reason: 'unreachable' | 'unanswered' | 'cut' | 'too-large';
+  readonly reason: 'unreachable' | 'unanswered' | 'stale' | 'cut' | 'too-large';
   /** The response's status, if a response had begun. */
   readonly status: number | undefined;
   /** Host and port of the provider. */
@@ -19,6 +21,9 @@ export class ProviderHttpError extends Error {
   }
 }
 
+/** A connection that was closed before the request shows it within a round trip. Later, its server may have worked. */
+const mostStaleMs = 5_000;
+
 /** One request and its response, which undici passes on in parts. */
 export class WholeResponse implements Dispatcher.DispatchHandler {
   readonly #maxBytes: number;
@@ -29,6 +34,7 @@ export class WholeResponse implements Dispatcher.DispatchHandler {
   #bytes = 0;
   #settled = false;
   #controller: Dispatcher.DispatchController | undefined;
+  #startedAt = 0;
   #head: { status: number; statusText: string; headers: Map<string, string> } | undefined;
 
   constructor(
@@ -46,6 +52,7 @@ export class WholeResponse implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    this.#startedAt = performance.now();
     if (this.#settled) controller.abort(new Error('The request was canceled before it was sent.'));
   }
 
@@ -55,8 +62,6 @@ export class WholeResponse implements Dispatcher.DispatchHandler {
     headers: Record<string, string | string[] | undefined>,
     statusText = '',
   ): void {
-    // Informational responses precede the real one.
-    if (status < 200) return;
     this.#head = { status, statusText, headers: toHeaderMap(headers) };
     if (Number(this.#head.headers.get('content-length')) > this.#maxBytes) this.#refuseSize();
   }
@@ -82,7 +87,9 @@ export class WholeResponse implements Dispatcher.DispatchHandler {
     const status = this.#head?.status;
     // A request starts when it is written to an open connection.
     const hasStarted = this.#controller !== undefined;
-    const reason = status !== undefined ? 'cut' : hasStarted ? 'unanswered' : 'unreachable';
+    const wasClosed = isStale(error) && performance.now() - this.#startedAt < mostStaleMs;
+    const unanswered = wasClosed ? 'stale' : 'unanswered';
+    const reason = status !== undefined ? 'cut' : hasStarted ? unanswered : 'unreachable';
     this.settle(() => {
       this.#reject(new ProviderHttpError(reason, status, error));
     });

@@ -1,11 +1,9 @@
 import type { Dispatcher } from 'undici';
+import { isStale } from '../../base/outbound/answers.ts';
+import { hasCode } from '../../base/runtime/system-error.ts';
 import { certificateNamesOf } from '../../base/outbound/tls-failure.ts';
-import { AnswerTooLongError } from './answer-limit.ts';
 import { keepHeaders } from './response-headers.ts';
 import { sendErrorOf, type NotSent, type SendError } from './send-error.ts';
-
-/** The most informational responses before the final one. */
-const maxInformational = 16;
 
 /** The result of an attempt. The status line decides, even if the body is incomplete. */
 export interface SendResult {
@@ -56,15 +54,20 @@ export class AttemptRequest implements Dispatcher.DispatchHandler {
   #resolve: (result: SendResult) => void = () => undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #ended: AttemptEndedError | undefined;
+  #again: (() => void) | undefined;
   #status: number | undefined;
   #headers: Readonly<Record<string, string>> = {};
   readonly #chunks: Buffer[] = [];
   #kept = 0;
   #read = 0;
-  #informational = 0;
 
-  constructor(limits: AttemptLimits) {
+  /**
+   * @param again sends the request over a new connection; called at most once, if that of the request had been closed,
+   *   which says nothing about the receiver
+   */
+  constructor(limits: AttemptLimits, again: () => void) {
     this.#limits = limits;
+    this.#again = again;
     this.result = new Promise((resolve) => (this.#resolve = resolve));
     this.#timer = setTimeout(() => {
       this.end(new AttemptEndedError('ATTEMPT_TIMEOUT'));
@@ -94,12 +97,6 @@ export class AttemptRequest implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // Informational responses precede the final one.
-    if (status < 200) {
-      this.#informational += 1;
-      if (this.#informational > maxInformational) controller.abort(new AnswerTooLongError());
-      return;
-    }
     this.#status = status;
     this.#headers = keepHeaders(headers);
     this.#controller = controller;
@@ -124,12 +121,16 @@ export class AttemptRequest implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#finish(error);
+    const again = this.#again;
+    this.#again = undefined;
+    const isOver = this.#status !== undefined || this.#ended !== undefined;
+    if (again !== undefined && !isOver && isStale(error)) again();
+    else this.#finish(error);
   }
 
   #finish(failure?: unknown): void {
     clearTimeout(this.#timer);
-    const reason = failure === undefined ? undefined : sendErrorOf(failure);
+    const reason = this.#reasonOf(failure);
     // After the status, everything that is too long counts as a body that is too long.
     const isCut = reason === 'head-too-large' && this.#status !== undefined;
     this.#resolve({
@@ -141,5 +142,12 @@ export class AttemptRequest implements Dispatcher.DispatchHandler {
       responseCut: isCut || this.#read > this.#kept,
       milliseconds: performance.now() - this.#startedAt,
     });
+  }
+
+  #reasonOf(failure: unknown): SendResult['error'] {
+    if (failure === undefined) return undefined;
+    // In a body, it ended too early.
+    const isShort = this.#status !== undefined && hasCode(failure, 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH');
+    return isShort ? 'connection-lost' : sendErrorOf(failure);
   }
 }

@@ -60,6 +60,9 @@ const byCode: Readonly<Record<string, SendError | NotSent>> = {
   ECONNRESET: 'connection-lost',
   EPIPE: 'connection-lost',
   UND_ERR_SOCKET: 'connection-lost',
+  NOT_HTTP: 'not-http',
+  // undici reports it for each mistake of a head that has a length.
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'not-http',
   // The name of an error of undici without a code.
   HTTPParserError: 'not-http',
 };

@@ -1,6 +1,5 @@
-import { LRUCache } from 'lru-cache';
-import { Pool } from 'undici';
 import type { LookUp } from '../../base/outbound/look-up.ts';
+import { createPools } from '../../base/outbound/pools.ts';
 import type { ProxySettings } from '../../base/outbound/proxy.ts';
 import type { WebhookLimits, WebhookTiming } from '../timing.ts';
 import type { AddressRule } from '../../base/outbound/address-rules.ts';
@@ -36,8 +35,6 @@ export interface SenderOptions {
 
 /** Milliseconds that an unused connection stays open; a shorter time that a receiver announces applies. */
 const keepAlive = 4_000;
-/** The most pools that are kept. The connections of others close when they are unused. */
-const mostPools = 2_048;
 
 /**
  * Creates a sender. It uses undici's dispatcher directly, because `fetch` costs three to four times the CPU and follows
@@ -51,49 +48,43 @@ export function createSender({ mayConnect, timing, limits, lookUp, proxy }: Send
     timeout: timing.connectTimeout,
     longestAnswer: limits.framingRead + limits.responseRead,
   });
-  const pools = new LRUCache<string, Pool>({ max: mostPools });
+  const pools = createPools({
+    connect,
+    connections: limits.perReceiver,
+    keepAliveTimeout: keepAlive,
+    // Otherwise a receiver that announces a longer time decides.
+    keepAliveMaxTimeout: keepAlive,
+  });
   const inProgress = new Set<AttemptRequest>();
   const attemptLimits = { ...limits, totalTimeout: timing.totalTimeout };
-
-  const poolOf = (integrationId: string, origin: string): Pool => {
-    const key = `${integrationId} ${origin}`;
-    let pool = pools.get(key);
-    if (pool === undefined) {
-      pool = new Pool(origin, {
-        connect,
-        connections: limits.perReceiver,
-        pipelining: 1,
-        allowH2: false,
-        keepAliveTimeout: keepAlive,
-        // Otherwise a receiver that announces a longer time decides.
-        keepAliveMaxTimeout: keepAlive,
-        // Off, because an attempt has its own time limit.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      });
-      pools.set(key, pool);
-    }
-    return pool;
-  };
 
   return {
     async post({ integrationId, url, headers, body }) {
       const { origin, href } = new URL(url);
-      const request = new AttemptRequest(attemptLimits);
-      inProgress.add(request);
-      try {
-        const options = {
-          // Not `search`: it is empty for a URL that ends with `?`.
-          path: href.slice(origin.length),
-          method: 'POST' as const,
-          headers: [...headers],
-          body: asBuffer(body),
-        };
+      const key = `${integrationId} ${origin}`;
+      const options = {
+        // Not `search`: it is empty for a URL that ends with `?`.
+        path: href.slice(origin.length),
+        method: 'POST' as const,
+        headers: [...headers],
+        body: asBuffer(body),
+      };
+      let pool = pools.of(key, origin);
+      const send = (): void => {
         try {
-          poolOf(integrationId, origin).dispatch(options, request);
+          pool.dispatch(options, request);
         } catch (error) {
           request.refused(error);
         }
+      };
+      const request = new AttemptRequest(attemptLimits, () => {
+        pools.renew(key, pool);
+        pool = pools.of(key, origin);
+        send();
+      });
+      inProgress.add(request);
+      try {
+        send();
         return await request.result;
       } finally {
         inProgress.delete(request);
@@ -101,7 +92,7 @@ export function createSender({ mayConnect, timing, limits, lookUp, proxy }: Send
     },
     async close() {
       for (const request of inProgress) request.end(new AttemptEndedError('ATTEMPT_ABORTED'));
-      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
+      await pools.destroy();
     },
   };
 }

@@ -9,7 +9,6 @@ import {
 import type { Address } from '../../base/outbound/look-up.ts';
 import type { AddressRule } from '../../base/outbound/address-rules.ts';
 import { withProxy, type ProxySettings } from '../../base/outbound/proxy.ts';
-import { limitAnswers } from './answer-limit.ts';
 
 /** The most characters of an integration's address. */
 const longestUrl = 2_048;
@@ -38,10 +37,8 @@ export function checkTarget(text: string, mayConnect: AddressRule): { url: strin
   return { url: url.href };
 }
 
-export interface GuardedConnectorOptions extends Pick<ConnectorOptions, 'lookUp' | 'timeout'> {
+export interface GuardedConnectorOptions extends Pick<ConnectorOptions, 'lookUp' | 'timeout' | 'longestAnswer'> {
   readonly mayConnect: AddressRule;
-  /** Length of the longest answer that is read, in bytes. */
-  readonly longestAnswer: number;
   /** Undefined for direct connections. */
   readonly proxy?: ProxySettings | undefined;
 }
@@ -49,8 +46,7 @@ export interface GuardedConnectorOptions extends Pick<ConnectorOptions, 'lookUp'
 /**
  * Creates a connector for undici that connects only to permitted addresses. It checks the addresses that the socket
  * then uses, so a name cannot resolve to one address for the check and to another for the connection. It also covers
- * literal addresses, which sockets do not look up. A name with a refused address is refused as a whole. The length of
- * answers is limited too.
+ * literal addresses, which sockets do not look up. A name with a refused address is refused as a whole.
  *
  * Through a proxy the addresses are checked before the proxy gets one of them. If the proxy looks up names, only literal
  * addresses are checked.
@@ -80,12 +76,5 @@ export function guardedConnector(options: GuardedConnectorOptions): buildConnect
       callback(...result);
     });
   };
-  const open = withProxy(direct, proxy, { lookUp, timeout, check });
-  return (target, callback) => {
-    open(target, (...result) => {
-      const [error, socket] = result;
-      if (error === null) limitAnswers(socket, longestAnswer);
-      callback(...result);
-    });
-  };
+  return withProxy(direct, proxy, { lookUp, timeout, check, longestAnswer });
 }

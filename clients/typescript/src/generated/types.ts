@@ -3026,7 +3026,7 @@ export interface components<Other = string & {}> {
         FallbacksInput: components<Other>["schemas"]["FallbackInput"][] | null;
         /**
          * Retries
-         * @description How often a call to the last provider is repeated after a failure that may have been billed: a time-out within the deadline, a connection that broke, a broken or invalid answer, a server error. 0, the default: never. What was surely not billed is repeated in any case; all together are at most three calls to this provider. Part of the content: a change creates a new version.
+         * @description How often a call to the last provider is repeated after a failure that may have been billed: a time-out within the deadline, a connection that broke, a broken or invalid answer, a server error. 0, the default: never. What was surely not billed is repeated in any case, and so is, once, what met a kept connection that the provider had closed; all together are at most three calls to this provider. Part of the content: a change creates a new version.
          * @example 1
          */
         Retries: number;
@@ -5790,11 +5790,12 @@ export interface components<Other = string & {}> {
          *     - `not-tls`: the port does not speak TLS. Correct the port, or send to `http`.
          *     - `tls-failed`: the TLS handshake failed: no common version (1.2 or later) or cipher, or another fault of the
          *       certificate.
-         *     - `connection-lost`: the connection closed before the answer was complete.
+         *     - `connection-lost`: the connection closed before the answer was complete. If it was kept from an earlier event, and
+         *       closes before any byte of the answer, the event is first sent again at once over a new one, in the same attempt.
          *     - `timeout`: no complete answer within 15 seconds.
-         *     - `not-http`: the answer is not HTTP.
-         *     - `head-too-large`: more than 16 KiB of headers, more than 128 KiB of status line and headers in all, or more than 16
-         *       informational answers.
+         *     - `not-http`: the answer is not HTTP, or its head can be read in more than one way, for example with two lengths of the
+         *       body that differ.
+         *     - `head-too-large`: more than 64 KiB of informational answers, status line and headers.
          *     - `proxy-unreachable`, `proxy-credentials`: the proxy of this service cannot be reached, or does not accept its
          *       credentials. It is not the fault of the receiver, which is not disabled for it.
          *     - `proxy-refused`: the proxy does not connect to this address. What it cannot reach is `unreachable` or

@@ -1,0 +1,60 @@
+import type { Socket } from 'node:net';
+import { AnswerBegin, UnreadableAnswerError } from './answer-head.ts';
+
+const staleMark = Symbol('stale');
+
+/**
+ * Whether this is the error of a connection that had brought an answer, and closed after the next request before any byte
+ * of its answer: its server had closed it already (RFC 9112, section 9.3.1).
+ */
+export function isStale(error: Error): boolean {
+  return staleMark in error;
+}
+
+/**
+ * Reads the head of each answer before undici, and limits the length of answers. The received bytes are counted, because
+ * the parser does not limit what surrounds a body: blanks, chunk extensions. One request is in progress at a time.
+ *
+ * @param socket connected, and nothing was sent yet
+ * @param longest answer that is read, in bytes, with all that surrounds its body
+ */
+export function watchAnswers(socket: Socket, longest = Infinity): void {
+  /**
+   * The bytes written when the last answer began. Then more of them are the next request, or the rest of a long one that
+   * was answered early: what comes of that answer is no head, and is left as it is.
+   */
+  let written = socket.bytesWritten;
+  let readBefore = 0;
+  let begin: AnswerBegin | undefined;
+  let hasAnswered = false;
+
+  const readBegin = (): void => {
+    if (begin === undefined && socket.bytesWritten === written) return;
+    const chunk = socket.read() as Buffer | null;
+    if (chunk === null) return;
+    written = socket.bytesWritten;
+    if (begin === undefined) {
+      begin = new AnswerBegin();
+      readBefore = socket.bytesRead - chunk.length;
+    }
+    const bytes = begin.take(chunk);
+    if (bytes === undefined) return;
+    begin = undefined;
+    hasAnswered = true;
+    socket.unshift(bytes);
+  };
+
+  // Before those of undici, which reads what is left.
+  socket.on('readable', () => {
+    try {
+      readBegin();
+      if (socket.bytesRead - readBefore > longest) throw new UnreadableAnswerError('ANSWER_TOO_LONG');
+    } catch (error) {
+      socket.destroy(error as Error);
+    }
+  });
+  socket.on('error', (error) => {
+    const isUnanswered = begin === undefined && socket.bytesWritten !== written && socket.readableLength === 0;
+    if (hasAnswered && isUnanswered) Object.defineProperty(error, staleMark, { value: true });
+  });
+}
