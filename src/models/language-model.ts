@@ -299,6 +299,8 @@ export interface GenerateResult {
   /** As an assistant's message has it. Empty when the model said nothing. */
   readonly content: readonly AnswerPart[];
   readonly finishReason: FinishReason;
+  /** Why the model does not answer, in its own words, if the provider gives them apart from the content. */
+  readonly refusal?: string;
   readonly usage: Usage;
   /** The value of an answer in JSON. Providers leave it out; it is added when the answer was checked. */
   readonly object?: AnswerObject;
@@ -313,6 +315,7 @@ export interface GenerateResult {
 /** A piece of an answer that is streamed. Exactly one `finish` ends it; a failure is thrown. */
 export type GenerateEvent =
   | { readonly type: 'text'; readonly delta: string }
+  | { readonly type: 'refusal'; readonly delta: string }
   | { readonly type: 'thinking'; readonly delta: string }
   /** The pieces of thinking before it are one part. */
   | ({ readonly type: 'thinking-end' } & Pick<ThinkingPart, 'provider_metadata'>)
@@ -373,6 +376,7 @@ export function* eventsOf(result: GenerateResult): Generator<GenerateEvent> {
     else if (part.type === 'thinking') yield* thinkingEvents(part);
     else yield part;
   }
+  if (result.refusal !== undefined) yield { type: 'refusal', delta: result.refusal };
   yield { type: 'finish', result };
 }
 
@@ -397,6 +401,11 @@ export const betweenTexts = '\n\n';
 export function textOfMessage({ content }: Pick<Message, 'content'>): string {
   if (typeof content === 'string') return content;
   return content.flatMap((part) => (part.type === 'text' && part.text !== '' ? [part.text] : [])).join(betweenTexts);
+}
+
+/** Whether an answer ended before the model was done. */
+export function isCut({ finishReason, refusal }: Pick<GenerateResult, 'finishReason' | 'refusal'>): boolean {
+  return finishReason === 'length' || (finishReason === 'content-filter' && refusal === undefined);
 }
 
 /** Whether the arguments of a call are a JSON object. Some models write nothing if a tool takes nothing. */

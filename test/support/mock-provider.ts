@@ -95,7 +95,7 @@ export type Behaviour =
       readonly headers?: Record<string, string>;
       readonly code?: string;
     }
-  | { readonly kind: 'body'; readonly status?: number; readonly contentType: string; readonly body: string }
+  | { readonly kind: 'body'; readonly status?: number; readonly contentType: string; readonly body: string | Buffer }
   | { readonly kind: 'flaky'; readonly failures: number }
   | { readonly kind: 'stream'; readonly steps: readonly Step[] }
   | { readonly kind: 'held' | 'hang' | 'stall' | 'reset' | 'cut' | 'redirect' | 'huge' | 'endless' | 'echo' };

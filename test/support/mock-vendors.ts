@@ -692,6 +692,11 @@ function frame(kind: 'event' | 'exception', type: string, payload: object | stri
   return message;
 }
 
+/** An event of Amazon's event stream. */
+export function amazonEvent(type: string, payload: object): Buffer {
+  return frame('event', type, payload);
+}
+
 /** Anthropic's count of the tokens of a request. */
 const anthropicCount: Vendor = {
   ...anthropic,

@@ -26,7 +26,7 @@ const overhead = 64;
 
 /** The values of a stored prompt's variables by name; undefined if there are none. */
 export type Variables = Readonly<Record<string, unknown>> | undefined;
-type Answer = Pick<GenerateResult, 'content'>;
+type Answer = Pick<GenerateResult, 'content' | 'refusal'>;
 type Part = AnswerPart | ImagePart;
 
 /** Gathers the content of one invocation. */
@@ -36,6 +36,7 @@ export class KeptContent {
   #promptMessages: number | undefined;
   #answer: Answer | undefined;
   readonly #parts: AnswerPart[] = [];
+  #refusal = '';
   /** The last part, while it comes in pieces. */
   #open: { type: 'text' | 'thinking'; text: string } | undefined;
   #length = 0;
@@ -51,8 +52,13 @@ export class KeptContent {
   received(event: Exclude<GenerateEvent, { readonly type: 'finish' }>): void {
     if (event.type === 'thinking-end' || event.type === 'tool-call') this.#open = undefined;
     if (event.type === 'tool-call') this.#parts.push(event);
-    if ((event.type !== 'text' && event.type !== 'thinking') || this.#length >= mostCharacters) return;
+    const isText = event.type === 'text' || event.type === 'thinking' || event.type === 'refusal';
+    if (!isText || this.#length >= mostCharacters) return;
     this.#length += event.delta.length;
+    if (event.type === 'refusal') {
+      this.#refusal += event.delta;
+      return;
+    }
     if (this.#open?.type === event.type) {
       this.#open.text += event.delta;
     } else {
@@ -68,7 +74,8 @@ export class KeptContent {
   /** The content as it is stored: JSON in the form of the contract. Undefined if nothing was sent. */
   toJson(): string | undefined {
     if (this.#request === undefined) return undefined;
-    const pieces = this.#parts.length > 0 ? { content: this.#parts } : undefined;
+    const refusal = this.#refusal === '' ? {} : { refusal: this.#refusal };
+    const pieces = this.#parts.length > 0 || this.#refusal !== '' ? { content: this.#parts, ...refusal } : undefined;
     return JSON.stringify(toContent(this.#request, this.#promptMessages, this.#variables, this.#answer ?? pieces));
   }
 }
@@ -111,7 +118,10 @@ function toContent(
     content: takeParts(message.content),
     ...(message.role === 'tool' && { tool_call_id: message.toolCallId, ...(message.isError && { is_error: true }) }),
   });
-  const said = answer && { content: takeParts(answer.content) };
+  const said = answer && {
+    content: takeParts(answer.content),
+    ...(answer.refusal !== undefined && { refusal: take(answer.refusal) }),
+  };
   const messages: object[] = [];
   for (const message of request.messages.toReversed()) {
     if (left <= 0) isTruncated = true;

@@ -8,6 +8,11 @@ export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return isObject(value) ? value : {};
 }
 
+/** The elements of a list; of anything else, none. */
+export function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
 type Undefinable<T> = { [Name in keyof T]: undefined extends T[Name] ? Name : never }[keyof T];
 /** An object without the members that are `undefined`. */
 export type Defined<T> = Omit<T, Undefinable<T>> & { [Name in Undefinable<T>]?: Exclude<T[Name], undefined> };

@@ -3,6 +3,7 @@
  * message, so they are never passed on, not even as a cause.
  */
 import {
+  AISDKError,
   APICallError,
   EmptyResponseBodyError,
   InvalidResponseDataError,
@@ -11,14 +12,14 @@ import {
   TypeValidationError,
 } from '@ai-sdk/provider';
 import { readDelay, readRetryAfter } from '../../base/outbound/retry-after.ts';
-import { membersOf } from '../../base/runtime/objects.ts';
+import { isObject, membersOf } from '../../base/runtime/objects.ts';
 import { ProviderHttpError } from '../transport/whole-response.ts';
-import type { GenerateRequest, TokenCeiling } from '../language-model.ts';
+import type { GenerateRequest, TokenCeiling, Usage } from '../language-model.ts';
 import { ImpossibleModelError, type SdkProvider } from '../vendors/vendor.ts';
 import { createConceal, type Conceal } from './conceal.ts';
 import { readError, readErrorBody, type SaidError } from './error-body.ts';
 import { tlsFaultOf } from './tls-faults.ts';
-import { badAnswer, incompleteAnswer, isTransient, tooLarge, type Failure } from './failures.ts';
+import { badAnswer, failedAnswer, incompleteAnswer, isTransient, tooLarge, type Failure } from './failures.ts';
 
 /** A provider that can be called, and what its failures are described with. */
 export interface CalledProvider extends SdkProvider {
@@ -47,12 +48,22 @@ export function failureContext(
 
 /** Classifies the error of a rejected `doGenerate`. */
 export function toFailure(error: unknown, context: FailureContext): Failure {
-  return (
-    findFailure(error, context) ?? {
-      ...failed('The provider could not be called with this request.'),
-      cause: withoutMessage(error),
-    }
-  );
+  const failure = findFailure(error, context);
+  if (failure !== undefined) return failure;
+  const cause = withoutMessage(error);
+  // What the packages refuse to send is an error of their own kind. Any other comes from reading what was answered.
+  if (!AISDKError.isInstance(error)) return { ...badAnswer(), cause };
+  return { ...failed('The provider could not be called with this request.'), cause };
+}
+
+/**
+ * Why an answer failed that its provider ended with an error.
+ *
+ * @param error what the provider says in the answer; undefined if it says nothing
+ */
+export function toAnswerFailure(error: unknown, usage: Usage, context: FailureContext): Failure {
+  const failure = error === undefined ? failedAnswer() : toEventFailure(error, context);
+  return { ...failure, usage, mayBeBilled: failure.mayBeBilled || (usage.outputTokens ?? 0) > 0 };
 }
 
 /**
@@ -69,9 +80,8 @@ function toEventFailure(event: unknown, context: FailureContext): Failure {
   const { statusCode, data = event, message } = membersOf(event);
   const said = { ...readError(message), ...readError(data) };
   const { knownCode } = said;
-  const status = [statusCode, membersOf(data)['code'], statusOf(knownCode)].map(Number).find(isErrorStatus);
-  const failure = toStatusFailure(status ?? 500, knownCode, knownCode ?? 'within the answer', context);
-  return withWords(failure, said, context);
+  const status = [statusCode, ...statusesIn(data), statusOf(knownCode)].map(Number).find(isErrorStatus);
+  return toStatusFailure(status ?? 500, said, knownCode ?? 'within the answer', context);
 }
 
 function findFailure(error: unknown, context: FailureContext): Failure | undefined {
@@ -81,16 +91,20 @@ function findFailure(error: unknown, context: FailureContext): Failure | undefin
     const { statusCode: status, responseBody: body, responseHeaders: headers, data } = error;
     const said = readErrorBody(body, data);
     if (status >= 200 && status < 300) {
-      const isError = body !== undefined && /^\s*\{\s*"(?:error|detail|object"\s*:\s*"error)"/.test(body);
-      return isError ? withWords(badAnswer(status), said, context) : badAnswer(status);
+      const answer = parse(body);
+      if (!isErrorBody(answer)) return badAnswer(status);
+      const isKnown = [...statusesIn(answer), statusOf(said.knownCode)].map(Number).some(isErrorStatus);
+      return isKnown ? toEventFailure(answer, context) : withWords(badAnswer(status), said, context);
     }
     const answered = said.knownCode === undefined ? `status ${status}` : `status ${status}, ${said.knownCode}`;
     const retryAfter = retryAfterOf(headers, context.now);
-    const failure = { ...toStatusFailure(status, said.knownCode, answered, context, retryAfter), status };
     // Amazon has the code in a header: `ValidationException:http://…`.
     const type = headers?.['x-amzn-errortype']?.split(':')[0];
-    return withWords(failure, { ...(type !== undefined && { code: type }), ...said }, context);
+    const words = { ...(type !== undefined && { code: type }), ...said };
+    return { ...toStatusFailure(status, words, answered, context, retryAfter), status };
   }
+  // An answer without the list of choices, or with an empty one, beside an error.
+  if (InvalidResponseDataError.isInstance(error) && isErrorBody(error.data)) return toEventFailure(error.data, context);
   // An event that is not of the format, because it is an error in another one.
   if (TypeValidationError.isInstance(error) && membersOf(error.value)['error'] !== undefined) {
     return toEventFailure(error.value, context);
@@ -117,11 +131,18 @@ function failed(detail: string): Failure {
 /** @param answered what the provider answered, for a sentence */
 function toStatusFailure(
   status: number,
-  code: string | undefined,
+  said: SaidError,
   answered: string,
-  { credentials }: FailureContext,
+  context: FailureContext,
   retryAfter?: number,
 ): Failure {
+  const { credentials } = context;
+  const { knownCode: code, moderation } = said;
+  if (status === 403 && moderation !== undefined) {
+    const refused = failed(`The provider's moderation refused the request (${answered}).`);
+    // A text can have names of accounts.
+    return moderation === 'by its form' ? withWords(refused, said, context) : refused;
+  }
   // Google answers a wrong key with 400.
   if (status === 401 || status === 403 || code === 'API_KEY_INVALID') {
     const detail = `The provider does not accept the configured credentials (${answered}). Check ${credentials}.`;
@@ -131,14 +152,15 @@ function toStatusFailure(
     const detail = `The provider limits the rate of requests (${answered}).`;
     // An exhausted quota does not recover within seconds.
     const retryable = code !== 'insufficient_quota';
-    return { ...failed(detail), type: 'provider-rate-limited', retryable, retryAfter };
+    return withWords({ ...failed(detail), type: 'provider-rate-limited', retryable, retryAfter }, said, context);
   }
-  return {
+  const failure = {
     ...failed(`The provider answered with an error (${answered}).`),
     retryable: isTransient(status),
     mayBeBilled: mayHaveWorked(status),
     retryAfter,
   };
+  return withWords(failure, said, context);
 }
 
 /** Whether a server that answers with this status may have generated something before. An overloaded one has not. */
@@ -146,11 +168,8 @@ function mayHaveWorked(status: number): boolean {
   return status === 408 || (status >= 500 && status !== 503 && status !== 529);
 }
 
-/**
- * Adds what the provider says, except about refused credentials: such texts contain parts of keys, and names of accounts.
- */
+/** Adds what the provider says. About refused credentials it is left out: such texts have parts of keys, and names of accounts. */
 function withWords(failure: Failure, { message, code }: SaidError, { conceal }: FailureContext): Failure {
-  if (failure.type === 'provider-refused-credentials') return failure;
   return {
     ...failure,
     message: message === undefined ? undefined : conceal(message),
@@ -241,6 +260,28 @@ function statusOf(code = ''): number | undefined {
   if (/authentication|invalid_api_key|UNAUTHENTICATED/.test(code)) return 401;
   if (/permission/i.test(code)) return 403;
   return /invalid|unsupported|not_found|context_length|content_|too_large/i.test(code) ? 400 : undefined;
+}
+
+/** Where the formats can have a status in an error. */
+function statusesIn(said: unknown): unknown[] {
+  const outer = membersOf(said);
+  const inner = isObject(outer['error']) ? outer['error'] : outer;
+  return [inner['code'], inner['status'], outer['code'], outer['status']];
+}
+
+/** Whether an answer without an error status is an error. */
+function isErrorBody(answer: unknown): boolean {
+  const { error, detail, object } = membersOf(answer);
+  return isObject(error) || [error, detail].some((said) => said !== undefined && said !== null) || object === 'error';
+}
+
+/** Undefined for what is not JSON. */
+function parse(body = ''): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
 }
 
 function isErrorStatus(status: number): boolean {

@@ -1,4 +1,4 @@
-import { isObject, membersOf } from '../../base/runtime/objects.ts';
+import { asList, isObject, membersOf } from '../../base/runtime/objects.ts';
 
 /** What a provider says in the body of an error, or in an event of a stream. Its text can be anything. */
 export interface SaidError {
@@ -7,6 +7,8 @@ export interface SaidError {
   readonly code?: string;
   /** The most specific code of a fixed list: any other part of an error can quote the key or the prompt. */
   readonly knownCode?: string;
+  /** Set if a filter of contents refused the request: its members say so, or only its text does. */
+  readonly moderation?: 'by its form' | 'in words';
 }
 
 const knownCodes: ReadonlySet<unknown> = new Set([
@@ -89,12 +91,32 @@ export function readError(value: unknown): SaidError {
   const details = asList(inner['details']).map((detail) => membersOf(detail)['reason']);
   const type = typeof inner['__type'] === 'string' ? inner['__type'].split('#').at(-1) : undefined;
   const codes = [...details, inner['code'], inner['type'], inner['status'], outer['code'], outer['type'], type];
-  return said(
-    texts.find(isText) ?? listed(membersOf(inner['message'])['detail'] ?? inner['detail'] ?? inner['errors']),
+  const text = texts.find(isText);
+  const { reasons, flagged_input: flagged } = membersOf(inner['metadata']);
+  const isForm = Array.isArray(reasons) || isText(flagged) || codes.some((code) => moderationCodes.has(code));
+  const isInWords = text !== undefined && moderationWords.test(text);
+  const moderation = isForm ? 'by its form' : isInWords ? 'in words' : undefined;
+  const words = said(
+    text ?? listed(membersOf(inner['message'])['detail'] ?? inner['detail'] ?? inner['errors']),
     codes.find(isCode) ?? exception?.[0],
     codes.find((code): code is string => knownCodes.has(code)),
   );
+  return moderation === undefined ? words : { ...words, moderation };
 }
+
+const moderationCodes: ReadonlySet<unknown> = new Set([
+  'content_filter',
+  'content_moderation',
+  'content_policy_violation',
+  'data_inspection_failed',
+  'moderation',
+  'moderation_blocked',
+  'ResponsibleAIPolicyViolation',
+]);
+
+/** As OpenRouter and xAI write it. */
+const moderationWords =
+  /requires moderation|moderation (?:check|failed|blocked)|(?:input|prompt|request) (?:was|is|has been) flagged|content violates|SAFETY_CHECK_TYPE|content (?:policy|moderation)/i;
 
 /** The mistakes of a list: `body.messages: Field required; …`. */
 function listed(list: unknown): string | undefined {
@@ -121,8 +143,4 @@ function isText(value: unknown): value is string {
 function isCode(value: unknown): value is string {
   // OpenAI-compatible servers send `error` and `object` as the type of every error.
   return typeof value === 'string' && codeForm.test(value) && value !== 'error';
-}
-
-function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

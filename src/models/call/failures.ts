@@ -82,9 +82,9 @@ export function incompleteAnswer(): Failure {
   return { ...badAnswer(), detail: "The provider's answer is incomplete." };
 }
 
-/** The provider says itself that its answer has failed. */
-export function failedAnswer(usage: Usage): Failure {
-  return { ...badAnswer(), detail: 'The provider ended its answer with an error.', usage };
+/** The provider says itself that its answer has failed, and not why. */
+export function failedAnswer(): Failure {
+  return { ...badAnswer(), detail: 'The provider ended its answer with an error.' };
 }
 
 /** What is wrong with a call of a tool whose caller needs an object. */

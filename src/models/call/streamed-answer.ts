@@ -1,6 +1,7 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4ToolCall, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import {
   hasArgumentObject,
+  isCut,
   thinkingEvents,
   type AnswerForm,
   type AttemptEnd,
@@ -12,9 +13,10 @@ import {
 import { OriginalEvent } from '../originals/original-answers.ts';
 import { argumentsOf } from '../transport/tool-arguments.ts';
 import type { AnswerContent, GrowingThinking } from './parts.ts';
-import { toStreamFailure, type FailureContext } from './classify.ts';
-import { failedAnswer, incompleteAnswer, tooLarge, unfitCall, type Failure } from './failures.ts';
+import { toAnswerFailure, toStreamFailure, type FailureContext } from './classify.ts';
+import { incompleteAnswer, tooLarge, unfitCall, type Failure } from './failures.ts';
 import type { Turn } from './retries.ts';
+import { AnswerSigns } from './signs.ts';
 import type { MentionedUsage } from './usage.ts';
 import { verdictOf } from './verdict.ts';
 
@@ -52,6 +54,7 @@ export class StreamedAnswer {
   readonly #reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart>;
   readonly #content: AnswerContent;
   readonly #usage: MentionedUsage;
+  readonly #signs = new AnswerSigns();
   readonly #upstream: AbortController;
   readonly #turn: Pick<Turn, 'leave' | 'check'>;
   readonly #context: () => FailureContext;
@@ -175,15 +178,18 @@ export class StreamedAnswer {
   #take(part: LanguageModelV4StreamPart): void {
     switch (part.type) {
       case 'raw':
-        this.#release();
+        this.#release('waits');
         if (part.rawValue instanceof OriginalEvent) this.#passOn(part.rawValue);
-        else this.#usage.note(part.rawValue);
+        else {
+          this.#usage.note(part.rawValue);
+          this.#refuse(this.#signs.note(part.rawValue));
+        }
         return;
       case 'response-metadata':
         this.#named = part;
         return;
       case 'text-delta': {
-        if (part.delta === '') return;
+        if (part.delta === '' || this.#signs.isRefusal(part.delta)) return;
         // Some formats of JSON are calls of a tool, whose arguments are the text.
         const delta = argumentsOf(part.delta);
         this.#count(delta);
@@ -207,26 +213,44 @@ export class StreamedAnswer {
         this.#hold(part);
         return;
       case 'error':
+        if (this.#signs.isOfReadEvent(part.error)) return;
         throw this.#error(toStreamFailure(part.error, this.#context()));
       case 'finish': {
-        const { finishReason, usage } = part;
-        // Without the format's own end the packages have no reason of the provider.
-        if (finishReason.raw === undefined) throw this.#error(incompleteAnswer());
-        this.#release();
-        for (const id of this.#thinking.keys()) this.#endThought(id);
-        this.#isFinished = true;
-        const result = {
-          content: this.#content.parts,
-          finishReason: verdictOf(this.#content.parts, finishReason),
-          usage: this.#usage.complete(usage),
-        };
-        if (result.finishReason === 'error') throw this.#error(failedAnswer(result.usage));
-        this.#give({ type: 'finish', result });
+        this.#finish(part);
         return;
       }
       default:
         return;
     }
+  }
+
+  #finish({ finishReason: reason, usage: read }: Extract<LanguageModelV4StreamPart, { type: 'finish' }>): void {
+    const call = this.#signs.callIn([...this.#content.parts, ...this.#held], this.#named?.id);
+    if (call !== undefined) this.#hold(call);
+    const { error, refusal } = this.#signs;
+    const finishReason = verdictOf([...this.#content.parts, ...this.#held], reason, this.#signs);
+    const usage = this.#usage.complete(read);
+    if (finishReason === 'error') throw this.#error(toAnswerFailure(error, usage, this.#context()));
+    // Without the format's own end the packages have no reason of the provider.
+    if (reason.raw === undefined) throw this.#error(incompleteAnswer());
+    const result = {
+      content: this.#content.parts,
+      finishReason,
+      ...(refusal !== undefined && { refusal }),
+      usage,
+    };
+    this.#release(isCut(result) ? 'left out' : 'given');
+    for (const id of this.#thinking.keys()) this.#endThought(id);
+    this.#isFinished = true;
+    this.#give({ type: 'finish', result });
+  }
+
+  #refuse(delta: string): void {
+    if (delta === '') return;
+    this.#count(delta);
+    this.#release();
+    this.#tellThoughts();
+    this.#give({ type: 'refusal', delta });
   }
 
   /** An answer begins with its first content. What comes before, such as its head, is given together with this. */
@@ -281,14 +305,21 @@ export class StreamedAnswer {
     this.#held.push(call);
   }
 
-  #release(): void {
+  /** @param broken what becomes of the last call if its caller cannot use it: the answer may have been cut in it */
+  #release(broken: 'given' | 'waits' | 'left out' = 'given'): void {
     if (this.#held.length === 0) return;
-    for (const call of this.#held) {
-      if (this.#form.needsArgumentObjects && !hasArgumentObject(call)) throw this.#error(unfitCall());
+    const held = this.#held;
+    this.#held = [];
+    for (const call of held) {
+      const isBroken = this.#form.needsArgumentObjects && !hasArgumentObject(call);
+      if (isBroken && broken !== 'given' && call === held.at(-1)) {
+        if (broken === 'waits') this.#held = [call];
+        return;
+      }
+      if (isBroken) throw this.#error(unfitCall());
       this.#content.addCall(call);
       this.#give(call);
     }
-    this.#held = [];
   }
 
   #give(event: GenerateEvent): void {

@@ -4,10 +4,11 @@ import { originalOf } from '../originals/original-answers.ts';
 import { argumentsOf } from '../transport/tool-arguments.ts';
 import { AnswerContent } from './parts.ts';
 import type { Begun } from './stream.ts';
-import { failureContext, toFailure, type CalledProvider } from './classify.ts';
-import { badAnswer, failedAnswer, timeout, type Failure } from './failures.ts';
+import { failureContext, toAnswerFailure, toFailure, type CalledProvider } from './classify.ts';
+import { badAnswer, timeout, type Failure } from './failures.ts';
 import { prepareSdkCall } from './request.ts';
 import { failedEnd, type AttemptResult, type Turn } from './retries.ts';
+import { AnswerSigns } from './signs.ts';
 import { MentionedUsage, type Plausible } from './usage.ts';
 import { verdictOf } from './verdict.ts';
 
@@ -23,6 +24,7 @@ export async function beginWhole(
   };
   let named: AttemptEnd['answer'];
   let said: GenerateResult;
+  const signs = new AnswerSigns();
   try {
     const { model, options } = await prepareSdkCall(provider, request, signal);
     const answer = await model.doGenerate({
@@ -30,16 +32,20 @@ export async function beginWhole(
       abortSignal: signal,
       ...(traceFields && { headers: traceFields }),
     });
-    // Some packages return an empty answer for a body that they do not understand.
-    if (answer.content.length === 0 && answer.finishReason.raw === undefined) return failed(badAnswer());
     named = answer.response;
-    said = toResult(provider, answer, plausible);
+    said = toResult(provider, answer, signs, plausible);
+    // Some packages return an empty answer for a body that they do not understand.
+    const isEmpty = said.content.length === 0 && said.refusal === undefined && answer.finishReason.raw === undefined;
+    if (isEmpty && said.finishReason !== 'error') return failed(badAnswer(), named);
   } catch (error) {
     return failed(signal.aborted ? timeout('provider') : toFailure(error, failureContext(provider, request)), named);
   } finally {
     leave();
   }
-  if (said.finishReason === 'error') return failed(failedAnswer(said.usage), named);
+  if (said.finishReason === 'error') {
+    const failure = toAnswerFailure(signs.error, said.usage, failureContext(provider, request));
+    return failed({ ...failure, mayBeBilled: failure.mayBeBilled || said.content.length > 0 }, named);
+  }
   const checked = await check(said, signal);
   if (!('result' in checked)) return failed(checked.failure, named);
   const { result } = checked;
@@ -50,6 +56,7 @@ export async function beginWhole(
 function toResult(
   provider: CalledProvider,
   answer: LanguageModelV4GenerateResult,
+  signs: AnswerSigns,
   plausible: Plausible,
 ): GenerateResult {
   const { content, finishReason, usage, response } = answer;
@@ -58,14 +65,19 @@ function toResult(
   const mentioned = new MentionedUsage(plausible);
   // The package for Bedrock gives no body.
   mentioned.note(response?.body ?? { usage: usage.raw });
+  signs.note(response?.body);
   for (const part of content) {
-    if (part.type === 'text') said.addText(argumentsOf(part.text));
+    if (part.type === 'text' && !signs.isRefusal(part.text)) said.addText(argumentsOf(part.text));
     else if (part.type === 'tool-call') said.addCall(said.readCall(part));
     else if (part.type === 'reasoning') said.think(undefined, part.text, part.providerMetadata);
   }
+  const call = signs.callIn(said.parts, response?.id);
+  if (call !== undefined) said.addCall(said.readCall(call));
+  const { refusal } = signs;
   return {
     content: said.parts,
-    finishReason: provider.dialect.finishReasonOf?.(response?.body) ?? verdictOf(said.parts, finishReason),
+    finishReason: verdictOf(said.parts, finishReason, signs),
+    ...(refusal !== undefined && { refusal }),
     usage: mentioned.complete(usage),
     ...(original !== undefined && { original }),
   };

@@ -14,21 +14,10 @@ export const noUsage: LanguageModelV4Usage = {
   outputTokens: { total: undefined, text: undefined, reasoning: undefined },
 };
 
-/** @param reason undefined if the answer has no end */
+/** The verdict reads the reason. @param reason undefined if the answer has no end */
 export function finishOf(reason: unknown): LanguageModelV4FinishReason {
-  if (typeof reason !== 'string') return { unified: 'other', raw: undefined };
-  return { unified: reasons.get(reason) ?? 'other', raw: reason };
+  return { unified: 'other', raw: typeof reason === 'string' ? reason : undefined };
 }
-
-const reasons: ReadonlyMap<string, LanguageModelV4FinishReason['unified']> = new Map([
-  ['end_turn', 'stop'],
-  ['stop_sequence', 'stop'],
-  ['pause_turn', 'stop'],
-  ['max_tokens', 'length'],
-  ['model_context_window_exceeded', 'length'],
-  ['tool_use', 'tool-calls'],
-  ['refusal', 'content-filter'],
-]);
 
 /** @param name as the package for Anthropic writes it */
 export function signatureOf(

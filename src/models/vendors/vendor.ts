@@ -1,12 +1,5 @@
 import type { EmbeddingModelV4, EmbeddingModelV4CallOptions, LanguageModelV4 } from '@ai-sdk/provider';
-import type {
-  CacheHint,
-  FinishReason,
-  GenerateRequest,
-  JsonObject,
-  OriginalApi,
-  OriginalRequest,
-} from '../language-model.ts';
+import type { CacheHint, GenerateRequest, JsonObject, OriginalApi, OriginalRequest } from '../language-model.ts';
 import type { Fetch } from '../transport/http.ts';
 import type { OptionRule } from './option-rules.ts';
 
@@ -151,8 +144,6 @@ export interface Dialect {
    * Elsewhere arguments are a text.
    */
   readonly argumentObjects?: 'args' | 'input';
-  /** Why a whole answer is incomplete, if the package does not read it. */
-  readonly finishReasonOf?: (body: unknown) => FinishReason | undefined;
   /** The option that stands for `parallel_tool_calls`; absent if the provider has no such setting. */
   readonly parallelToolCalls?: (isAllowed: boolean) => SdkOptions;
   /** Whether the option `strictJsonSchema` exists; otherwise the provider decides whether a schema is strict. */

@@ -1,5 +1,4 @@
 import type { XaiLanguageModelResponsesOptions } from '@ai-sdk/xai';
-import type { FinishReason } from '../language-model.ts';
 import { allowed, reasons, type RulesOf } from './option-rules.ts';
 import { accessTo, apiKeyVariable, baseUrlVariable, type Vendor } from './vendor.ts';
 
@@ -46,17 +45,9 @@ export const xai: Vendor<'xai'> = {
     parallelToolCalls: (isAllowed) => ({ xai: { parallelToolCalls: isAllowed } }),
     // xAI stores prompts and answers by default.
     options: { store: false },
-    finishReasonOf: incompleteReason,
   },
   async load(settings, fetch) {
     const { createXai } = await import('@ai-sdk/xai');
     return createXai(accessTo(address, settings, fetch)).languageModel;
   },
 };
-
-/** Why a response of the Responses API is incomplete. xAI's package reads it only in streams. */
-function incompleteReason(body: unknown): FinishReason | undefined {
-  const { incomplete_details: details } = body as { incomplete_details?: { reason?: unknown } | null };
-  if (details?.reason === 'max_output_tokens') return 'length';
-  return details?.reason === 'content_filter' ? 'content-filter' : undefined;
-}

@@ -20,7 +20,7 @@ interface StreamEvent {
 
 /** @param id of the invocation */
 export function toMessage(id: string, model: string, result: GenerateResult): JsonText<AnthropicMessage> {
-  const { content, finishReason, usage } = result;
+  const { content, usage } = result;
   return toJsonText<AnthropicMessage>({
     ...headOf(id, model),
     content: content.flatMap((part): Block[] => {
@@ -33,7 +33,7 @@ export function toMessage(id: string, model: string, result: GenerateResult): Js
           return [...metadataBlocks(part), { ...callOf(part), input: asWritten(argumentsOf(part)) }];
       }
     }),
-    ...endOf(finishReason),
+    ...endOf(result),
     usage: usageOf(usage),
   });
 }
@@ -107,13 +107,16 @@ export function createMessageEncoder(id: string): EventEncoder<GeneratedEvent> {
           return [closed, ...before, begun, whole, stop()].join('');
         }
         case 'original':
+        case 'refusal':
           return '';
         case 'finish': {
-          const { finishReason, usage } = event.generated.result;
+          const { result } = event.generated;
           const closed = close();
-          const delta = { ...endOf(finishReason), container: null };
+          const delta = { ...endOf(result), container: null };
           return (
-            closed + write({ type: 'message_delta', delta, usage: usageOf(usage) }) + write({ type: 'message_stop' })
+            closed +
+            write({ type: 'message_delta', delta, usage: usageOf(result.usage) }) +
+            write({ type: 'message_stop' })
           );
         }
       }
@@ -153,8 +156,15 @@ function headOf(
 
 const noEnd = { stop_reason: null, stop_sequence: null, stop_details: null };
 
-function endOf(reason: FinishReason): { stop_reason: StopReason; stop_sequence: null; stop_details: null } {
-  return { ...noEnd, stop_reason: stopReasons[reason] };
+function endOf({
+  finishReason,
+  refusal,
+}: Pick<GenerateResult, 'finishReason' | 'refusal'>): Pick<
+  AnthropicMessage,
+  'stop_reason' | 'stop_sequence' | 'stop_details'
+> {
+  const details = refusal === undefined ? null : { type: 'refusal', category: null, explanation: refusal };
+  return { ...noEnd, stop_reason: stopReasons[finishReason], stop_details: details };
 }
 
 const stopReasons: Readonly<Record<FinishReason, StopReason>> = {

@@ -7,6 +7,7 @@ import { noArgumentObject } from '../../models/call/failures.ts';
 import {
   callsOf,
   hasArgumentObject,
+  isCut,
   textOf,
   type AnswerForm,
   type CallOptions,
@@ -88,15 +89,23 @@ function checkOf(
 ): CallOptions['check'] {
   const checkJson = isChecked ? jsonCheckOf(target, call, checker) : undefined;
   if (!needsArgumentObjects) return checkJson;
-  return async (result, signal) => {
+  return async (answered, signal) => {
+    const result = isCut(answered) ? withoutCutCall(answered) : answered;
     if (!callsOf(result).every(hasArgumentObject)) return { mistake: noArgumentObject };
     return (await checkJson?.(result, signal)) ?? { result };
   };
 }
 
+/** Leaves out the last call if the answer was cut in its arguments. */
+function withoutCutCall(result: GenerateResult): GenerateResult {
+  const last = result.content.at(-1);
+  if (last?.type !== 'tool-call' || hasArgumentObject(last)) return result;
+  return { ...result, content: result.content.slice(0, -1) };
+}
+
 /**
- * The check of an answer that has to be JSON; undefined for others. Answers that ended early, or with calls of tools,
- * are taken as they are.
+ * The check of an answer that has to be JSON; undefined for others. Answers that ended early, refusals, and answers with
+ * calls of tools are taken as they are.
  */
 function jsonCheckOf(
   { request, answerFormat = request.responseFormat }: Target,
@@ -106,7 +115,7 @@ function jsonCheckOf(
   if (answerFormat?.type !== 'json') return undefined;
   const { schema } = answerFormat;
   return async (result, signal) => {
-    if (result.finishReason !== 'stop') return { result };
+    if (result.finishReason !== 'stop' && result.finishReason !== 'other') return { result };
     const whose = { key: principal.family, background, signal };
     const checked = await checker.check({ schema, text: textOf(result) }, whose);
     if (checked.status === 'invalid') return { mistake: `The provider's answer ${inWords(checked.mistake)}.` };

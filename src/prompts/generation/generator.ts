@@ -161,6 +161,7 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
 function lengthOf(event: Exclude<TargetEvent, { type: 'finish' }>): number {
   switch (event.type) {
     case 'text':
+    case 'refusal':
     case 'thinking':
       return event.delta.length;
     case 'tool-call':

@@ -52,7 +52,7 @@ export function toInvocationResult({
   cost,
   attempts,
 }: Pick<Generated, 'result' | 'cost' | 'attempts'>): InvocationResult {
-  const { finishReason, usage, object } = result;
+  const { finishReason, refusal, usage, object } = result;
   const toolCalls = flatCallsOf(result);
   const content = result.content.map((part) => ({ ...part }));
   const [first] = content;
@@ -60,6 +60,7 @@ export function toInvocationResult({
   return {
     text: textOf(result),
     finishReason,
+    ...(refusal !== undefined && { refusal }),
     usage: toUsage(usage),
     cost: showCost(cost),
     ...(toolCalls.length > 0 && { toolCalls }),

@@ -18,7 +18,9 @@ export function invocationEvents(invocation: Invocation<PromptPlan>): EventSourc
   const createEncoder = (): EventEncoder<GeneratedEvent> => {
     const calls = new CallFlattener();
     return {
-      encode: (event) => (event.type === 'original' ? '' : encode(toInvocationEvent(event, id, plan, calls))),
+      // The end of the answer has the whole refusal.
+      encode: (event) =>
+        event.type === 'original' || event.type === 'refusal' ? '' : encode(toInvocationEvent(event, id, plan, calls)),
       fail: (_problem, details) =>
         encode({ type: 'error', problem: details, ...(details.usage !== undefined && { usage: details.usage }) }),
     };
@@ -27,7 +29,7 @@ export function invocationEvents(invocation: Invocation<PromptPlan>): EventSourc
 }
 
 function toInvocationEvent(
-  event: Exclude<GeneratedEvent, { readonly type: 'original' }>,
+  event: Exclude<GeneratedEvent, { readonly type: 'original' | 'refusal' }>,
   id: string,
   plan: PromptPlan,
   calls: CallFlattener,

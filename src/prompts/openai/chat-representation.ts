@@ -4,13 +4,7 @@ import { CallFlattener, flatCallsOf } from '../generation/flat-calls.ts';
 import type { GeneratedEvent } from '../generation/generator.ts';
 import type { EventEncoder } from '../../http/event-streams.ts';
 import { serverSentEvent } from '../../http/server-sent-events.ts';
-import {
-  textOf,
-  type FinishReason,
-  type GenerateResult,
-  type ToolCall,
-  type Usage,
-} from '../../models/language-model.ts';
+import { textOf, type GenerateResult, type ToolCall, type Usage } from '../../models/language-model.ts';
 import { toExtraContent } from './chat-request.ts';
 
 export type ChatCompletion = operations['createChatCompletion']['responses'][200]['content']['application/json'];
@@ -26,7 +20,7 @@ export interface ChatHead {
 
 /** A whole answer. @param model `<provider>/<model>` that answered */
 export function toChatCompletion(head: ChatHead, model: string, result: GenerateResult): ChatCompletion {
-  const { finishReason, usage } = result;
+  const { refusal = null, usage } = result;
   const text = textOf(result);
   const toolCalls = flatCallsOf(result);
   const counts = usageOf(usage);
@@ -38,12 +32,12 @@ export function toChatCompletion(head: ChatHead, model: string, result: Generate
         index: 0,
         message: {
           role: 'assistant',
-          content: text === '' && toolCalls.length > 0 ? null : text,
-          refusal: null,
+          content: text === '' && (toolCalls.length > 0 || refusal !== null) ? null : text,
+          refusal,
           ...(toolCalls.length > 0 && { tool_calls: toolCalls.map(toChatCall) }),
         },
         logprobs: null,
-        finish_reason: reasonOf(finishReason),
+        finish_reason: reasonOf(result),
       },
     ],
     ...(counts !== undefined && { usage: counts }),
@@ -79,6 +73,8 @@ export function createChunkEncoder(
           return piece({ role: 'assistant', content: '', refusal: null });
         case 'text':
           return piece({ content: event.delta });
+        case 'refusal':
+          return piece({ refusal: event.delta });
         case 'thinking':
         case 'thinking-end':
         case 'tool-call': {
@@ -88,10 +84,10 @@ export function createChunkEncoder(
         case 'original':
           return '';
         case 'finish': {
-          const { finishReason, usage: given } = event.generated.result;
-          const usage = usageOf(given);
+          const { result } = event.generated;
+          const usage = usageOf(result.usage);
           const last = includesUsage && usage !== undefined ? write([], usage) : '';
-          return piece({}, reasonOf(finishReason)) + last + serverSentEvent('[DONE]');
+          return piece({}, reasonOf(result)) + last + serverSentEvent('[DONE]');
         }
       }
     },
@@ -117,14 +113,22 @@ function toChatCall({ id, name, arguments: text, provider_metadata: metadata }: 
   };
 }
 
-function reasonOf(reason: FinishReason): Choice['finish_reason'] {
-  switch (reason) {
+/** SDKs with types refuse other reasons than those of OpenAI. A refusal ends with `stop` there. */
+function reasonOf({
+  finishReason,
+  refusal,
+}: Pick<GenerateResult, 'finishReason' | 'refusal'>): Choice['finish_reason'] {
+  switch (finishReason) {
     case 'content-filter':
-      return 'content_filter';
+      return refusal === undefined ? 'content_filter' : 'stop';
     case 'tool-calls':
       return 'tool_calls';
-    default:
-      return reason;
+    case 'length':
+      return 'length';
+    case 'stop':
+    case 'error':
+    case 'other':
+      return 'stop';
   }
 }
 

@@ -6,28 +6,34 @@ import type { GeneratedEvent } from '../generation/generator.ts';
 import type { Answering } from '../generation/prepare-invocation.ts';
 import type { EventEncoder } from '../../http/event-streams.ts';
 import { serverSentEvent } from '../../http/server-sent-events.ts';
-import type { ToolCall } from '../../models/language-model.ts';
+import { isCut, type ToolCall } from '../../models/language-model.ts';
 import {
   callItem,
   endOf,
   inProgress,
-  isCut,
   messageItem,
+  refusalPart,
   textPart,
   toResponse,
   usageOf,
   type ResponseHead,
   type ResponseItem,
+  type ResponsePart,
   type ResponseState,
 } from './response-resource.ts';
 
 type ResponseEvent = components['schemas']['ResponseEvent'];
 type WithoutNumber<Event> = Event extends unknown ? Omit<Event, 'sequence_number'> : never;
 
-/** A message to which the model still adds text. */
+/** A message to which the model still adds text, or the text of a refusal. */
 interface OpenMessage {
+  readonly kind: 'text' | 'refusal';
   readonly index: number;
   text: string;
+}
+
+function partOf({ kind, text }: OpenMessage): ResponsePart {
+  return kind === 'refusal' ? refusalPart(text) : textPart(text);
 }
 
 export interface ResponseEncoderOptions {
@@ -55,33 +61,38 @@ export function createResponseEncoder({ headOf, now }: ResponseEncoderOptions): 
     write({ type: `response.${state.status}`, response: toResponse(head, state) }) + serverSentEvent('[DONE]');
 
   const place = ({ index }: OpenMessage): { item_id: string; output_index: number; content_index: number } => ({
-    item_id: messageItem(head.id, index, '', 'in_progress').id,
+    item_id: messageItem(head.id, index, undefined, 'in_progress').id,
     output_index: index,
     content_index: 0,
   });
 
-  const openMessage = (): [OpenMessage, string] => {
-    if (message !== undefined) return [message, ''];
-    message = { index: output.length, text: '' };
+  const openMessage = (kind: OpenMessage['kind']): [OpenMessage, string] => {
+    if (message?.kind === kind) return [message, ''];
+    const closed = closeMessage();
+    message = { kind, index: output.length, text: '' };
     const { index } = message;
     const item = messageItem(head.id, index, undefined, 'in_progress');
     return [
       message,
-      write({ type: 'response.output_item.added', output_index: index, item }) +
-        write({ type: 'response.content_part.added', ...place(message), part: textPart('') }),
+      closed +
+        write({ type: 'response.output_item.added', output_index: index, item }) +
+        write({ type: 'response.content_part.added', ...place(message), part: partOf(message) }),
     ];
   };
 
   const closeMessage = (status: ResponseItem['status'] = 'completed'): string => {
     if (message === undefined) return '';
-    const { index, text } = message;
+    const { kind, index, text } = message;
     const at = place(message);
-    const item = messageItem(head.id, index, text, status);
+    const part = partOf(message);
+    const item = messageItem(head.id, index, part, status);
     output.push(item);
     message = undefined;
     return (
-      write({ type: 'response.output_text.done', ...at, text, logprobs: [] }) +
-      write({ type: 'response.content_part.done', ...at, part: textPart(text) }) +
+      (kind === 'refusal'
+        ? write({ type: 'response.refusal.done', ...at, refusal: text })
+        : write({ type: 'response.output_text.done', ...at, text, logprobs: [] })) +
+      write({ type: 'response.content_part.done', ...at, part }) +
       write({ type: 'response.output_item.done', output_index: index, item })
     );
   };
@@ -109,11 +120,16 @@ export function createResponseEncoder({ headOf, now }: ResponseEncoderOptions): 
             .map((type) => write({ type, response: toResponse(head, inProgress) }))
             .join('');
         case 'text': {
-          const [open, opened] = openMessage();
+          const [open, opened] = openMessage('text');
           open.text += event.delta;
           return (
             opened + write({ type: 'response.output_text.delta', ...place(open), delta: event.delta, logprobs: [] })
           );
+        }
+        case 'refusal': {
+          const [open, opened] = openMessage('refusal');
+          open.text += event.delta;
+          return opened + write({ type: 'response.refusal.delta', ...place(open), delta: event.delta });
         }
         case 'thinking':
         case 'thinking-end':
@@ -126,7 +142,7 @@ export function createResponseEncoder({ headOf, now }: ResponseEncoderOptions): 
         case 'finish': {
           const { result } = event.generated;
           // An answer without any text or call is an empty message.
-          const opened = output.length === 0 ? openMessage()[1] : '';
+          const opened = output.length === 0 && message === undefined ? openMessage('text')[1] : '';
           const closed = closeMessage(isCut(result) ? 'incomplete' : 'completed');
           const state = endOf(result, output, now());
           return opened + closed + end(state);
@@ -137,7 +153,7 @@ export function createResponseEncoder({ headOf, now }: ResponseEncoderOptions): 
       const { type, status, message: detail, errors, extensions } = problem;
       const { error } = toCompatibleError({ type, status, detail, errors, ...saidByProvider(problem) });
       const { message: text, code, param } = error;
-      if (message !== undefined) output.push(messageItem(head.id, message.index, message.text, 'incomplete'));
+      if (message !== undefined) output.push(messageItem(head.id, message.index, partOf(message), 'incomplete'));
       const state: ResponseState = {
         ...inProgress,
         status: 'failed',

@@ -1,13 +1,14 @@
 import type { components } from '../../../generated/types.ts';
 import { CallFlattener } from '../generation/flat-calls.ts';
-import type {
-  GenerateRequest,
-  GenerateResult,
-  ResponseFormat,
-  Tool,
-  ToolCall,
-  ToolChoice,
-  Usage,
+import {
+  isCut,
+  type GenerateRequest,
+  type GenerateResult,
+  type ResponseFormat,
+  type Tool,
+  type ToolCall,
+  type ToolChoice,
+  type Usage,
 } from '../../models/language-model.ts';
 
 export type ResponseResource = components['schemas']['ResponseResource'];
@@ -81,15 +82,18 @@ export function toResponse(head: ResponseHead, state: ResponseState): ResponseRe
 
 /** The end of a response: its status follows from why the model stopped. */
 export function endOf(
-  { finishReason, usage }: Pick<GenerateResult, 'finishReason' | 'usage'>,
+  { finishReason, refusal, usage }: Pick<GenerateResult, 'finishReason' | 'refusal' | 'usage'>,
   output: ResponseItem[],
   now: Date,
 ): ResponseState {
   const state = { ...inProgress, output, usage: usageOf(usage) };
+  const completed = { ...state, status: 'completed', completed_at: seconds(now) } as const;
   switch (finishReason) {
     case 'length':
       return { ...state, status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
     case 'content-filter':
+      // A model that refuses has answered.
+      if (refusal !== undefined) return completed;
       return { ...state, status: 'incomplete', incomplete_details: { reason: 'content_filter' } };
     case 'error': {
       const error = { code: 'server_error', message: 'The provider ended the answer with an error.' } as const;
@@ -98,7 +102,7 @@ export function endOf(
     case 'stop':
     case 'tool-calls':
     case 'other':
-      return { ...state, status: 'completed', completed_at: seconds(now) };
+      return completed;
   }
 }
 
@@ -111,29 +115,30 @@ export function itemsOf({ id }: ResponseHead, result: GenerateResult): ResponseI
   for (const part of result.content) {
     const call = flattener.add(part);
     const status = part === last ? lastStatus : 'completed';
-    if (part.type === 'text') items.push(messageItem(id, items.length, part.text, status));
+    if (part.type === 'text') items.push(messageItem(id, items.length, textPart(part.text), status));
     else if (call !== undefined) items.push(callItem(id, items.length, call, 'completed'));
   }
-  return items.length > 0 ? items : [messageItem(id, 0, '', lastStatus)];
+  if (result.refusal !== undefined) items.push(messageItem(id, items.length, refusalPart(result.refusal), lastStatus));
+  return items.length > 0 ? items : [messageItem(id, 0, textPart(''), lastStatus)];
 }
 
-/** Whether the answer ended before the model was done. */
-export function isCut({ finishReason }: Pick<GenerateResult, 'finishReason'>): boolean {
-  return finishReason === 'length' || finishReason === 'content-filter';
-}
-
+/** @param part undefined as long as the message is empty */
 export function messageItem(
   responseId: string,
   index: number,
-  text: string | undefined,
+  part: ResponsePart | undefined,
   status: ResponseItem['status'],
 ): ResponseItem {
-  const content = text === undefined ? [] : [textPart(text)];
+  const content = part === undefined ? [] : [part];
   return { id: `msg_${compact(responseId)}_${index}`, type: 'message', status, role: 'assistant', content };
 }
 
 export function textPart(text: string): ResponsePart {
   return { type: 'output_text', text, annotations: [], logprobs: [] };
+}
+
+export function refusalPart(refusal: string): ResponsePart {
+  return { type: 'refusal', refusal };
 }
 
 export function callItem(

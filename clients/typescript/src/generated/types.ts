@@ -5127,6 +5127,11 @@ export interface components<Other = string & {}> {
              */
             text: string;
             finishReason: components<Other>["schemas"]["FinishReason"];
+            /**
+             * @description Why the model does not answer, in its own words, if the provider gives them apart from the text; `finishReason` is `content-filter` then.
+             * @example I cannot help with that.
+             */
+            refusal?: string;
             usage: components<Other>["schemas"]["Usage"];
             cost?: components<Other>["schemas"]["CallCost"];
             /** @description Calls of tools that the model asks for. Absent if there are none. */
@@ -6449,30 +6454,31 @@ export interface components<Other = string & {}> {
         } | null;
         /**
          * ResponsePart
-         * @description A part of a message.
+         * @description A part of a message: a text (`text`, `annotations`, `logprobs`), or why the model does not answer, in its own words (`refusal`).
          * @example {
-         *       "type": "output_text",
-         *       "text": "Ada wrote this.",
-         *       "annotations": [],
-         *       "logprobs": []
+         *       "type": "output_text"
          *     }
          */
         ResponsePart: {
             /**
-             * @description Always `output_text`.
+             * @description Type of the part.
              * @example output_text
-             * @constant
              */
-            type: "output_text";
+            type: ("output_text" | "refusal") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description The text.
              * @example Ada wrote this.
              */
-            text: string;
+            text?: string;
+            /**
+             * @description The text of the refusal.
+             * @example I cannot help with that.
+             */
+            refusal?: string;
             /** @description Always empty. */
-            annotations: Record<string, never>[];
+            annotations?: Record<string, never>[];
             /** @description Always empty. */
-            logprobs: Record<string, never>[];
+            logprobs?: Record<string, never>[];
         };
         /**
          * ResponseItem
@@ -7138,6 +7144,13 @@ export interface components<Other = string & {}> {
              * @example end_turn
              */
             stop_reason: string | null;
+            /**
+             * @description Why the model does not answer, if the provider gives its words: `type` is `refusal`, and `explanation` has them. Anthropic has more.
+             * @example null
+             */
+            stop_details?: {
+                [key: string]: unknown;
+            } | null;
             /**
              * @description The text that ended the answer, if the provider says it.
              * @example null
@@ -13515,6 +13528,11 @@ export interface components<Other = string & {}> {
              */
             type: "finish";
             finishReason: components<Other>["schemas"]["FinishReason"];
+            /**
+             * @description Why the model does not answer, as in an answer that is not streamed.
+             * @example I cannot help with that.
+             */
+            refusal?: string;
             usage: components<Other>["schemas"]["Usage"];
             cost?: components<Other>["schemas"]["CallCost"];
             latency_ms: components<Other>["schemas"]["LatencyMs"];
@@ -14583,6 +14601,11 @@ export interface components<Other = string & {}> {
         InvocationAnswer: {
             /** @description Its parts in their order. */
             content: components<Other>["schemas"]["KeptPart"][];
+            /**
+             * @description Why the model did not answer, in its own words. Absent if it did not refuse.
+             * @example I cannot help with that.
+             */
+            refusal?: string;
         };
         /**
          * KeptContent
@@ -16322,12 +16345,12 @@ export interface components<Other = string & {}> {
              */
             role: "assistant";
             /**
-             * @description The text; `null` if there are only calls of tools.
+             * @description The text; `null` if there are only calls of tools, or a refusal.
              * @example A webhook is an HTTP request that a service sends when something happens.
              */
             content: string | null;
             /**
-             * @description Always `null`.
+             * @description Why the model does not answer, in its own words, if the provider gives them apart from the text; else `null`. `finish_reason` is `stop` then, as at OpenAI.
              * @example null
              */
             refusal: string | null;
@@ -16360,10 +16383,10 @@ export interface components<Other = string & {}> {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Why generation ended: the model finished (`stop`), reached a length limit (`length`), was stopped by a filter (`content_filter`), wants to call tools (`tool_calls`), failed (`error`), or ended for another reason (`other`).
+             * @description Why generation ended: the model finished or ended for another reason (`stop`), reached a length limit (`length`), was stopped by a filter (`content_filter`), or wants to call tools (`tool_calls`).
              * @example stop
              */
-            finish_reason: ("stop" | "length" | "content_filter" | "tool_calls" | "error" | "other") | components<Other>["schemas"]["OtherValue"];
+            finish_reason: ("stop" | "length" | "content_filter" | "tool_calls") | components<Other>["schemas"]["OtherValue"];
         };
         /**
          * ChatPromptTokens
@@ -16556,7 +16579,7 @@ export interface components<Other = string & {}> {
              */
             content?: string;
             /**
-             * @description Always `null`; only in the first chunk.
+             * @description What is added to the refusal; `null` in the first chunk.
              * @example null
              */
             refusal?: string | null;
@@ -17409,7 +17432,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * ResponsePartProgress
-         * @description Begin and end of a text.
+         * @description Begin and end of a text or a refusal.
          * @example {
          *       "type": "response.content_part.added",
          *       "sequence_number": 4,
@@ -17417,10 +17440,7 @@ export interface components<Other = string & {}> {
          *       "output_index": 0,
          *       "content_index": 0,
          *       "part": {
-         *         "type": "output_text",
-         *         "text": "Ada wrote this.",
-         *         "annotations": [],
-         *         "logprobs": []
+         *         "type": "output_text"
          *       }
          *     }
          */
@@ -17549,6 +17569,96 @@ export interface components<Other = string & {}> {
             text: string;
             /** @description Always empty. */
             logprobs: Record<string, never>[];
+        };
+        /**
+         * ResponseRefusalDelta
+         * @description A piece of a refusal.
+         * @example {
+         *       "type": "response.refusal.delta",
+         *       "sequence_number": 4,
+         *       "item_id": "msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0",
+         *       "output_index": 0,
+         *       "content_index": 0,
+         *       "delta": "I cannot"
+         *     }
+         */
+        ResponseRefusalDelta: {
+            /**
+             * @description Type of the event.
+             * @example response.refusal.delta
+             * @constant
+             */
+            type: "response.refusal.delta";
+            /**
+             * @description Number of the event in its stream, from 0.
+             * @example 4
+             */
+            sequence_number: number;
+            /**
+             * @description Id of the item.
+             * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
+             */
+            item_id: string;
+            /**
+             * @description Place of the item in `output`.
+             * @example 0
+             */
+            output_index: number;
+            /**
+             * @description Place of the refusal in the message. Always 0.
+             * @example 0
+             */
+            content_index: number;
+            /**
+             * @description The next piece.
+             * @example I cannot
+             */
+            delta: string;
+        };
+        /**
+         * ResponseRefusalDone
+         * @description A whole refusal.
+         * @example {
+         *       "type": "response.refusal.done",
+         *       "sequence_number": 4,
+         *       "item_id": "msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0",
+         *       "output_index": 0,
+         *       "content_index": 0,
+         *       "refusal": "I cannot help with that."
+         *     }
+         */
+        ResponseRefusalDone: {
+            /**
+             * @description Type of the event.
+             * @example response.refusal.done
+             * @constant
+             */
+            type: "response.refusal.done";
+            /**
+             * @description Number of the event in its stream, from 0.
+             * @example 4
+             */
+            sequence_number: number;
+            /**
+             * @description Id of the item.
+             * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
+             */
+            item_id: string;
+            /**
+             * @description Place of the item in `output`.
+             * @example 0
+             */
+            output_index: number;
+            /**
+             * @description Place of the refusal in the message. Always 0.
+             * @example 0
+             */
+            content_index: number;
+            /**
+             * @description The whole refusal.
+             * @example I cannot help with that.
+             */
+            refusal: string;
         };
         /**
          * ResponseArgumentsDelta
@@ -17732,7 +17842,7 @@ export interface components<Other = string & {}> {
          *       }
          *     }
          */
-        ResponseEvent: components<Other>["schemas"]["ResponseProgress"] | components<Other>["schemas"]["ResponseItemProgress"] | components<Other>["schemas"]["ResponsePartProgress"] | components<Other>["schemas"]["ResponseTextDelta"] | components<Other>["schemas"]["ResponseTextDone"] | components<Other>["schemas"]["ResponseArgumentsDelta"] | components<Other>["schemas"]["ResponseArgumentsDone"] | components<Other>["schemas"]["ResponseFailure"];
+        ResponseEvent: components<Other>["schemas"]["ResponseProgress"] | components<Other>["schemas"]["ResponseItemProgress"] | components<Other>["schemas"]["ResponsePartProgress"] | components<Other>["schemas"]["ResponseTextDelta"] | components<Other>["schemas"]["ResponseTextDone"] | components<Other>["schemas"]["ResponseRefusalDelta"] | components<Other>["schemas"]["ResponseRefusalDone"] | components<Other>["schemas"]["ResponseArgumentsDelta"] | components<Other>["schemas"]["ResponseArgumentsDone"] | components<Other>["schemas"]["ResponseFailure"];
         /**
          * AnthropicMetadata
          * @description It goes to Anthropic. Elsewhere it is ignored. Tags for the [invocation log](/docs#/invocation-log) are in the header `X-Tags`.

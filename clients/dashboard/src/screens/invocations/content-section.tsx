@@ -64,7 +64,15 @@ function Content({ content }: { content: Schemas['KeptContent'] }): ReactNode {
       {messages.map(({ role, content: parts }, index) => (
         <Said key={index} who={role} parts={parts} />
       ))}
-      {answer !== undefined && <Said who={texts.answer} parts={answer.content} />}
+      {answer !== undefined && (
+        <Said
+          who={texts.answer}
+          parts={[
+            ...answer.content,
+            ...(answer.refusal === undefined ? [] : [{ type: 'text' as const, text: answer.refusal }]),
+          ]}
+        />
+      )}
       {Object.keys(request).length > 0 && (
         <CodeBlock code={JSON.stringify(request, null, 2)} label={texts.request} maxHeight={240} />
       )}

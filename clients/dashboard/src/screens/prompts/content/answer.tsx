@@ -10,20 +10,21 @@ import { AnswerText } from './answer-text.tsx';
 type Result = Schemas['InvocationResult'];
 
 /**
- * What a model answered: JSON as it is checked, or text, and the calls of tools that it asks for.
+ * What a model answered: JSON as it is checked, or text, else why it refuses, and the calls of tools that it asks for.
  *
  * @param label what the answer is, for screen readers
  */
 export function Answer({
-  result: { text, object, toolCalls = [] },
+  result: { text: said, refusal = '', object, toolCalls = [] },
   label,
   isGrowing = false,
 }: {
-  result: Pick<Result, 'text' | 'object' | 'toolCalls'>;
+  result: Pick<Result, 'text' | 'refusal' | 'object' | 'toolCalls'>;
   label: string;
   /** Whether more of its text comes. */
   isGrowing?: boolean;
 }): ReactNode {
+  const text = said === '' ? refusal : said;
   return (
     <>
       {object === undefined ? (

@@ -131,7 +131,8 @@ function AnswerCard({
   children,
 }: {
   name: string;
-  result: Pick<Schemas['InvocationResult'], 'text' | 'object' | 'toolCalls'> & Partial<Pick<AnswerSoFar, 'attempts'>>;
+  result: Pick<Schemas['InvocationResult'], 'text' | 'refusal' | 'object' | 'toolCalls'> &
+    Partial<Pick<AnswerSoFar, 'attempts'>>;
   isGrowing?: boolean;
   children: ReactNode;
 }): ReactNode {
