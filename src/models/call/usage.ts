@@ -31,7 +31,7 @@ export class MentionedUsage {
       const group = groups.find(([first = '']) => this.#counts.has(first));
       return group && toCount(group.reduce((total, name) => total + (this.#counts.get(name) ?? 0), 0));
     };
-    return defined({
+    return this.#withRest({
       inputTokens: this.#counts.get(billedInput) ?? sum(inputNames),
       outputTokens: this.#counts.get(billedOutput) ?? sum(outputNames),
       cachedInputTokens: find(cachedNames),
@@ -58,7 +58,7 @@ export class MentionedUsage {
    */
   complete({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage {
     const said = this.#said ?? {};
-    const usage = defined({
+    const usage = this.#withRest({
       inputTokens: this.#counts.get(billedInput) ?? firstCount(inputTokens.total, said.inputTokens),
       outputTokens: this.#counts.get(billedOutput) ?? firstCount(outputTokens.total, said.outputTokens),
       cachedInputTokens: firstCount(inputTokens.cacheRead, said.cachedInputTokens),
@@ -76,6 +76,13 @@ export class MentionedUsage {
     const output = toCount(counts['output_tokens']);
     if (input !== undefined) this.#counts.set(billedInput, input);
     if (output !== undefined) this.#counts.set(billedOutput, output);
+  }
+
+  /** @param read with what the provider counts beside the two numbers that are charged for */
+  #withRest(read: Undefinable<Usage>): Usage {
+    const isBilled = this.#counts.has(billedInput) || this.#counts.has(billedOutput);
+    const total = totalNames.flatMap((name) => this.#counts.get(name) ?? [])[0];
+    return defined(isBilled ? read : { ...read, ...allTokens(read, total) });
   }
 
   #take(counts: Readonly<Record<string, unknown>>): void {
@@ -145,8 +152,41 @@ const cachedNames = [
   'cacheReadInputTokens',
 ];
 const cacheWriteNames = ['cache_write_tokens', 'cache_creation_input_tokens', 'cacheWriteInputTokens'];
+const totalNames = ['total_tokens', 'totalTokenCount', 'totalTokens'];
 const hourNames = ['ephemeral_1h_input_tokens', 'cacheDetails1h'];
 const reasoningNames = ['reasoning_tokens', 'thinking_tokens', 'thoughtsTokenCount'];
+
+type Undefinable<T> = { readonly [Name in keyof T]?: T[Name] | undefined };
+
+/**
+ * Input and output with the tokens that servers count elsewhere. Some count reasoning beside the completion, or the cache
+ * beside the input: then the part is more than the whole, or the total is more than the sum. What only the total has
+ * counts as output, which costs more.
+ */
+function allTokens(
+  {
+    inputTokens,
+    outputTokens,
+    cachedInputTokens = 0,
+    cacheWriteInputTokens = 0,
+    reasoningTokens = 0,
+  }: Undefinable<Usage>,
+  total = 0,
+): Undefinable<Pick<Usage, 'inputTokens' | 'outputTokens'>> {
+  const cached = toCount(cachedInputTokens + cacheWriteInputTokens) ?? 0;
+  const input = withPart(inputTokens, cached);
+  const output = withPart(outputTokens, reasoningTokens);
+  const rest = total - (input ?? 0) - (output ?? 0);
+  if (rest <= 0 || (input === undefined && output === undefined)) return { inputTokens: input, outputTokens: output };
+  const isOfCache = rest === cached && rest !== reasoningTokens;
+  return input === undefined || (isOfCache && output !== undefined)
+    ? { inputTokens: (input ?? 0) + rest, outputTokens: output }
+    : { inputTokens: input, outputTokens: (output ?? 0) + rest };
+}
+
+function withPart(whole: number | undefined, part: number): number | undefined {
+  return whole !== undefined && part > whole ? toCount(whole + part) : whole;
+}
 
 /** What Amazon Bedrock wrote to its cache for an hour. */
 function hourWrites(caches: readonly unknown[]): number {

@@ -3108,7 +3108,7 @@ export interface components<Other = string & {}> {
         ModelId: string;
         /**
          * Usage
-         * @description Numbers of tokens, as the provider counts them. A number that it does not give is absent, which does not mean 0. All are absent if one is not plausible.
+         * @description Numbers of tokens, as the provider counts them. A number that it does not give is absent, which does not mean 0. All are absent if one is not plausible. Tokens that the provider counts only in another number, such as reasoning beside the output, are in `inputTokens` or `outputTokens`; those of which only its total knows are output.
          * @example {
          *       "inputTokens": 64,
          *       "outputTokens": 13
