@@ -5,7 +5,7 @@ import { shareFor } from '../../base/runtime/share-for.ts';
 import { authenticationBy } from './client-authentication.ts';
 import type { Claims } from './groups.ts';
 import { createIssuerKeys, type IssuerKeys } from './issuer-keys.ts';
-import { clockOff, issuerAway, reasonOf, SignInRefusal } from './sign-in-refusal.ts';
+import { clockOff, issuerAway, issuerMisnamed, reasonOf, SignInRefusal } from './sign-in-refusal.ts';
 
 export interface IssuerOptions {
   readonly issuer: string;
@@ -110,6 +110,13 @@ export function createIssuer(options: IssuerOptions): Issuer {
     return issuerAway(name, reason);
   };
 
+  /** @param said what the issuer calls itself */
+  const misnamed = (said: string): SignInRefusal => {
+    const refusal = issuerMisnamed(name, issuer, said);
+    fails(reasonOf(refusal));
+    return refusal;
+  };
+
   const fetch: openidClient.CustomFetch = async (url, { method, headers, body, signal }) => {
     const text = body instanceof URLSearchParams ? body.toString() : (body as string | null | undefined);
     const answer = await options.fetch(url, { method, headers, body: text ?? null, signal: signal ?? null });
@@ -139,13 +146,12 @@ export function createIssuer(options: IssuerOptions): Issuer {
         },
       )
       .catch((error: unknown) => {
-        throw away(reasonOf(error));
+        const said = otherIssuer(error, library);
+        throw said === undefined ? away(reasonOf(error)) : misnamed(said);
       });
     const said = configuration.serverMetadata().issuer;
     // The library lets issuers of several tenants name another one. Then anybody could have an account there.
-    if (new URL(said).href !== new URL(issuer).href) {
-      throw away('OIDC_ISSUER is not what the issuer calls itself');
-    }
+    if (new URL(said).href !== new URL(issuer).href) throw misnamed(said);
     const keys = await createKeys(configuration);
     if (failure?.isOfSignIn === false) {
       await keys.check();
@@ -374,6 +380,13 @@ function refusalOf(error: unknown, library: Library, name: string, ahead = 0): S
   }
   const isAway = error instanceof library.ClientError && (error.code === undefined || awayCodes.has(error.code));
   return isAway ? issuerAway(name, reasonOf(error)) : badAnswer(name, reasonOf(error));
+}
+
+/** What an issuer calls itself, if discovery has failed because that is something else. */
+function otherIssuer(error: unknown, library: Library): string | undefined {
+  if (!(error instanceof library.ClientError)) return undefined;
+  const { attribute, body } = (error.cause ?? {}) as { attribute?: unknown; body?: { issuer?: unknown } };
+  return attribute === 'issuer' && typeof body?.issuer === 'string' ? body.issuer : undefined;
 }
 
 /** Whether the issuer does not know this service, or its secret, any more. */

@@ -40,6 +40,28 @@ export function issuerAway(what: string, reason: string): SignInRefusal {
   );
 }
 
+/**
+ * @param setting what the operator calls the issuer
+ * @param said what it calls itself, which is no part of the page: it can be anything
+ */
+export function issuerMisnamed(what: string, setting: string, said: string): SignInRefusal {
+  const other = setting.endsWith('/') ? setting.slice(0, -1) : `${setting}/`;
+  const [title, reason] = ['Sign-in is not available', 'OIDC_ISSUER is not what the issuer calls itself'];
+  return said === other
+    ? new SignInRefusal(
+        503,
+        title,
+        `OIDC_ISSUER differs from what ${what} calls itself, only by the slash at its end. Ask the operator to set OIDC_ISSUER=${other}`,
+        `${reason}: they differ by the slash at the end`,
+      )
+    : new SignInRefusal(
+        503,
+        title,
+        `OIDC_ISSUER is not what ${what} calls itself. Ask the operator to correct it.`,
+        reason,
+      );
+}
+
 /** @param difference how far the clock of this service is ahead of that of the issuer, in milliseconds */
 export function clockOff(what: string, difference: number): SignInRefusal {
   const seconds = Math.round(Math.abs(difference) / 1_000);

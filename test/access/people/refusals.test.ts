@@ -477,8 +477,39 @@ describe('an issuer that is away', () => {
         ? Promise.resolve({ body: body.replaceAll(`"issuer":"${impostor.url}"`, '"issuer":"https://evil.example"') })
         : undefined;
     const other = await setup.startAnother({ OIDC_ISSUER: impostor.url });
-    expect((await fetch(`${other.url}/oidc/sign-in`, { redirect: 'manual' })).status).toBe(503);
+    const begun = await fetch(`${other.url}/oidc/sign-in`, { redirect: 'manual' });
+    const text = await begun.text();
+    expect([begun.status, text]).toEqual([503, expect.stringContaining('OIDC_ISSUER is not what Example Corp calls')]);
+    expect(text).not.toContain('evil');
     await impostor.close();
+  });
+
+  it.each([
+    ['/realms/company', '/realms/company/'],
+    ['/realms/company/', '/realms/company'],
+  ])('is one whose setting differs by its last slash, which the page says: %s', async (set, said) => {
+    const issuer = await startIssuer([]);
+    issuer.tamper = () =>
+      Promise.resolve({
+        ...{ status: 200, headers: { 'content-type': 'application/json' } },
+        body: JSON.stringify({ issuer: issuer.url + said, jwks_uri: `${issuer.url}/jwks` }),
+      });
+    const other = await setup.startAnother({ OIDC_ISSUER: issuer.url + set });
+    const begun = await fetch(`${other.url}/oidc/sign-in`, { redirect: 'manual' });
+    expect([begun.status, await begun.text()]).toEqual([
+      503,
+      expect.stringMatching(
+        `only by the slash at its end\\. Ask the operator to set OIDC_ISSUER=${issuer.url}${said}<`,
+      ),
+    ]);
+    const { body } = await other.call('GET', '/api/v1/attention');
+    expect(body.data).toMatchObject([{ detail: expect.stringContaining('they differ by the slash at the end') }]);
+    await issuer.close();
+  });
+
+  it.each(['', '/'])('is none if only a slash after the host is there or not: %j', async (slash) => {
+    const set = { OIDC_ISSUER: setup.issuer.url + slash };
+    expect(await setup.signInWith(set, { groups: ['devs'] })).toEqual(['editor']);
   });
 });
 
