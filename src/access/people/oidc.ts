@@ -104,8 +104,9 @@ export function createOidc(options: OidcOptions): Oidc {
   };
 
   const groupsOf = async ({ claims, userInfo }: Confirmed): Promise<Groups> => {
-    const groups = readGroups(claims, rolesClaim);
-    return groups === 'absent' ? readGroups(await userInfo(), rolesClaim) : groups;
+    const isKnown = (group: string): boolean => rolesOfGroups.has(group);
+    const groups = readGroups(claims, rolesClaim, isKnown);
+    return groups === 'absent' ? readGroups(await userInfo(), rolesClaim, isKnown) : groups;
   };
 
   /** Empty if none of the groups has a role. */
@@ -117,6 +118,15 @@ export function createOidc(options: OidcOptions): Oidc {
         `${name} does not name your groups, because there are too many. Ask the operator to use app roles for this service (OIDC_ROLES_CLAIM=roles).`,
         'the issuer left out the groups: use app roles',
         'too-many-groups',
+      );
+    }
+    if (groups === 'not-understood') {
+      throw new SignInRefusal(
+        403,
+        'Groups not understood',
+        `${name} names your groups in a form that this service does not understand. Ask the operator: the claim of OIDC_ROLES_CLAIM must be a list of texts, or one text with one group.`,
+        `the claim ${rolesClaim} is neither a list of texts nor one text with one group`,
+        'groups-not-understood',
       );
     }
     const found = groups === 'absent' ? [] : groups.flatMap((group) => rolesOfGroups.get(group) ?? []);

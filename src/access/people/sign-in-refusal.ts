@@ -12,7 +12,7 @@ export class SignInRefusal extends Error {
    */
   isCounted = false;
   /** Of somebody whom the issuer has confirmed, for the audit log. */
-  readonly recordedAs: 'disabled' | 'no-role' | 'too-many-groups' | undefined;
+  readonly recordedAs: 'disabled' | 'no-role' | 'too-many-groups' | 'groups-not-understood' | undefined;
 
   constructor(
     status: SignInRefusal['status'],

@@ -87,6 +87,49 @@ describe('the roles of a person', () => {
     await refused(403, 'use app roles');
   });
 
+  it.each<[groups: unknown]>([
+    [{ devs: true }],
+    [[{ name: 'devs' }]],
+    [['devs', 7]],
+    [[['devs']]],
+    [7],
+    [true],
+    ['devs,ops'],
+    ['guests; devs'],
+    ['devs ops'],
+    ['["devs"]'],
+    ['[devs, ops]'],
+  ])('are not those of no groups if the form of the groups is not understood: %j', async (groups) => {
+    for (const only of [[], ['groups']]) {
+      setup.issuer.account = { sub: 'formed', name: 'Formed', groups };
+      setup.issuer.userInfoOnly = only;
+      const { text } = await refused(403, 'in a form that this service does not understand');
+      expect(text).not.toContain('in no group');
+    }
+    expect(lines.at(-1)).toContain('the claim groups is neither a list of texts nor one text with one group');
+  });
+
+  it('are not the default ones if the form of the groups is not understood', async () => {
+    const settings = { OIDC_DEFAULT_ROLE: 'viewer', OIDC_ROLES_CLAIM: '/realm_access/roles' };
+    expect(await setup.signInWith(settings, { realm_access: { roles: 'guests' } })).toEqual(['viewer']);
+    for (const access of [{ roles: { devs: true } }, { roles: 'devs,ops' }, 'devs', 7]) {
+      expect([access, await setup.signInWith(settings, { realm_access: access })]).toEqual([access, 403]);
+    }
+  });
+
+  it.each<[groups: unknown, found: unknown]>([
+    ['devs', ['editor']],
+    [['devs', 'devs, old'], ['editor']],
+    ['a, b', ['viewer']],
+    ['guests, staff', 403],
+    [[], 403],
+    ['', 403],
+    [null, 403],
+  ])('follow from one group or a list of groups: %j', async (groups, found) => {
+    const roles = { OIDC_ROLES: '{"devs":"editor","a, b":"viewer"}' };
+    expect(await setup.signInWith(roles, { groups })).toEqual(found);
+  });
+
   it('follow from the userinfo endpoint if the ID token does not have the claim', async () => {
     setup.issuer.userInfoOnly = ['groups'];
     const { browser } = await setup.signIn();

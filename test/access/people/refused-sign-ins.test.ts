@@ -46,6 +46,7 @@ describe('a refused sign-in', () => {
   it.each([
     ['no-role', { groups: ['guests'] }],
     ['too-many-groups', { hasgroups: true }],
+    ['groups-not-understood', { groups: { devs: true } }],
   ])('of somebody who has never signed in is recorded under the issuer: %s', async (refused, claims) => {
     await refuse(`stranger-${refused}`, claims);
     const [record] = await refusalsOf();

@@ -86,6 +86,7 @@ export const auditLog: typeof english = {
     disabled: 'das Konto ist deaktiviert',
     'no-role': 'in keiner Gruppe mit einer Rolle',
     'too-many-groups': 'zu viele Gruppen',
+    'groups-not-understood': 'Gruppen in einer Form, die nicht verstanden wird',
   },
   members: {
     name: 'Name',

@@ -85,6 +85,7 @@ export const auditLog = {
     disabled: 'the account is disabled',
     'no-role': 'in no group with a role',
     'too-many-groups': 'too many groups',
+    'groups-not-understood': 'groups in a form that is not understood',
   },
   members: {
     name: 'Name',
