@@ -9,6 +9,9 @@ import { resolve, type OpenApiDocument, type Schema } from './contract-document.
  *   values are in the description and in `x-extensible-enum`.
  * - An `anyOf` whose parts have different types becomes a `oneOf`, which says the same.
  * - A component that is a constant stands where it is used.
+ *
+ * What nothing refers to then is left out: the lists of values, and parts that others were made of. Go has the values of an
+ * unused list as constants, whose names can be those of other constants.
  */
 export function publishUnions(document: OpenApiDocument): OpenApiDocument {
   const other = document.components.schemas['OtherValue'] ?? {};
@@ -47,7 +50,20 @@ export function publishUnions(document: OpenApiDocument): OpenApiDocument {
   for (const [name, schema] of Object.entries(schemas)) {
     if (name === 'OtherValue' || schema['const'] !== undefined) Reflect.deleteProperty(schemas, name);
   }
+  leaveOutUnused(published);
   return published;
+}
+
+function leaveOutUnused(document: OpenApiDocument): void {
+  const text = JSON.stringify(document);
+  const kinds = Object.entries(document.components as Record<string, object>);
+  const unused = kinds
+    .filter(([kind]) => kind !== 'securitySchemes')
+    .flatMap(([kind, components]) => Object.keys(components).map((name) => ({ kind, components, name })))
+    .filter(({ kind, name }) => !text.includes(`"#/components/${kind}/${name}"`));
+  for (const { components, name } of unused) Reflect.deleteProperty(components, name);
+  // What only they referred to.
+  if (unused.length > 0) leaveOutUnused(document);
 }
 
 type Union = Schema & { anyOf: Schema[] };

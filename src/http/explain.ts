@@ -103,6 +103,8 @@ function location(error: ErrorObject): string {
 
 function sentence(error: ErrorObject): string {
   const params = error.params as Record<string, unknown>;
+  const [, other] = /\/dependentSchemas\/([^/]+)\//.exec(error.schemaPath) ?? [];
+  if (other !== undefined) return `cannot be combined with ${other}`;
   if (error.propertyName !== undefined) return 'is not an allowed name';
   switch (error.keyword) {
     case 'required':

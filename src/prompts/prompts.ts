@@ -402,7 +402,6 @@ export function createPrompts({
     },
 
     async resolve(slugOrId, { version: number, label, draws = false, reach } = {}) {
-      if (number !== undefined && label !== undefined) throw selectedTwice();
       let canary: Draw | undefined;
       const select = (found: Prompt): number => {
         if (label === undefined) return number ?? found.version;
@@ -445,13 +444,6 @@ export function promptNotFound(slugOrId: string): ProblemError {
 
 export function versionNotFound(slugOrId: string, version: number): ProblemError {
   return new ProblemError('version-not-found', { detail: `The prompt "${slugOrId}" has no version ${version}.` });
-}
-
-function selectedTwice(): ProblemError {
-  return new ProblemError('invalid-request', {
-    detail: 'The body of the request is not valid.',
-    errors: [{ detail: 'cannot be combined with version', pointer: '#/label' }],
-  });
 }
 
 function unknownLabel(slugOrId: string, label: string): ProblemError {

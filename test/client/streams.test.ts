@@ -122,7 +122,9 @@ describe('a stream of the service', () => {
     const tools = [{ name: 'get_weather', parameters: { type: 'object' } }];
     const prompt = await harness.createPrompt({ name: 'Weather', selected_provider: 'echo', tools });
     const question = { role: 'user', content: 'call get_weather {"city":"Zürich"}' } as const;
-    const { finishReason, toolCalls = [] } = await gateway.prompts.stream(prompt, { messages: [question] }).final();
+    const { finishReason, tool_calls: toolCalls = [] } = await gateway.prompts
+      .stream(prompt, { messages: [question] })
+      .final();
     expect([finishReason, toolCalls]).toEqual([
       'tool-calls',
       [{ id: expect.any(String), name: 'get_weather', arguments: '{"city":"Zürich"}' }],
@@ -144,7 +146,7 @@ describe('a stream of the service', () => {
       { finish: 'tool-calls' } as const,
     ];
     harness.mock.behave('model-b', { kind: 'stream', steps });
-    const { text, content, toolCalls } = await gateway.prompts.stream(prompt).final();
+    const { text, content, tool_calls: toolCalls } = await gateway.prompts.stream(prompt).final();
     expect(text).toBe('Let me look.');
     expect(content).toEqual([
       { type: 'thinking', text: 'Hm, well.' },

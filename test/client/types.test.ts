@@ -142,7 +142,7 @@ async function streams(gateway: PromptGateway): Promise<void> {
       const delta: string = event.delta;
       void delta;
     } else if (event.type === 'tool-call') {
-      const call: Schemas['ToolCall'] = event.toolCall;
+      const call: Schemas['ToolCall'] = event.tool_call;
       void call;
     } else if (event.type !== 'start' && event.type !== 'finish') {
       // A type of a later release.

@@ -111,7 +111,14 @@ const kinds: readonly Kind[] = [
     }),
     change: { thresholds: [90] },
     times: ['started_at', 'updated_at'],
-    readOnly: { id: uuid, name: 'other', blocked_models: [{ model: 'a/b' }], started_at: at, updated_at: at, author: {} },
+    readOnly: {
+      id: uuid,
+      name: 'other',
+      blocked_models: [{ model: 'a/b' }],
+      started_at: at,
+      updated_at: at,
+      author: {},
+    },
   },
 ];
 

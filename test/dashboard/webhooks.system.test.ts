@@ -50,7 +50,7 @@ const open = (target: string, apiKey = service.adminKey): Promise<Page> =>
   openSignedIn(browser, service, target, { apiKey });
 /** Creates an integration that sends to the receiver of this test. */
 const create = (members: Record<string, unknown> = {}): Promise<CreatedIntegration> =>
-  createIntegration(service, { url: receiver.url, generate_secret: true, ...members });
+  createIntegration(service, { url: receiver.url, unsigned: false, ...members });
 const screenOf = ({ id }: CreatedIntegration): string => `/integrations/${id}`;
 const heading = (page: Page, name: string | RegExp): Locator => page.getByRole('heading', { level: 1, name });
 const press = (page: Page, name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click();

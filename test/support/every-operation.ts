@@ -120,7 +120,6 @@ async function createFixture(service: TestService): Promise<Fixture> {
     name: 'Kitchen',
     url: 'https://kitchen.example.com/hooks',
     event_types: ['FISCAL_DAY_END'],
-    generate_secret: true,
   };
   const integrations: string[] = [];
   for (let count = 0; count < 5; count += 1) integrations.push(await create('/api/v1/integrations', integration));

@@ -64,10 +64,10 @@ export async function openGeneratedShop(
     products.push(await make('/v1/products', { location_id: location, category_id, ...content }));
   }
   const event_types = eventTypes.filter((type) => type !== 'TEST');
-  const watch = { name: 'Watcher', url: watcher, event_types, generate_secret: true };
+  const watch = { name: 'Watcher', url: watcher, event_types };
   const watcherId = await make('/api/v1/integrations', watch);
   for (const url of others) {
-    await make('/api/v1/integrations', { name: 'Other', url, event_types: ['ORDER_PLACED'], generate_secret: true });
+    await make('/api/v1/integrations', { name: 'Other', url, event_types: ['ORDER_PLACED'] });
   }
 
   const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);

@@ -181,7 +181,7 @@ class GatheredContent {
       this.#open = undefined;
     } else if (event.type === 'tool-call') {
       // The reasoning before the call is a part of its own.
-      const { provider_metadata: { reasoning: _reasoning, ...metadata } = {}, ...call } = event.toolCall;
+      const { provider_metadata: { reasoning: _reasoning, ...metadata } = {}, ...call } = event.tool_call;
       const isNeeded = Object.keys(metadata).some((name) => name !== 'provider');
       this.parts.push({ type: 'tool-call', ...call, ...(isNeeded && { provider_metadata: metadata }) });
       this.#open = undefined;

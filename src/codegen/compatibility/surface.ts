@@ -61,6 +61,7 @@ const typeOfKeyword: Readonly<Record<string, JsonType>> = {
   properties: 'object',
   required: 'object',
   additionalProperties: 'object',
+  dependentSchemas: 'object',
   unevaluatedProperties: 'object',
   propertyNames: 'object',
   minProperties: 'object',

@@ -63,7 +63,7 @@ export function toInvocationResult({
     ...(refusal !== undefined && { refusal }),
     usage: toUsage(usage),
     cost: showCost(cost),
-    ...(toolCalls.length > 0 && { toolCalls }),
+    ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
     ...(!isOneText && { content }),
     ...(object !== undefined && { object: object.json }),
     ...(attempts.length > 0 && { attempts: toAttempts(attempts) }),

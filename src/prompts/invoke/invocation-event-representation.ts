@@ -58,7 +58,7 @@ function toInvocationEvent(
       return { type: 'thinking-end', ...(provider_metadata !== undefined && { provider_metadata }) };
     }
     case 'tool-call':
-      return { type: 'tool-call', toolCall: calls.flatten(event) };
+      return { type: 'tool-call', tool_call: calls.flatten(event) };
     case 'finish': {
       const { generated } = event;
       const { text: _text, content: _content, ...result } = toInvocationResult(generated);

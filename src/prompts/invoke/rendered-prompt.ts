@@ -73,8 +73,11 @@ function toMessage(message: Message): RenderedPrompt['messages'][number] {
   };
 }
 
+/** A single text is a string, whether the prompt has it as a string or as a part. */
 function toContent(content: Message['content']): RenderedPrompt['messages'][number]['content'] {
   if (typeof content === 'string') return content;
   const parts = content.flatMap((part) => (part.type === 'text' || part.type === 'image' ? [{ ...part }] : []));
-  return parts.length > 0 ? parts : '';
+  const [first] = parts;
+  if (parts.length > 1 || first?.type === 'image' || first?.cache_control !== undefined) return parts;
+  return first?.text ?? '';
 }

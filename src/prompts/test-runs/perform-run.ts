@@ -133,7 +133,8 @@ async function perform(
   );
   if (ended.outcome === 'ended') {
     const { results, bytes: answerBytes } = stored;
-    return { run: { ...run, status: 'done', revision: 2, answeredCount, cost, finishedAt: at, answerBytes }, results };
+    const ended = { status: 'done', revision: 2, answeredCount, cost, finishedAt: at } as const;
+    return { run: { ...run, ...ended, answerBytes, hasPresentNames: true }, results };
   }
   await archive.delete(run.id).catch((error: unknown) => {
     log.warn({ error, test_run: run.id }, 'the results of a lost test run could not be deleted');

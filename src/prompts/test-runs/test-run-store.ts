@@ -79,7 +79,7 @@ export const testRunIndexes: CollectionIndexes = {
 /** The fields that a tombstone does not have. */
 const forgottenFields = [
   ...['prompt_id', 'prompt_version', 'providers', 'unknown_variables', 'created_at', 'finished_at', 'heartbeat'],
-  ...['answer_bytes', 'answered_count', 'cost'],
+  ...['answer_bytes', 'has_present_names', 'answered_count', 'cost'],
 ];
 
 export function createTestRunStore(database: PagedDatabase): TestRunStore {
@@ -93,8 +93,9 @@ export function createTestRunStore(database: PagedDatabase): TestRunStore {
 
   return {
     async insert(run) {
-      const unknown = { answeredCount: undefined, cost: undefined, finishedAt: undefined, answerBytes: undefined };
-      const begun = { ...run, ...unknown, status: 'running' } as const;
+      const unknown = { answeredCount: undefined, cost: undefined, finishedAt: undefined };
+      const unstored = { answerBytes: undefined, hasPresentNames: undefined };
+      const begun = { ...run, ...unknown, ...unstored, status: 'running' } as const;
       const inserted = await insertOnce(runs, { ...testRunFields.toDocument(begun), heartbeat: 0 });
       return inserted.outcome === 'done';
     },
@@ -117,6 +118,7 @@ export function createTestRunStore(database: PagedDatabase): TestRunStore {
               answered_count: answeredCount,
               cost: cost === undefined ? undefined : testRunFields.table.cost.kind.toStored(cost),
               answer_bytes: answerBytes,
+              has_present_names: answerBytes === undefined ? undefined : true,
             }),
           },
         },

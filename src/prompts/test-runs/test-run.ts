@@ -1,7 +1,7 @@
 import type { components } from '../../../generated/types.ts';
 import { fields, hidden, made, type Difference, type None, type Shown, type Thing } from '../../base/fields/fields.ts';
 import { fromAmount, showMoney, type NanoDollars } from '../../base/runtime/money.ts';
-import { integer, list, moment, same, text, type Kind } from '../../base/fields/kinds.ts';
+import { flag, integer, list, moment, same, text, type Kind } from '../../base/fields/kinds.ts';
 import { defined } from '../../base/runtime/objects.ts';
 
 export type EndStatus = 'done' | 'failed' | 'interrupted';
@@ -41,6 +41,8 @@ export const testRunFields = fields({
   finishedAt: made(moment, { optional: true }),
   /** Size of its stored results, which are the answer of `getTestRunResults` byte by byte; set when it is done. */
   answerBytes: hidden(integer, { optional: true }),
+  /** Set with `answerBytes`; absent if an earlier release stored the results: see `earlier-results.ts`. */
+  hasPresentNames: hidden(flag, { optional: true }),
 });
 
 /** A test run without its results, which are in object storage. */
@@ -49,7 +51,10 @@ export interface TestRun extends Thing<typeof testRunFields.table> {
   readonly revision: number;
 }
 
-export type NewTestRun = Omit<TestRun, 'revision' | 'status' | 'answeredCount' | 'cost' | 'finishedAt' | 'answerBytes'>;
+export type NewTestRun = Omit<
+  TestRun,
+  'revision' | 'status' | 'answeredCount' | 'cost' | 'finishedAt' | 'answerBytes' | 'hasPresentNames'
+>;
 
 /** @public For the compiler: it reports an error while a field is missing. */
 export type UndeclaredInTestRun = None<

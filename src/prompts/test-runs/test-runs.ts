@@ -1,8 +1,9 @@
-import type { Readable } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { BlobStore } from '../../storage/blobs/blob-store.ts';
 import type { MemoryBudget } from '../../base/limits/memory-budget.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
+import { presentNames } from '../generation/earlier-results.ts';
 import type { Generator } from '../generation/generator.ts';
 import type { Invoker } from '../generation/prepare-invocation.ts';
 import type { Known } from '../generation/plan.ts';
@@ -61,7 +62,8 @@ export interface TestRunReader {
 /** The stored results of a run. The caller must read `content` to the end or destroy it. */
 export interface ResultStream {
   readonly run: TestRun;
-  readonly length: number;
+  /** In bytes; undefined for results of an earlier release. */
+  readonly length: number | undefined;
   readonly content: Readable;
 }
 
@@ -160,20 +162,25 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   };
 
   const openResults = async (run: TestRun, signal?: AbortSignal): Promise<ResultStream> => {
-    const { status, answerBytes: length = 0 } = run;
+    const { status, answerBytes: length = 0, hasPresentNames } = run;
     const stored = status === 'done' ? await archive.open(run.id, signal) : undefined;
     if (stored === undefined) throw notStored(run);
     const { size, content } = stored;
-    if (size === undefined || size === length) return { run, length, content };
-    content.destroy();
-    throw damaged(run, new Error(`${size} bytes are stored, of ${length}`));
+    if (size !== undefined && size !== length) {
+      content.destroy();
+      throw damaged(run, new Error(`${size} bytes are stored, of ${length}`));
+    }
+    if (hasPresentNames) return { run, length, content };
+    const named = presentNames(length);
+    pipeline(content, named, () => undefined); // An error reaches the reader.
+    return { run, length: undefined, content: named };
   };
 
   /** All of the results in memory. */
   const withResults = async (run: TestRun, family: string): Promise<FinishedTestRun> => {
-    const { length, content } = await openResults(run);
+    const { content } = await openResults(run);
     try {
-      const release = memory.reserveLarge(family, length * resultCopies);
+      const release = memory.reserveLarge(family, (run.answerBytes ?? 0) * resultCopies);
       return { run, results: await readResults(content, run).finally(release) };
     } finally {
       content.destroy();
@@ -245,6 +252,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
         cost: undefined,
         finishedAt: undefined,
         answerBytes: undefined,
+        hasPresentNames: undefined,
       };
       const invoked = {
         operation: 'test-run',

@@ -1,6 +1,4 @@
-import type { components } from '../../../generated/types.ts';
 import type { Precondition } from '../../base/editing/edits.ts';
-import { ProblemError } from '../../base/errors/problem-error.ts';
 import { requireUnchanged } from '../../base/editing/read-only-fields.ts';
 import { ifMatchRevision } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
@@ -80,8 +78,7 @@ export function integrationOperations(
 
   return {
     async createIntegration({ body, context }) {
-      const { headers = {}, secret, generate_secret, unsigned = generate_secret === false && !secret } = body;
-      refuseTwoSecrets(body);
+      const { headers = {}, secret, unsigned = false } = body;
       const isMade = secret === undefined && !unsigned;
       const content = { ...integrationFields.readNew(body), headers };
       const key = isMade ? generateSecret() : secret;
@@ -191,16 +188,4 @@ interface Shown {
 
 function shownOnce(secret: string | undefined): { secret?: ReturnType<typeof representSecret> } {
   return secret === undefined ? {} : { secret: representSecret(secret) };
-}
-
-/** @throws {ProblemError} invalid-request for members that contradict each other */
-function refuseTwoSecrets({ secret, generate_secret, unsigned }: components['schemas']['IntegrationCreate']): void {
-  const first = generate_secret === true && secret !== undefined ? 'generate_secret' : 'unsigned';
-  const second = secret === undefined ? 'generate_secret' : 'secret';
-  const count = [secret !== undefined, generate_secret === true, unsigned === true].filter(Boolean).length;
-  if (count < 2) return;
-  throw new ProblemError('invalid-request', {
-    detail: 'The body of the request is not valid.',
-    errors: [{ detail: `cannot be combined with ${first}`, pointer: `#/${second}` }],
-  });
 }

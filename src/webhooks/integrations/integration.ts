@@ -94,7 +94,7 @@ export type UndeclaredInIntegration = None<
   Undeclared<
     typeof integrationFields.table,
     Omit<Schemas['Integration'], Derived>,
-    Omit<Schemas['IntegrationCreate'], 'headers' | 'secret' | 'generate_secret' | 'unsigned'>,
+    Omit<Schemas['IntegrationCreate'], 'headers' | 'secret' | 'unsigned'>,
     Omit<Schemas['IntegrationUpdate'], Derived>
   >
 >;

@@ -129,7 +129,7 @@ describe('a secret that cannot be decrypted', () => {
     let service = await start(database, newKey());
     const idempotency = {
       headers: { 'Idempotency-Key': randomUUID() },
-      body: integrationBody({ generate_secret: true }),
+      body: integrationBody(),
     };
     expect((await service.call('POST', path, idempotency)).status).toBe(201);
     const { id, path: own } = await createIntegration(service, {

@@ -161,7 +161,7 @@ const faces: Readonly<Record<string, Face>> = {
   invocation: {
     path: '',
     body: () => ({}),
-    whole: ({ finishReason: end, text, refusal = null, toolCalls = [] }) => ({
+    whole: ({ finishReason: end, text, refusal = null, tool_calls: toolCalls = [] }) => ({
       end,
       text,
       refusal,

@@ -124,7 +124,7 @@ describe('an answer', () => {
     const { status, body } = await harness.invoke(slug);
     expect([status, body.text, body.finishReason]).toEqual([200, 'I look.And there.', 'tool-calls']);
     expect(body.content).toEqual(content);
-    expect(body.toolCalls.map(({ id }: { id: string }) => id)).toEqual(['a', 'b', 'c']);
+    expect(body.tool_calls.map(({ id }: { id: string }) => id)).toEqual(['a', 'b', 'c']);
   });
 
   it('has no parts beside a single text', async () => {
@@ -273,7 +273,7 @@ describe('thinking', () => {
   it('goes back in the calls of callers that know no parts', async () => {
     answerWith([thinking, text('I look.'), use('a')]);
     const { body } = await harness.invoke(slug);
-    const messages = [{ role: 'assistant', content: body.text, tool_calls: body.toolCalls }, result('a')];
+    const messages = [{ role: 'assistant', content: body.text, tool_calls: body.tool_calls }, result('a')];
     await harness.invoke(slug, { messages });
     expect(sentMessages(1)[1]?.content).toMatchObject([thinking, text('I look.'), use('a')]);
   });
@@ -365,9 +365,9 @@ function partsOf({ text: sent }: Answer): object[] {
       type: string;
       delta?: string;
       provider_metadata?: object;
-      toolCall?: object;
+      tool_call?: object;
     };
-    if (event.type === 'tool-call') parts.push({ type: 'tool-call', ...event.toolCall });
+    if (event.type === 'tool-call') parts.push({ type: 'tool-call', ...event.tool_call });
     if (event.type === 'text' || event.type === 'thinking' || event.type === 'thinking-end') {
       const type = event.type === 'text' ? 'text' : 'thinking';
       if (open?.type !== type) parts.push((open = { type, text: '' }));

@@ -149,9 +149,9 @@ describe('a stream', () => {
 
   it('has whole calls of tools', async () => {
     const { events } = await stream({ model: 'mock-tools' });
-    const calls = events.flatMap((event) => (event.type === 'tool-call' ? [event.toolCall] : []));
+    const calls = events.flatMap((event) => (event.type === 'tool-call' ? [event.tool_call] : []));
     expect(calls.map(({ name }) => name)).toEqual(['get_weather', 'get_time']);
-    expect(find(events, 'finish')).toMatchObject({ finishReason: 'tool-calls', toolCalls: calls });
+    expect(find(events, 'finish')).toMatchObject({ finishReason: 'tool-calls', tool_calls: calls });
   });
 
   it('has the object of a JSON answer, and warnings', async () => {

@@ -307,7 +307,7 @@ describe('a label', () => {
   it('is refused beside a version, even if both mean the same', async () => {
     const prompt = await harness.createPrompt();
     await label(prompt, 'production', 1);
-    const options = { body: { label: 'production', version: 1 }, differs: 'label-and-version' };
+    const options = { body: { label: 'production', version: 1 } };
     const answer = await harness.service.call('POST', `/api/v1/prompts/${prompt}/invoke`, options);
     expect([answer.status, problemOf(answer)]).toEqual([400, 'invalid-request']);
     expect(answer.body.errors).toEqual([{ detail: 'cannot be combined with version', pointer: '#/label' }]);

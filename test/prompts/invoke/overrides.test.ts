@@ -145,7 +145,7 @@ describe('an invocation', () => {
   it('returns calls of tools', async () => {
     const tools = [tool('get_weather'), tool('get_time')];
     const { body } = await harness.invoke(await harness.createPrompt({ tools, selected_model: 'mock-tools' }));
-    expect([body.finishReason, body.toolCalls.map(({ name }: { name: string }) => name)]).toEqual([
+    expect([body.finishReason, body.tool_calls.map(({ name }: { name: string }) => name)]).toEqual([
       'tool-calls',
       ['get_weather', 'get_time'],
     ]);

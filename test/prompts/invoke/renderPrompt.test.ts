@@ -51,7 +51,7 @@ describe('200', () => {
       ],
       messages: [
         { role: 'system', content: 'Be calm with {{tone}}. {name}} {{#if x}}' },
-        { role: 'user', content: [{ type: 'text', text: 'Hello {{tone}}' }] },
+        { role: 'user', content: 'Hello {{tone}}' },
         ...messages,
       ],
       parameters: { temperature: 0.2, seed: 8 },
@@ -74,6 +74,22 @@ describe('200', () => {
       variables: ['name'],
     });
     expect(body).not.toHaveProperty('warnings');
+  });
+
+  it('shows a single text in one form, and says what happens to it there', async () => {
+    const part = { type: 'text', text: 'Answer in JSON: ' };
+    const shown = async (content: unknown): Promise<unknown[]> => {
+      const prompt = await harness.createPrompt();
+      const messages = [{ role: 'assistant', content }];
+      const { body } = await render(prompt, { provider: 'anthropic', model: 'claude-sonnet-4-5', messages });
+      return [body.messages[1].content, body.targets[0].rewritten];
+    };
+    const rewritten = [{ member: 'messages/1/content', detail: expect.stringContaining('ends') }];
+    for (const content of [part.text, [part]]) expect(await shown(content)).toEqual([part.text, rewritten]);
+    const parts = [part, part];
+    expect((await shown(parts))[0]).toEqual(parts);
+    const hinted = [{ ...part, cache_control: { type: 'ephemeral' } }];
+    expect((await shown(hinted))[0]).toEqual(hinted);
   });
 
   it('lists what each target cannot do', async () => {

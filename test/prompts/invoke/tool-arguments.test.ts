@@ -111,9 +111,9 @@ const invoke: Face = {
             ...calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'Sunny' })),
           ],
   }),
-  read: ({ toolCalls }: { toolCalls?: Call[] }) => argumentsIn(toolCalls),
-  readEvents: (events: readonly { type: string; toolCalls?: Call[] }[]) =>
-    argumentsIn(events.find(({ type }) => type === 'finish')?.toolCalls),
+  read: ({ tool_calls }: { tool_calls?: Call[] }) => argumentsIn(tool_calls),
+  readEvents: (events: readonly { type: string; tool_calls?: Call[] }[]) =>
+    argumentsIn(events.find(({ type }) => type === 'finish')?.tool_calls),
   place: /^#\/messages\/0\/tool_calls\/0\/arguments$/,
 };
 

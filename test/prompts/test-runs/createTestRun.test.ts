@@ -288,7 +288,7 @@ describe('a label', () => {
     expect([unknown.status, problemOf(unknown)]).toEqual([422, 'unknown-label']);
     await harness.service.call('PUT', `/api/v1/prompts/${id}/labels/production`, { body: { version: 1 } });
     const body = { ...onMock('model-a'), label: 'production', version: 1 };
-    const both = await harness.service.call('POST', testPath(id), { body, differs: 'label-and-version' });
+    const both = await harness.service.call('POST', testPath(id), { body });
     expect([both.status, both.body.errors]).toEqual([
       400,
       [{ detail: 'cannot be combined with version', pointer: '#/label' }],

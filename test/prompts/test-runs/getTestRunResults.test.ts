@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import {
@@ -55,6 +55,30 @@ describe('200', () => {
   });
 });
 
+describe('results of an earlier release', () => {
+  it('name calls of tools as today, in the results and to a repetition', async () => {
+    const tools = [{ name: 'get_weather', parameters: { type: 'object' } }];
+    const content = 'call get_weather {"toolCalls":[{"id":1}]}';
+    const prompt = await createPrompt(harness.service, { messages: [{ role: 'user', content }], tools });
+    const headers = { 'Idempotency-Key': 'earlier' };
+    const { body: run } = await createTestRun(harness.service, prompt, onEcho, headers);
+    const id = run.id as string;
+    const { body: present } = await harness.service.call('GET', resultsPath(id));
+    expect(present.results).toMatchObject([{ result: { tool_calls: [{ name: 'get_weather' }] } }]);
+    const file = path.join(harness.service.environment['DATA_DIR'] ?? '', 'files', 'test-runs', `${id}.json`);
+    const earlier = (await readFile(file, 'utf8')).replaceAll('"tool_calls":', '"toolCalls":');
+    await writeFile(file, earlier);
+    const runs = harness.database.db.collection<{ _id: string; answer_bytes?: number; has_present_names?: true }>(
+      'test_runs',
+    );
+    const change = { $set: { answer_bytes: Buffer.byteLength(earlier) }, $unset: { has_present_names: true } } as const;
+    expect((await runs.updateOne({ _id: id }, change)).modifiedCount).toBe(1);
+    expect((await harness.service.call('GET', resultsPath(id))).body).toEqual(present);
+    const { body: again } = await createTestRun(harness.service, prompt, onEcho, headers);
+    expect(again.results).toEqual(present.results);
+  });
+});
+
 describe('304', () => {
   it('sends no body, because results never change', async () => {
     const { id } = await finished();
@@ -90,7 +114,9 @@ describe('409', () => {
 
   it.each(['failed', 'interrupted'])('says that there are no results of a run with the status %s', async (status) => {
     const { id } = await finished();
-    const runs = harness.database.db.collection<{ _id: string }>('test_runs');
+    const runs = harness.database.db.collection<{ _id: string; answer_bytes?: number; has_present_names?: true }>(
+      'test_runs',
+    );
     await runs.updateOne({ _id: id }, { $set: { status } });
     const answer = await harness.service.call('GET', resultsPath(id));
     expect([answer.status, problemOf(answer)]).toEqual([409, 'test-run-not-stored']);
@@ -108,7 +134,9 @@ describe('409', () => {
 describe('500', () => {
   it('hides the cause', async () => {
     const { id } = await finished();
-    const runs = harness.database.db.collection<{ _id: string }>('test_runs');
+    const runs = harness.database.db.collection<{ _id: string; answer_bytes?: number; has_present_names?: true }>(
+      'test_runs',
+    );
     await runs.updateOne({ _id: id }, { $unset: { providers: 1 } });
     const answer = await harness.service.call('GET', resultsPath(id));
     expect([answer.status, problemOf(answer)]).toEqual([500, 'internal-error']);

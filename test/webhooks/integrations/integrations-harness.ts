@@ -43,7 +43,7 @@ export function setUpIntegrations(environment: Record<string, string> = {}): Set
 /** A valid request to create an integration. */
 /** A body for an integration without a secret, unless the members have one. */
 function unsignedBody(members: Record<string, unknown> = {}): Record<string, unknown> {
-  const isSigned = 'secret' in members || 'generate_secret' in members;
+  const isSigned = 'secret' in members;
   return integrationBody({ ...(!isSigned && { unsigned: true }), ...members });
 }
 

@@ -5135,8 +5135,8 @@ export interface components<Other = string & {}> {
             usage: components<Other>["schemas"]["Usage"];
             cost?: components<Other>["schemas"]["CallCost"];
             /** @description Calls of tools that the model asks for. Absent if there are none. */
-            toolCalls?: components<Other>["schemas"]["ToolCall"][];
-            /** @description All parts of the answer in their order: `text` is its texts joined, `toolCalls` its calls. Absent if the answer is one text, or nothing. */
+            tool_calls?: components<Other>["schemas"]["ToolCall"][];
+            /** @description All parts of the answer in their order: `text` is its texts joined, `tool_calls` its calls. Absent if the answer is one text, or nothing. */
             content?: components<Other>["schemas"]["AnswerPart"][];
             /**
              * @description The value of `text`, if `response_format` asks for JSON and the answer ended with `stop`. It matches the schema of `response_format`, unless a warning `unverified-object` says that it was not checked. It has every number as `text` has it, and each name of an object once, with its last value.
@@ -10913,7 +10913,7 @@ export interface components<Other = string & {}> {
              */
             name?: string;
             /**
-             * @description Of a call: its arguments, as in `toolCalls`.
+             * @description Of a call: its arguments, as in `tool_calls`.
              * @example {"name": "Ada"}
              */
             arguments?: string;
@@ -13491,7 +13491,7 @@ export interface components<Other = string & {}> {
          * @description A whole call of a tool.
          * @example {
          *       "type": "tool-call",
-         *       "toolCall": {
+         *       "tool_call": {
          *         "id": "call_8fD2",
          *         "name": "find_customer",
          *         "arguments": "{\"name\": \"Ada\"}"
@@ -13505,7 +13505,7 @@ export interface components<Other = string & {}> {
              * @constant
              */
             type: "tool-call";
-            toolCall: components<Other>["schemas"]["ToolCall"];
+            tool_call: components<Other>["schemas"]["ToolCall"];
         };
         /**
          * InvocationFinish
@@ -13537,7 +13537,7 @@ export interface components<Other = string & {}> {
             cost?: components<Other>["schemas"]["CallCost"];
             latency_ms: components<Other>["schemas"]["LatencyMs"];
             /** @description All calls of tools of this answer. Absent if there are none. */
-            toolCalls?: components<Other>["schemas"]["ToolCall"][];
+            tool_calls?: components<Other>["schemas"]["ToolCall"][];
             /**
              * @description The value of the text, as in an answer that is not streamed.
              * @example {
@@ -13606,7 +13606,7 @@ export interface components<Other = string & {}> {
          *     }
          * @example {
          *       "type": "tool-call",
-         *       "toolCall": {
+         *       "tool_call": {
          *         "id": "call_8fD2",
          *         "name": "find_customer",
          *         "arguments": "{\"name\": \"Ada\"}"
@@ -13748,7 +13748,7 @@ export interface components<Other = string & {}> {
         RenderedParts: components<Other>["schemas"]["RenderedPart"][];
         /**
          * RenderedContent
-         * @description A text, or texts and images in their order.
+         * @description A single text, however the prompt has it; else texts and images in their order. A text with `cache_control` is a part, too.
          * @example And since when?
          */
         RenderedContent: string | components<Other>["schemas"]["RenderedParts"];
@@ -18924,12 +18924,7 @@ export interface components<Other = string & {}> {
             headers?: components<Other>["schemas"]["CustomHeadersInput"];
             secret?: components<Other>["schemas"]["SigningSecret"];
             /**
-             * @description With `true` the server creates the secret, as it does without `secret`. It cannot be combined with `secret` (`invalid-request`). `false` without `secret` means the same as `unsigned`.
-             * @example true
-             */
-            generate_secret?: boolean;
-            /**
-             * @description With `true` deliveries are not signed, so the receiver cannot tell who sent them. It cannot be combined with `secret` or `generate_secret` (`invalid-request`).
+             * @description With `true` deliveries are not signed, so the receiver cannot tell who sent them. It cannot be combined with `secret` (`invalid-request`).
              * @example false
              */
             unsigned?: boolean;

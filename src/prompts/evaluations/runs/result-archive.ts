@@ -4,6 +4,7 @@
  */
 import type { BlobStore } from '../../../storage/blobs/blob-store.ts';
 import { storageUnavailable } from '../../../storage/blobs/blob-store.ts';
+import { withPresentNames } from '../../generation/earlier-results.ts';
 import type { Random } from '../../../base/runtime/random.ts';
 
 /** Every method can throw `storage-unavailable`. */
@@ -27,7 +28,7 @@ export function createEvaluationResults(blobs: BlobStore, random: Pick<Random, '
       const found = await blobs.open(name, signal);
       if (found === undefined) throw storageUnavailable(new Error(`${name} is missing`));
       try {
-        return Buffer.concat(await Array.fromAsync(found.content as AsyncIterable<Buffer>));
+        return withPresentNames(Buffer.concat(await Array.fromAsync(found.content as AsyncIterable<Buffer>)));
       } catch (error) {
         throw storageUnavailable(error);
       } finally {

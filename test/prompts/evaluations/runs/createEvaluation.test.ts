@@ -293,7 +293,7 @@ describe('422', () => {
       { type: 'regex', value: '(' },
     ];
     expect(await ask({ checks })).toEqual([422, 'inconsistent-content', '#/checks/1/value']);
-    const twice = { body: { candidate: { version: 1, label: 'a' }, ...golden }, differs: 'label-and-version' };
+    const twice = { body: { candidate: { version: 1, label: 'a' }, ...golden } };
     const selected = await service.call('POST', evaluationsPath(prompt), twice);
     expect([selected.status, selected.body.errors]).toEqual([
       400,

@@ -15,11 +15,11 @@ type Result = Schemas['InvocationResult'];
  * @param label what the answer is, for screen readers
  */
 export function Answer({
-  result: { text: said, refusal = '', object, toolCalls = [] },
+  result: { text: said, refusal = '', object, tool_calls: toolCalls = [] },
   label,
   isGrowing = false,
 }: {
-  result: Pick<Result, 'text' | 'refusal' | 'object' | 'toolCalls'>;
+  result: Pick<Result, 'text' | 'refusal' | 'object' | 'tool_calls'>;
   label: string;
   /** Whether more of its text comes. */
   isGrowing?: boolean;
@@ -38,7 +38,7 @@ export function Answer({
 }
 
 /** The calls of tools that a model asks for. */
-export function ToolCalls({ calls }: { calls: NonNullable<Result['toolCalls']> }): ReactNode {
+export function ToolCalls({ calls }: { calls: NonNullable<Result['tool_calls']> }): ReactNode {
   const { answers: texts } = useTexts().prompts;
   return calls.map(({ id, name, arguments: given }, index) => (
     <Paper key={`${index} ${id}`} withBorder p="sm" component="section" aria-label={texts.callOf(name)}>

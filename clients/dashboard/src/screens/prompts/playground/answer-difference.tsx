@@ -44,7 +44,7 @@ export function AnswerDifference({ first, second }: { first: NamedAnswer; second
 }
 
 /** What an answer says, as one text: its text or JSON, then the calls of tools. */
-export function textOf({ text, object, toolCalls = [] }: Schemas['InvocationResult']): string {
+export function textOf({ text, object, tool_calls: toolCalls = [] }: Schemas['InvocationResult']): string {
   const calls = toolCalls.map(({ name, arguments: given }) => `${name}(${JSON.stringify(given, null, 2)})`);
   return [object === undefined ? text : JSON.stringify(object, null, 2), ...calls]
     .filter((part) => part !== '')

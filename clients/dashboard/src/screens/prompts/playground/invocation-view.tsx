@@ -131,7 +131,7 @@ function AnswerCard({
   children,
 }: {
   name: string;
-  result: Pick<Schemas['InvocationResult'], 'text' | 'refusal' | 'object' | 'toolCalls'> &
+  result: Pick<Schemas['InvocationResult'], 'text' | 'refusal' | 'object' | 'tool_calls'> &
     Partial<Pick<AnswerSoFar, 'attempts'>>;
   isGrowing?: boolean;
   children: ReactNode;

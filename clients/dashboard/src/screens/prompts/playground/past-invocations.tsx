@@ -56,7 +56,7 @@ function Summary({ invocation: { outcome, request } }: { invocation: Invocation 
   const { shared } = useTexts();
   switch (outcome.kind) {
     case 'answered': {
-      const { text, toolCalls = [] } = outcome.result;
+      const { text, tool_calls: toolCalls = [] } = outcome.result;
       return <span>{text.slice(0, 120) || toolCalls.map(({ name }) => name).join(', ')}</span>;
     }
     case 'failed':

@@ -9,7 +9,7 @@ export type Turn = NonNullable<Schemas['InvokeRequest']['messages']>[number];
  */
 export function continued(
   before: readonly Turn[],
-  { text, toolCalls = [] }: Pick<Schemas['InvocationResult'], 'text' | 'toolCalls'>,
+  { text, tool_calls: toolCalls = [] }: Pick<Schemas['InvocationResult'], 'text' | 'tool_calls'>,
 ): Turn[] {
   const answer: Turn =
     toolCalls.length === 0
