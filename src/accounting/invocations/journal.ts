@@ -14,7 +14,10 @@ export interface JournalTerms {
   /** How long a write waits for others, in milliseconds; read for each. */
   readonly gatherMs: () => number;
   /** Called with what is not repeated. @param ids of the journal and of the invocations whose entries are refused */
-  readonly onError?: (error: unknown, ids: { readonly journal: string; readonly invocations: readonly string[] }) => void;
+  readonly onError?: (
+    error: unknown,
+    ids: { readonly journal: string; readonly invocations: readonly string[] },
+  ) => void;
 }
 
 interface Waiting {

@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { cpuSecondsOf } from '../cpu-time.ts';
 import { pidVariableOf } from '../database.ts';
 import { takeRecordedAnswers } from '../recorded-answers.ts';
+import { isNightly } from '../run-settings.ts';
 import type { CpuTime } from './cpu-reporter.ts';
 import { beginCoverage, storeCoverage, swapMutant } from './mutation.ts';
 
@@ -49,6 +50,7 @@ export default async function runTestFile(
     },
   });
   const environmentBefore = { ...process.env };
+  if (isNightly || testPath.includes('/test/contract/')) process.env['SECOND_OPINION'] = 'on';
   await beginCoverage();
   const cpuBefore = cpuTime();
   try {
