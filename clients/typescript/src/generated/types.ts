@@ -9558,7 +9558,7 @@ export interface components<Other = string & {}> {
         /**
          * ServiceVersion
          * @description Version of the software.
-         * @example 1.0.0-beta.1
+         * @example 1.0.0-beta.2
          */
         ServiceVersion: string;
         /**
@@ -9574,7 +9574,7 @@ export interface components<Other = string & {}> {
          *       ],
          *       "expires_at": "2036-06-30T23:59:59.000Z",
          *       "administrator": false,
-         *       "service_version": "1.0.0-beta.1"
+         *       "service_version": "1.0.0-beta.2"
          *     }
          */
         CurrentApiKey: {
@@ -19646,7 +19646,7 @@ export interface components<Other = string & {}> {
          *         ],
          *         "expires_at": "2036-06-30T23:59:59.000Z",
          *         "administrator": false,
-         *         "service_version": "1.0.0-beta.1"
+         *         "service_version": "1.0.0-beta.2"
          *       },
          *       "expires_at": "2026-11-06T02:30:00.000Z"
          *     }
@@ -20105,7 +20105,7 @@ export interface components<Other = string & {}> {
          * @description The service that runs here.
          * @example {
          *       "name": "prompt-gateway",
-         *       "version": "1.0.0-beta.1",
+         *       "version": "1.0.0-beta.2",
          *       "schema": {
          *         "version": 7,
          *         "oldest_reader": 7
