@@ -13,6 +13,7 @@ import { writeTermMs } from '../../src/http/idempotency/record-lease.ts';
 import {
   createIdempotencyStore,
   idempotencyIndexes,
+  type IdempotencyRecord,
   type IdempotencyStore,
 } from '../../src/http/idempotency/idempotency-store.ts';
 import { ensureIndexes, expiryIndex } from '../../src/storage/db/indexes.ts';
@@ -415,5 +416,27 @@ describe('the rules', () => {
     work.resolve(answer('done'));
     await draining;
     await run;
+  });
+
+  it('give up those beside one that cannot be given up, and this one by its term', async () => {
+    const errors: unknown[] = [];
+    const attempts: string[] = [];
+    const giveUp = (record: IdempotencyRecord): Promise<void> => {
+      attempts.push(record.owner);
+      return attempts.length === 1 ? Promise.reject(new TypeError('a mistake in the program')) : store.giveUp(record);
+    };
+    const other = createIdempotency({
+      ...{ ...system, ...limits, store: { ...store, giveUp } },
+      onError: (error, id) => errors.push({ error, id }),
+    });
+    const fails = (): Promise<KeptAnswer> => Promise.reject(new Error('a fault'));
+    const outcomes = await Promise.allSettled(
+      [randomUUID(), randomUUID()].map((key) => other.run(request(key), fails)),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await other.drain(10_000);
+    expect(new Set(attempts).size).toBe(2);
+    expect(attempts).toHaveLength(2);
+    expect(errors).toEqual([{ error: expect.any(TypeError), id: expect.any(String) }]);
   });
 });
