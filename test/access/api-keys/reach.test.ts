@@ -1,15 +1,16 @@
 /** The table of reach: what every operation does for every kind of caller, as `x-limited` of the contract says. */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import document from '../../../generated/openapi.json' with { type: 'json' };
 import { operationTable, type Limit, type OperationId, type OperationRow } from '../../../generated/operations.ts';
 import { allScopes } from '../../../src/access/api-keys/feature.ts';
 import type { OpenApiDocument } from '../../../src/codegen/contract-document.ts';
 import { readProblems } from '../../../src/codegen/contract.ts';
 import { renderOperationTable } from '../../../src/codegen/operation-table.ts';
+import { setUpPeople, type Browser } from '../people/people-harness.ts';
 import { callWith, cookieFor } from '../sessions/sessions-harness.ts';
 import { callEveryOperation, environmentOfEveryOperation, type Call } from '../../support/every-operation.ts';
 import { problemIn, problem } from '../../support/per-operation.ts';
-import { startTestService, type Answer, type TestService } from '../../support/service.ts';
+import type { Answer, TestService } from '../../support/service.ts';
 
 const operations = (Object.entries(operationTable) as [OperationId, OperationRow][]).filter(
   ([, { needsKey }]) => needsKey,
@@ -20,14 +21,21 @@ const limits: readonly Limit[] = ['prompts', 'locations', 'models'];
 /** Each names something that exists, and that no call is about. */
 const elsewhere: Partial<Record<Limit, readonly string[]>> = {};
 
+const people = setUpPeople(environmentOfEveryOperation);
+
 let service: TestService;
+/** Of an administrator. */
+let browser: Browser;
 let calls: Record<OperationId, Call>;
 const keys = new Map<string, string>();
+/** Made by a person. */
+const keysOfPerson = new Map<string, string>();
 const cookies = new Map<string, string>();
 
 beforeAll(async () => {
-  service = await startTestService({ environment: environmentOfEveryOperation });
+  ({ service } = people);
   calls = await callEveryOperation(service);
+  ({ browser } = await people.signInAs('ada', 'admins'));
   const messages = [{ role: 'user', content: 'Another' }];
   const prompt = await service.call('POST', '/api/v1/prompts', { body: { name: 'Elsewhere', messages } });
   const place = { name: 'Elsewhere', currency: 'EUR', time_zone: 'UTC' };
@@ -39,29 +47,36 @@ beforeAll(async () => {
     const body = { name: limit, scopes: allScopes, limits: { [limit]: elsewhere[limit] } };
     const key = String((await service.call('POST', '/api/v1/api-keys', { body })).body.key);
     keys.set(limit, key);
+    keysOfPerson.set(limit, String((await browser.call('POST', '/api/v1/api-keys', { body })).body.key));
     cookies.set(limit, await cookieFor(service, key));
   }
 });
-afterAll(() => service.close());
 
-function ask(operation: OperationId, as: { key: string } | { cookie: string }): Promise<Answer> {
+type Caller = { key: string } | { cookie: string } | { browser: Browser };
+
+function ask(operation: OperationId, as: Caller): Promise<Answer> {
   const { method, path, ...call } = calls[operation];
   if ('key' in as) return service.call(method, path, { ...call, key: as.key });
+  if ('browser' in as) return as.browser.call(method, path, call);
   return callWith(service, as.cookie, method, path, call);
 }
 
 describe.each(limits)('a key of some %s', (limit) => {
   const closed = asked.filter(([, { limited }]) => typeof limited[limit] === 'object');
-  it.each(closed.map(([operation]) => operation))('%s is closed, also for a session', async (operation) => {
-    const rule = (operationTable[operation] as OperationRow).limited[limit];
-    const found: unknown[] = [];
-    for (const as of [{ key: keys.get(limit) ?? '' }, { cookie: cookies.get(limit) ?? '' }]) {
-      const { status, body } = await ask(operation, as);
-      found.push('cannot' in (rule as object) ? [status, problemIn(body)] : status >= 404);
-    }
-    const expected = 'cannot' in (rule as object) ? [403, problem('beyond-limits')] : true;
-    expect(found).toEqual([expected, expected]);
-  });
+  it.each(closed.map(([operation]) => operation))(
+    '%s is closed, also for a session, and for a key of a person',
+    async (operation) => {
+      const rule = (operationTable[operation] as OperationRow).limited[limit];
+      const found: unknown[] = [];
+      const ofPerson = { key: keysOfPerson.get(limit) ?? '' };
+      for (const as of [{ key: keys.get(limit) ?? '' }, { cookie: cookies.get(limit) ?? '' }, ofPerson]) {
+        const { status, body } = await ask(operation, as);
+        found.push('cannot' in (rule as object) ? [status, problemIn(body)] : status >= 404);
+      }
+      const expected = 'cannot' in (rule as object) ? [403, problem('beyond-limits')] : true;
+      expect(found).toEqual([expected, expected, expected]);
+    },
+  );
 });
 
 /** The contract, with another `x-limited` of createPrompt. */
@@ -125,10 +140,10 @@ describe.each(limits)('what is kept to some %s', (limit) => {
 
 /** Reading, which changes nothing that another call needs. */
 it.each(asked.filter(([, { method }]) => method === 'GET').map(([operation]) => operation))(
-  '%s is open to an unlimited key and to its session',
+  '%s is open to an unlimited key, to its session and to a person',
   async (operation) => {
     const session = await cookieFor(service, service.adminKey);
-    for (const as of [{ key: service.adminKey }, { cookie: session }]) {
+    for (const as of [{ key: service.adminKey }, { cookie: session }, { browser }]) {
       expect((await ask(operation, as)).status).toBeLessThan(300);
     }
   },
