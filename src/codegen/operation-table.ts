@@ -10,6 +10,7 @@ import {
   type LimitWord,
   type OpenApiDocument,
   type Operation,
+  type Parameter,
   type Schema,
 } from './contract-document.ts';
 
@@ -34,6 +35,7 @@ interface Row {
   responses: Record<string, string | null>;
   /** Other media types of successful answers. */
   otherMedia: string[];
+  isWholeWithoutLimit?: true;
   problems: string[];
 }
 
@@ -87,6 +89,7 @@ export function renderOperationTable(document: OpenApiDocument, problems: Record
       ...(operation['x-line-limit'] !== undefined && { lineLimit: operation['x-line-limit'] }),
       responses,
       otherMedia,
+      ...(isWholeWithoutLimit(document, parameters) && { isWholeWithoutLimit: true }),
       problems: types,
     };
   }
@@ -128,6 +131,8 @@ export interface OperationRow {
   readonly responses: Readonly<Record<string, string | null>>;
   /** Media types of successful answers besides these. */
   readonly otherMedia: readonly string[];
+  /** Its parameter \`limit\` has no default: without it, the answer is the whole list. */
+  readonly isWholeWithoutLimit?: true;
   /** Problem types that the operation declares. */
   readonly problems: readonly string[];
 }
@@ -161,6 +166,11 @@ export type Scope = ${scopes(document)
     .map((scope) => `'${scope}'`)
     .join(' | ')};
 `;
+}
+
+function isWholeWithoutLimit(document: OpenApiDocument, parameters: readonly Parameter[]): boolean {
+  const limit = parameters.find((parameter) => parameter.in === 'query' && parameter.name === 'limit');
+  return limit !== undefined && resolve(document, limit.schema)['default'] === undefined;
 }
 
 /** @throws Error if an operation does not say what each kind of limited key may do with it */

@@ -1,10 +1,10 @@
 import type { Principal } from '../base/limits/principal.ts';
 import type { ServerResponse } from 'node:http';
-import { isOutage } from '../base/errors/outage.ts';
 import { ProblemError } from '../base/errors/problem-error.ts';
 import { shareReads } from '../base/runtime/shared-reads.ts';
 import { createFairQueue, CrowdedError, type Entrant, type FairQueue } from '../base/limits/fair-queue.ts';
 import type { RawAnswer } from './problem-response.ts';
+import { createReadingTurns } from './reading-turns.ts';
 
 /** Limits the number of lists in progress. One list can read thousands of documents, and its answer can have 8 MiB. */
 export interface ListQueue {
@@ -57,25 +57,9 @@ export function createListQueue({
 }: ListQueueOptions = {}): ListQueue {
   // Callers that do not read their answers leave places to others.
   const answering = createFairQueue({ places: answers, leavesFree: true, maxWaiting, maxWaitingPerKey });
-  const reading = createFairQueue({ places });
+  const turns = createReadingTurns(places);
   const placesOf = new WeakMap<ServerResponse, RequestPlace>();
-  /** Ends all waits for a place. */
-  let outage = new AbortController();
-  const read = shareReads(async (_list: string, family: string, list: () => Promise<RawAnswer>) => {
-    const leave = await reading.enter({ key: family, signal: outage.signal });
-    try {
-      return await list();
-    } catch (error) {
-      // Otherwise each list would take seconds, one after the other, to fail in the same way.
-      if (isOutage(error)) {
-        outage.abort(error);
-        outage = new AbortController();
-      }
-      throw error;
-    } finally {
-      leave();
-    }
-  });
+  const read = shareReads((_list: string, family: string, list: () => Promise<RawAnswer>) => turns.read(family, list));
 
   /** Waits for a place for the answer. */
   const begin = async ({ principal: { family }, signal }: ListCall): Promise<() => void> => {
@@ -84,7 +68,7 @@ export function createListQueue({
       limit.abort(overloaded('The list has not had its turn in time.'));
     }, waitLimitMs);
     try {
-      return await enter(answering, { key: family, signal: AbortSignal.any([signal, limit.signal, outage.signal]) });
+      return await enter(answering, { key: family, signal: AbortSignal.any([signal, limit.signal, turns.outage]) });
     } finally {
       clearTimeout(timer);
     }

@@ -1,7 +1,7 @@
 import type { ProblemError } from '../base/errors/problem-error.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ValidateFunction } from 'ajv';
-import type { OperationId, OperationRow, Scope } from '../../generated/operations.ts';
+import type { OperationId, OperationRow, operationTable, Scope } from '../../generated/operations.ts';
 import type { components, operations } from '../../generated/types.ts';
 import type { JsonText } from '../base/runtime/json-text.ts';
 import type { ProblemDetail } from '../base/errors/problem-error.ts';
@@ -192,11 +192,12 @@ type HeaderName = {
 type MediaTypes<Response> = Response extends { content: infer Media } ? keyof Media & string : never;
 /**
  * Operations whose answers are kept for an `Idempotency-Key`, or shared between callers who ask for the same list. Both
- * need the whole body, so these operations answer no stream, except one of events, which can be kept too.
+ * need the whole body, so these operations answer no stream, except one of events, which can be kept too. A list that is
+ * whole without a `limit` is not shared then.
  */
 type NeedsWholeBody<Id extends OperationId> = true extends
   | Takes<Id, 'header', 'Idempotency-Key'>
-  | Takes<Id, 'query', 'limit'>
+  | ((typeof operationTable)[Id] extends { readonly isWholeWithoutLimit: true } ? false : Takes<Id, 'query', 'limit'>)
   ? true
   : false;
 type Takes<Id extends OperationId, Place extends 'query' | 'header', Name extends string> = [

@@ -64,6 +64,11 @@ export async function perform(
   return await lists.run(call, handle);
 }
 
+/** Whether the answer of a list has a bounded length, so that it is made as a whole, for all who ask for the same. */
+export function isShared(row: OperationRow, { limit }: { readonly limit?: unknown }): boolean {
+  return row.isWholeWithoutLimit !== true || limit !== undefined;
+}
+
 /** Whether an operation lists, so that it waits for its turn. */
 export function isList({ method, parameters }: OperationRow): boolean {
   return method === 'GET' && parameters.some((parameter) => parameter.in === 'query' && parameter.name === 'limit');

@@ -20,7 +20,7 @@ import { keyedAnswer } from './keyed-answer.ts';
 import { coverLines, linesOf } from './lines-body.ts';
 import type { ListQueue } from './list-queue.ts';
 import type { Caller, OperationRoute, AuthenticatedPrincipal, PerformedInput, RequestNotes } from './operation.ts';
-import { isList, perform as performOperation } from './performed.ts';
+import { isList, isShared, perform as performOperation } from './performed.ts';
 import { parseParameters } from './parameters.ts';
 import { problemAnswer, type RawAnswer } from './problem-response.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -333,7 +333,7 @@ function createSteps(
       // The validators have checked that the values match the types.
       return route.handler({ path, query, headers, body, context } as never);
     };
-    if (isQueued && !wantsEventStream) {
+    if (isQueued && !wantsEventStream && isShared(row, query)) {
       const call = { principal, target: request.originalUrl, response, signal: gone() };
       return notModified(request, await lists.run(call, async () => serialise(row, await handle())));
     }

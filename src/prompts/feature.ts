@@ -18,6 +18,7 @@ import { createPrompts } from './prompts.ts';
 import { createExport } from './transfer/export-prompts.ts';
 import { createImports } from './transfer/import-prompts.ts';
 import { transferOperations } from './transfer/transfer-operations.ts';
+import { createWholeList } from './whole-list.ts';
 
 export const promptsIndexes = [...promptIndexes, ...labelIndexes];
 
@@ -69,7 +70,7 @@ export function createPromptFeature(
     canaries,
     gated: { versions: shared.store.gatedVersions, has: shared.store.isGated },
     operations: {
-      ...promptOperations(prompts),
+      ...promptOperations(prompts, createWholeList(shared.store)),
       ...labelOperations(labels),
       ...canaryOperations(canaries),
       ...transferOperations(createExport(shared.store), imports),

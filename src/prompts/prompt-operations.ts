@@ -3,14 +3,18 @@ import type { components } from '../../generated/types.ts';
 import type { Precondition } from '../base/editing/edits.ts';
 import { requireUnchanged } from '../base/editing/read-only-fields.ts';
 import { requireEveryPrompt } from '../base/errors/beyond-limits.ts';
+import type { Listing } from '../base/lists/listing.ts';
+import { bytesInParts, createAnswersInParts } from '../http/answer-in-parts.ts';
 import type { OperationHandlers } from '../http/operation.ts';
-import { answerPage } from '../http/list-answer.ts';
+import { answerPage, writeWholeList, type WholeListing } from '../http/list-answer.ts';
 import { defined } from '../base/runtime/objects.ts';
 import { contentWarnings } from './templates/warnings.ts';
 import { ifMatchPrompt, promptTag } from './entity-tag.ts';
 import { requireNoGates } from './labels/require-override.ts';
 import { contentFields, promptFields, type Prompt, type PromptChange, type PromptVersion } from './prompt.ts';
 import type { Prompts } from './prompts.ts';
+import { joined } from './parts.ts';
+import type { WholeList } from './whole-list.ts';
 
 type Schemas = components['schemas'];
 type PromptOperations = Pick<
@@ -26,10 +30,10 @@ type PromptOperations = Pick<
 >;
 
 const collectionPath = '/api/v1/prompts';
-const defaultLimit = 1_000;
 
 /** The contract's operations on prompts and their versions. */
-export function promptOperations(prompts: Prompts): PromptOperations {
+export function promptOperations(prompts: Prompts, wholeList: WholeList): PromptOperations {
+  const answerWhole = createAnswersInParts('application/json');
   return {
     async createPrompt({ body: { note, ...body }, context }) {
       const prompt = await prompts.create(promptFields.readNew(body), context.resourceId, context, note);
@@ -40,9 +44,17 @@ export function promptOperations(prompts: Prompts): PromptOperations {
         body: showSaved(prompt),
       };
     },
-    listPrompts({ query, context }) {
-      const input = { query: { limit: defaultLimit, ...query }, context };
-      return answerPage(input, () => prompts.list(query.q, context.principal.reach), promptFields.show);
+    async listPrompts({ query, context }) {
+      const { reach } = context.principal;
+      const listing = (): Listing<Prompt> => prompts.list(query.q, reach);
+      if (query.limit !== undefined) return await answerPage({ query, context }, listing, promptFields.show);
+      // Many callers wait for their turn, as for other lists.
+      await context.memory.cover(bytesInParts, context.signal);
+      const whole: WholeListing = {
+        entries: (start) => wholeList({ text: query.q, reach }, start),
+        total: () => listing().total(),
+      };
+      return await answerWhole(joined(writeWholeList({ query, context }, whole)), context);
     },
     async getPrompt({ path }) {
       const prompt = await prompts.get(path.slugOrId);

@@ -14,7 +14,7 @@ import {
   type StampedDocument,
 } from '../storage/db/writes.ts';
 import type { Document } from '../base/fields/fields.ts';
-import type { Listing } from '../base/lists/listing.ts';
+import type { Listing, Position } from '../base/lists/listing.ts';
 import { gatherReads } from '../base/runtime/gathered-reads.ts';
 import { defined } from '../base/runtime/objects.ts';
 import { oncePerObject } from '../base/runtime/once-per-object.ts';
@@ -40,6 +40,11 @@ export interface PromptStore {
   list(text: string | undefined, ids: ReadonlySet<string> | undefined): Listing<Prompt>;
   /** The prompts that were updated most recently, without their content. @param most at most this number */
   listNames(most: number, ids: ReadonlySet<string> | undefined): Promise<PromptName[]>;
+  /**
+   * All prompts of a list in its order, without their content. What is updated or created while they are read has its
+   * new place.
+   */
+  listAll(text: string | undefined, ids: ReadonlySet<string> | undefined): Promise<PlacedPrompt[]>;
   /** The slugs for which a prompt exists. */
   takenSlugs(slugs: readonly string[]): Promise<ReadonlySet<string>>;
   /**
@@ -99,6 +104,11 @@ export interface PromptStore {
   /** The versions up to the prompt's own, the newest first: the current one from the prompt, the others archived. */
   listVersions(prompt: Prompt): Listing<ListedVersion>;
   readonly archived: Archive;
+}
+
+/** A prompt without its content, and its place in the list. */
+export interface PlacedPrompt extends Position {
+  readonly slug: string;
 }
 
 /** What becomes of labels and gates. */
@@ -178,6 +188,18 @@ export function createPromptStore(database: PagedDatabase): PromptStore {
       const source = { ...all, rest: matching(undefined, ids) };
       const found = await Array.fromAsync(listNames(source).entries({ offset: 0 }, most));
       return found.flatMap(([, name]) => name ?? []);
+    },
+    async listAll(text, ids) {
+      const source = { ...all, ties: 'descending', rest: matching(text, ids) } as const;
+      const found = new Map<string, PlacedPrompt>();
+      // The earliest first: one that is updated meanwhile is found again, at its new place.
+      for await (const some of pages.walk(source, { projection: { slug: 1, updated_at: 1 } })) {
+        for (const { _id: id, slug, updated_at } of some) {
+          found.delete(id);
+          found.set(id, { id, slug, at: updated_at.getTime() });
+        }
+      }
+      return [...found.values()].reverse();
     },
     async takenSlugs(slugs) {
       const filter = { slug: { $in: [...slugs] } };

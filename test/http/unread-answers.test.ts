@@ -119,7 +119,8 @@ describe('a connection whose client takes nothing', () => {
   it.each([
     ['results of a test run', () => ({ path: `/api/v1/prompts/${prompt}/test`, body: testOf(20) })],
     ['an export', () => ({ path: '/api/v1/prompts/export', count: 4 })],
-    ['a list', () => ({ path: '/api/v1/prompts?limit=100', count: 4 })],
+    ['a page of a list', () => ({ path: '/api/v1/prompts?limit=100', count: 4 })],
+    ['a whole list', () => ({ path: '/api/v1/prompts', count: 4 })],
     ['the contract', () => ({ path: '/openapi.json', count: 40 })],
     [
       'events',

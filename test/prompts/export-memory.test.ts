@@ -7,7 +7,7 @@ const count = 100;
 
 /** A store of prompts with two earlier versions each. @param characters of each version */
 function storeOf(characters: number): {
-  readonly store: Pick<PromptStore, 'listNames' | 'fetch' | 'fetchArchived'>;
+  readonly store: Pick<PromptStore, 'listAll' | 'fetch' | 'fetchArchived'>;
   /** How many prompts and versions were read, and how many commands asked for them. */
   readonly read: { documents: number; commands: number };
 } {
@@ -27,10 +27,8 @@ function storeOf(characters: number): {
   return {
     read,
     store: {
-      listNames: () =>
-        Promise.resolve(
-          Array.from({ length: count }, (_, index) => ({ id: `p${index}`, slug: `p${index}`, createdAt: new Date(0) })),
-        ),
+      listAll: () =>
+        Promise.resolve(Array.from({ length: count }, (_, index) => ({ id: `p${index}`, slug: `p${index}`, at: 0 }))),
       fetch: (ids) => all(ids, promptOf),
       fetchArchived: (names) => all(names, (name) => ({ ...name, content }) as PromptVersion),
     },

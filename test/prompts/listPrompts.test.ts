@@ -17,7 +17,7 @@ describe('200', () => {
   it('answers an empty list', async () => {
     const { status, body, headers } = await list();
     expect(status).toBe(200);
-    expect(body).toEqual({ data: [], pagination: { total: 0, limit: 1000, offset: 0, next: null } });
+    expect(body).toEqual({ data: [], pagination: { total: 0, limit: 0, offset: 0, next: null } });
     expect(headers['link']).toBeUndefined();
   });
 
@@ -114,17 +114,36 @@ describe('200', () => {
     });
   });
 
-  it('ends a page at 8 MiB and continues on the next', async () => {
-    for (let number = 0; number < 10; number += 1) {
-      await create(setup.service, { name: `Large ${number}`, ...saying('é'.repeat(500_000)) });
-    }
-    const first = await list({ q: 'Large' });
-    expect(Buffer.byteLength(first.text)).toBeLessThanOrEqual(8 * 1024 * 1024);
-    expect(first.body.data).toHaveLength(8);
-    expect(first.body.pagination).toMatchObject({ total: 10, limit: 1000, offset: 0, next: expect.any(String) });
-    const second = await setup.service.call('GET', nextOf(first));
-    expect(second.body.data).toHaveLength(2);
-    expect(second.body.pagination).toMatchObject({ total: 10, offset: 8, next: null });
+  describe('of ten prompts of a megabyte', () => {
+    beforeAll(async () => {
+      for (let number = 0; number < 10; number += 1) {
+        await create(setup.service, { name: `Large ${number}`, ...saying('é'.repeat(500_000)) });
+      }
+    });
+
+    it('has all of them without a limit', async () => {
+      const { body, headers } = await list({ q: 'Large' });
+      expect(body.data).toHaveLength(10);
+      expect(body.pagination).toEqual({ total: 10, limit: 10, offset: 0, next: null });
+      expect(headers['link']).toBeUndefined();
+      const rest = await list({ q: 'Large', offset: 8 });
+      expect(rest.body.data).toEqual(body.data.slice(8));
+      expect(rest.body.pagination).toEqual({ total: 10, limit: 2, offset: 8, next: null });
+    });
+
+    it('ends a page at 8 MiB, and continues on the next', async () => {
+      const first = await list({ q: 'Large', limit: 1000 });
+      expect(Buffer.byteLength(first.text)).toBeLessThanOrEqual(8 * 1024 * 1024);
+      expect(first.body.data).toHaveLength(8);
+      const after = first.body.pagination.next as string;
+      expect(first.body.pagination).toEqual({ total: 10, limit: 1000, offset: 0, next: expect.any(String) });
+      const second = await setup.service.call('GET', nextOf(first));
+      expect(second.body.data).toHaveLength(2);
+      expect(second.body.pagination).toEqual({ total: 10, limit: 1000, offset: 8, next: null });
+      const rest = await list({ q: 'Large', after });
+      expect(rest.body.data).toEqual(second.body.data);
+      expect(rest.body.pagination).toEqual({ total: 10, limit: 2, offset: 8, next: null });
+    });
   });
 });
 

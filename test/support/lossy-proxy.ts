@@ -201,15 +201,22 @@ function listen(port: number): Promise<Server> {
 
 /** Splits a stream into wire messages. Each begins with its own length. */
 function onFrame(socket: Socket, handle: (frame: Buffer) => void): void {
-  let buffered = Buffer.alloc(0);
-  socket.on('data', (chunk) => {
-    buffered = Buffer.concat([buffered, typeof chunk === 'string' ? Buffer.from(chunk) : chunk]);
+  const chunks: Buffer[] = [];
+  let missing = HEADER_BYTES;
+  socket.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    missing -= chunk.length;
+    // A message of megabytes arrives in many chunks. They are joined only once it is there.
+    if (missing > 0) return;
+    let buffered = Buffer.concat(chunks.splice(0));
     while (buffered.length >= HEADER_BYTES && buffered.length >= buffered.readInt32LE(0)) {
       const length = buffered.readInt32LE(0);
       const frame = buffered.subarray(0, length);
       buffered = buffered.subarray(length);
       handle(frame);
     }
+    chunks.push(buffered);
+    missing = (buffered.length < HEADER_BYTES ? HEADER_BYTES : buffered.readInt32LE(0)) - buffered.length;
   });
 }
 

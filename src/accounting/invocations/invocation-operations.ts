@@ -2,7 +2,7 @@ import { requireCases } from '../../base/limits/cases.ts';
 import { authorOf } from '../../base/limits/principal.ts';
 import type { operations } from '../../../generated/types.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
-import { createExportAnswers } from '../../http/export-answer.ts';
+import { createAnswersInParts } from '../../http/answer-in-parts.ts';
 import { answerPage } from '../../http/list-answer.ts';
 import type { OperationHandlers, RequestContext } from '../../http/operation.ts';
 import { dayMs } from '../../base/runtime/intervals.ts';
@@ -92,7 +92,7 @@ export function invocationOperations({
       if (!isForgotten || isLimited || !(await copies.has(id))) throw error;
     }
   };
-  const answerExport = createExportAnswers();
+  const answerExport = createAnswersInParts('application/jsonl');
   const turns = createTurns();
   const toText = async (documents: readonly InvocationDocument[]): Promise<Buffer> => {
     let text = '';

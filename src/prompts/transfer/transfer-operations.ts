@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/types.ts';
 import { insufficientScope } from '../../base/errors/insufficient-scope.ts';
-import { createExportAnswers } from '../../http/export-answer.ts';
+import { createAnswersInParts } from '../../http/answer-in-parts.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { defined } from '../../base/runtime/objects.ts';
 import type { ExportPrompts } from './export-prompts.ts';
@@ -14,7 +14,7 @@ export function transferOperations(
   exportAll: ExportPrompts,
   imports: Imports,
 ): Pick<OperationHandlers, 'exportPrompts' | 'importPrompts'> {
-  const answer = createExportAnswers();
+  const answer = createAnswersInParts('application/jsonl');
   return {
     async exportPrompts({ query: { after, versions = 'all' }, context }) {
       const { reach } = context.principal;

@@ -109,7 +109,7 @@ const orders: Scenario = {
 
 const prompts: Scenario = {
   name: 'lists-of-large-prompts',
-  about: '100 callers list 1,000 prompts of 100 KB each at the same time',
+  about: '100 callers list 1,000 prompts of 100 KB each at the same time, page by page, and 10 of them as a whole',
   async run(world) {
     const target = await world.startTarget();
     await target.call('POST', '/api/v1/prompts', {
@@ -126,7 +126,11 @@ const prompts: Scenario = {
       { atOnce },
     );
     const watching = await world.watch(target);
-    const figures = await listAtOnce(target, () => '/api/v1/prompts');
+    const figures = await listAtOnce(target, () => '/api/v1/prompts?limit=1000');
+    const wholes = await Promise.all(Array.from({ length: 10 }, () => target.call('GET', '/api/v1/prompts')));
+    // That of the watching caller, too.
+    const least = Math.min(...wholes.map(({ body }) => (body as { data: unknown[] }).data.length));
+    figures.push({ name: 'prompts of a whole list', value: least, atLeast: 1_002 });
     const seen = await watching.stop();
     await database.close();
     return [...figuresOf(seen, { serviceMebibytes: 1_000, databaseMebibytes: 1_500 }), ...figures];

@@ -18,9 +18,15 @@ export interface PromptsResource {
   /**
    * List prompts.
    *
-   * Lists the prompts, the most recently updated first. A prompt that is updated while you read the list moves to the
-   * front, so the later pages do not contain it. Unlike in other lists, a page has up to 1,000 entries, also by default.
-   * A key that is limited to some prompts gets only these.
+   * Lists the prompts, the most recently updated first. A key that is limited to some prompts gets only these.
+   *
+   * Without `limit`, the answer has all prompts, however many and however large. It is sent while it is read. Its order
+   * is that of the moment when it begins: a prompt that is updated meanwhile stays at its place, with its new content,
+   * and one that is created meanwhile is not in it. If the service cannot read further, it closes the connection, so
+   * that the body is not complete.
+   *
+   * With `limit`, the answer is a page. A prompt that is updated while you read the pages moves to the front, so the
+   * later pages do not contain it.
    */
   list(query?: Query<'listPrompts'>, options?: CallOptions<'listPrompts'>): ListCall<Schemas['PromptPage']>;
 

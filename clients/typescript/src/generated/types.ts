@@ -11,9 +11,15 @@ export interface paths<Other = string & {}> {
         };
         /**
          * List prompts
-         * @description Lists the prompts, the most recently updated first. A prompt that is updated while you read the list moves to the
-         *     front, so the later pages do not contain it. Unlike in other lists, a page has up to 1,000 entries, also by default.
-         *     A key that is limited to some prompts gets only these.
+         * @description Lists the prompts, the most recently updated first. A key that is limited to some prompts gets only these.
+         *
+         *     Without `limit`, the answer has all prompts, however many and however large. It is sent while it is read. Its order
+         *     is that of the moment when it begins: a prompt that is updated meanwhile stays at its place, with its new content,
+         *     and one that is created meanwhile is not in it. If the service cannot read further, it closes the connection, so
+         *     that the body is not complete.
+         *
+         *     With `limit`, the answer is a page. A prompt that is updated while you read the pages moves to the front, so the
+         *     later pages do not contain it.
          */
         get: operations<Other>["listPrompts"];
         put?: never;
@@ -3689,8 +3695,8 @@ export interface components<Other = string & {}> {
         Pagination: {
             /**
              * Format: int64
-             * @description Number of entries in the whole list, which is counted up to 10,000. For a list of more than 2,000 entries, the
-             *     number can be up to 2 seconds old.
+             * @description Number of entries in the whole list. If the page is only a part of the list, they are counted up to 10,000, and
+             *     for a list of more than 2,000 entries, the number can be up to 2 seconds old.
              * @example 42
              */
             total: number;
@@ -3709,7 +3715,8 @@ export interface components<Other = string & {}> {
              */
             searched_since?: string;
             /**
-             * @description Maximum number of entries in the page: the requested or the default limit.
+             * @description Maximum number of entries in the page: the requested or the default limit. The number of entries if the list has
+             *     no limit.
              * @example 20
              */
             limit: number;
@@ -26930,7 +26937,7 @@ export interface operations<Other = string & {}> {
         parameters: {
             query?: {
                 /**
-                 * @description Maximum number of prompts in a page.
+                 * @description Maximum number of prompts in a page. Without it, the answer has all prompts.
                  * @example 20
                  */
                 limit?: number;
@@ -26958,7 +26965,7 @@ export interface operations<Other = string & {}> {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of prompts. */
+            /** @description All prompts, or a page of them. */
             200: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];

@@ -1,7 +1,7 @@
 import type { components } from '../../../../generated/types.ts';
 import { insufficientScope } from '../../../base/errors/insufficient-scope.ts';
 import { ifMatchRevision, requireConditions, revisionTag, type Conditions } from '../../../http/conditional.ts';
-import { createExportAnswers } from '../../../http/export-answer.ts';
+import { createAnswersInParts } from '../../../http/answer-in-parts.ts';
 import { answerPage } from '../../../http/list-answer.ts';
 import type { OperationHandlers } from '../../../http/operation.ts';
 import { datasetFields, versionFields, type Dataset } from './dataset.ts';
@@ -21,7 +21,7 @@ type DatasetOperations = Pick<
 >;
 
 export function datasetOperations(datasets: Datasets): DatasetOperations {
-  const answerExport = createExportAnswers();
+  const answerExport = createAnswersInParts('application/jsonl');
   return {
     async listDatasets(input) {
       return await answerPage(input, () => datasets.list(), show);

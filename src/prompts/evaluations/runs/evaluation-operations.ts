@@ -2,7 +2,7 @@ import type { components } from '../../../../generated/types.ts';
 import { readTags } from '../../../accounting/invocations/tags.ts';
 import { insufficientScope } from '../../../base/errors/insufficient-scope.ts';
 import { revisionTag } from '../../../http/conditional.ts';
-import { createExportAnswers } from '../../../http/export-answer.ts';
+import { createAnswersInParts } from '../../../http/answer-in-parts.ts';
 import { answerPage } from '../../../http/list-answer.ts';
 import type { AuthenticatedPrincipal, OperationHandlers } from '../../../http/operation.ts';
 import { guardedFields } from '../../prompt.ts';
@@ -19,7 +19,7 @@ type EvaluationOperations = Pick<
 >;
 
 export function evaluationOperations(evaluations: Evaluations): EvaluationOperations {
-  const answerExport = createExportAnswers();
+  const answerExport = createAnswersInParts('application/jsonl');
   return {
     async createEvaluation({ path: { slugOrId }, headers, body, context }) {
       const { candidate, baseline, dataset, checks, rule, dry_run: isDry = false } = body;
