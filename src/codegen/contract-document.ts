@@ -45,6 +45,8 @@ export interface Operation {
   /** The most bytes of a body, if it is not the limit of all operations. */
   'x-body-limit'?: number;
   'x-value-limit'?: number;
+  /** Members of the body that are `null` count as left out, except in what is free. */
+  'x-nulls'?: 'left-out';
   /** The member of the body whose elements an export writes as JSON Lines. The refusal of such lines names it. */
   'x-json-lines'?: string;
   /** The most bytes of a line, if the body is JSON Lines. */

@@ -3,6 +3,7 @@ import type { ProblemEntry } from './contract.ts';
 import {
   apisOf,
   isOfOthers,
+  isOnlyNull,
   limits,
   listOperations,
   resolve,
@@ -29,6 +30,7 @@ interface Row {
   body: 'none' | 'optional' | 'required';
   bodyLimit: number;
   valueLimit?: number;
+  nullsKeptIn?: string[];
   linesAs?: string;
   lineLimit?: number;
   /** Declared statuses and the media type of each, `null` without a body. */
@@ -85,6 +87,7 @@ export function renderOperationTable(document: OpenApiDocument, problems: Record
             : 'optional',
       bodyLimit: bodyLimitOf(operation),
       ...(operation['x-value-limit'] !== undefined && { valueLimit: operation['x-value-limit'] }),
+      ...(operation['x-nulls'] !== undefined && { nullsKeptIn: freeMembers(document, operation) }),
       ...(operation['x-json-lines'] !== undefined && { linesAs: operation['x-json-lines'] }),
       ...(operation['x-line-limit'] !== undefined && { lineLimit: operation['x-line-limit'] }),
       responses,
@@ -123,6 +126,8 @@ export interface OperationRow {
   readonly bodyLimit: number;
   /** The most members and elements of a body, if they are not as many as of others. */
   readonly valueLimit?: number;
+  /** Members of the body that are \`null\` count as left out, except inside of members with these names. */
+  readonly nullsKeptIn?: readonly string[];
   /** The member of the body whose elements an export writes as JSON Lines. */
   readonly linesAs?: string;
   /** The body is JSON Lines, of at most so many bytes each. */
@@ -198,6 +203,32 @@ function namedBy(document: OpenApiDocument, path: string, { operationId, request
     return { finder: 'location_id', name: 'location_id' };
   }
   throw new Error(`${operationId}: x-limited says that the request names something, and it does not`);
+}
+
+/**
+ * The names of the members of a body, at any depth, whose values have members of the caller's choice.
+ *
+ * @throws Error if a name belongs to such a member in one place, and to an object of the contract in another
+ */
+function freeMembers(document: OpenApiDocument, { operationId, requestBody }: Operation): string[] {
+  const free = new Set<string>();
+  const closed = new Set<string>();
+  const look = (reference: Schema, name: string): void => {
+    const schema = resolve(document, reference);
+    const { items, anyOf, oneOf = anyOf, properties = {} } = schema;
+    if (oneOf !== undefined) for (const form of oneOf as Schema[]) look(form, name);
+    else if (items !== undefined) look(items as Schema, name);
+    else if (schema['additionalProperties'] === false) {
+      closed.add(name);
+      for (const [member, value] of Object.entries(properties as Record<string, Schema>)) look(value, member);
+    } else if (schema['type'] === undefined ? !isOnlyNull(schema) : [schema['type']].flat().includes('object')) {
+      free.add(name);
+    }
+  };
+  look(requestBody?.content['application/json']?.schema ?? {}, '');
+  const both = [...free].filter((name) => closed.has(name));
+  if (both.length > 0) throw new Error(`${operationId}: x-nulls needs other names for ${both.join(', ')}`);
+  return [...free].toSorted();
 }
 
 /** Bodies from callers without a key are small, so that they need no memory that is shared by all. */

@@ -7,6 +7,7 @@ import type { JsonPath } from '../base/runtime/json-pointer.ts';
 import type { Turns } from '../base/runtime/turns.ts';
 import { BodyScanner } from './body-scanner.ts';
 import { CallerGoneError, hangUpSignal } from './caller-gone.ts';
+import { leaveOutNulls } from './left-out-nulls.ts';
 import { parseJson } from './parse-json.ts';
 import { parseLargeBody } from './large-body.ts';
 import { hasBody } from './unread-body.ts';
@@ -74,7 +75,12 @@ export interface ReadBody {
 export async function readJsonBody(
   request: IncomingMessage,
   response: ServerResponse,
-  { bodyLimit: limit, valueLimit, linesAs }: Pick<OperationRow, 'bodyLimit' | 'valueLimit' | 'linesAs'>,
+  {
+    bodyLimit: limit,
+    valueLimit,
+    linesAs,
+    nullsKeptIn,
+  }: Pick<OperationRow, 'bodyLimit' | 'valueLimit' | 'linesAs' | 'nullsKeptIn'>,
   memory: BodyMemory,
   keeps?: KeptBody,
 ): Promise<ReadBody> {
@@ -88,6 +94,7 @@ export async function readJsonBody(
       (announced ?? limit) <= smallBytes
         ? await readSmallBody(request, response, limit, keeps)
         : await readLargeBody(request, response, { limit, announced, valueLimit }, memory, keeps);
+    if (nullsKeptIn !== undefined) leaveOutNulls(read.value, nullsKeptIn);
     if (keeps !== undefined) return read;
     const { content: _, ...others } = read;
     return others;

@@ -2,9 +2,10 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Request, Response } from 'express';
 import document from '../../generated/openapi.json' with { type: 'json' };
-import { operationTable } from '../../generated/operations.ts';
+import { operationTable, type OperationRow } from '../../generated/operations.ts';
 import { ProblemError } from '../../src/base/errors/problem-error.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
+import { leaveOutNulls } from '../../src/http/left-out-nulls.ts';
 import { createReferee } from '../../src/http/referee.ts';
 import { createBareRouter } from './bare-router.ts';
 import { findOperation } from './find-operation.ts';
@@ -67,8 +68,10 @@ export function createSecondOpinion(): (request: GeneratedRequest) => Promise<Op
     let parsed: unknown;
     try {
       const operationId = findOperation(method, url);
-      const takesBody = operationId !== undefined && operationTable[operationId].body !== 'none';
+      const row: OperationRow | undefined = operationId && operationTable[operationId];
+      const takesBody = row !== undefined && row.body !== 'none';
       parsed = takesBody && body !== undefined && body !== '' ? JSON.parse(body) : undefined;
+      if (row?.nullsKeptIn !== undefined) leaveOutNulls(parsed, row.nullsKeptIn);
     } catch {
       return { accepted: false, reason: 'is not JSON, and the referee reads nothing else' };
     }

@@ -16,9 +16,11 @@ export function atOwnPlaces(error: unknown, rules: Places): unknown {
     // TypeScript declares `replace` for a text and for a function, and not for either of them.
     return { ...mistake, pointer: mistake.pointer.replace(from, to as string) };
   });
+  const pointers = moved.map((mistake) => ('pointer' in mistake ? mistake.pointer : undefined));
   return new ProblemError(type, {
     detail,
-    errors: moved,
+    // Two members can have the same place in the request.
+    errors: moved.filter((_, index) => pointers[index] === undefined || pointers.indexOf(pointers[index]) === index),
     headers: { ...headers },
     extensions: { ...extensions },
     cause,

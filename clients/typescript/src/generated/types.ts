@@ -16110,7 +16110,7 @@ export interface components<Other = string & {}> {
         } | null;
         /**
          * ChatCompletionCreate
-         * @description A request of OpenAI's chat completions. A member that is `null` counts as left out.
+         * @description A request of OpenAI's chat completions. A member that is `null` counts as left out, also in the objects inside, and where its own schema does not say so. Schemas, `metadata`, `variables`, `extra_content` and `chat_template_kwargs` stay as they are.
          * @example {
          *       "model": "openai/gpt-4.1-mini",
          *       "messages": [
@@ -17137,7 +17137,7 @@ export interface components<Other = string & {}> {
         } | null;
         /**
          * ResponseCreate
-         * @description A request of OpenAI's Responses API and of the Open Responses specification. A member that is `null` counts as left out. Members and values that this service does not support are refused if they would change the answer or its price; others are ignored.
+         * @description A request of OpenAI's Responses API and of the Open Responses specification. A member that is `null` counts as left out, also in the objects inside, and where its own schema does not say so. Schemas, `metadata`, `variables`, `provider_metadata` and `chat_template_kwargs` stay as they are. Members and values that this service does not support are refused if they would change the answer or its price; others are ignored.
          * @example {
          *       "model": "openai/gpt-4.1-mini",
          *       "input": "Which of our customers wrote this?"
