@@ -17,8 +17,8 @@ type Options = Parameters<typeof openSignedIn>[3];
 const open = (target: string, options?: Options): Promise<Page> =>
   openSignedIn(browser, harness.service, target, options);
 
-async function choose(page: Page, name: string, text: string): Promise<void> {
-  const file = { name, mimeType: 'text/plain', buffer: Buffer.from(text) };
+async function choose(page: Page, name: string, text: string, encoding: BufferEncoding = 'utf8'): Promise<void> {
+  const file = { name, mimeType: 'text/plain', buffer: Buffer.from(text, encoding) };
   await page.locator('input[type=file]').setInputFiles(file);
 }
 
@@ -33,6 +33,20 @@ async function expectNoSidewaysScroll(page: Page): Promise<void> {
 }
 
 const cases = (page: Page, name: string) => page.getByRole('table', { name }).locator('tbody tr');
+
+describe('a file of cases that is not UTF-8', () => {
+  it.each(['latin1', 'utf16le'] as const)('is refused by name: %s', async (encoding) => {
+    browser.tolerate(/status of 404/);
+    const page = await open('/dataset-import?name=latin');
+    const line = `${JSON.stringify({ id: 'umlaut', variables: { ticket: 'Die Größe stimmt nicht.' } })}\n`;
+    await choose(page, 'cases.jsonl', line, encoding);
+    await page.getByText('The file cases.jsonl is not UTF-8. Save it as UTF-8.').waitFor();
+    expect(await page.getByRole('table').count()).toBe(0);
+    await choose(page, 'cases.jsonl', `\uFEFF${line}`);
+    await page.getByText('latin is new, and gets 1 case.').waitFor();
+    await page.close();
+  });
+});
 
 describe('data sets', () => {
   it('are imported with a preview, get versions, are read and deleted', async () => {

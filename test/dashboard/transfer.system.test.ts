@@ -22,11 +22,11 @@ function promptOf(slug: string, ...texts: string[]) {
 }
 
 /** Chooses files on the import page. */
-async function choose(page: Page, files: Readonly<Record<string, string>>): Promise<void> {
+async function choose(page: Page, files: Readonly<Record<string, string | Buffer>>): Promise<void> {
   const payload = Object.entries(files).map(([name, text]) => ({
     name,
     mimeType: 'text/plain',
-    buffer: Buffer.from(text),
+    buffer: typeof text === 'string' ? Buffer.from(text) : text,
   }));
   await page.locator('input[type=file]').setInputFiles(payload);
 }
@@ -38,6 +38,15 @@ async function textOf(download: Download): Promise<string> {
 const rowOf = (page: Page, name: string | RegExp) => page.getByRole('row').filter({ has: page.getByText(name) });
 
 describe('an import', () => {
+  it('names files that are not UTF-8, and takes the others', async () => {
+    const page = await openSignedIn(browser, service, '/prompts/import');
+    const latin = Buffer.from(JSON.stringify(promptOf('size', 'Die Größe.')), 'latin1');
+    await choose(page, { 'size.jsonl': latin, 'well.jsonl': JSON.stringify(promptOf('well', 'Größe.')) });
+    await page.getByText('The file size.jsonl is not UTF-8. Save it as UTF-8.').waitFor();
+    await page.getByText('New: 1').waitFor();
+    await page.close();
+  });
+
   it('shows what will happen, follows what is chosen about conflicts, and takes more prompts than a request can', async () => {
     await importPrompts(service, [promptOf('stored', 'Hello.'), promptOf('other', 'One.')]);
     const page = await openSignedIn(browser, service, '/prompts');

@@ -9,6 +9,7 @@ export { inBatches, type SizedPrompt } from './transfer/batches.ts';
 export { convertCases, isYaml, type CaseOptions, type ConvertedCases, type ParsedYaml } from './transfer/cases.ts';
 export { FormatError } from './transfer/converted.ts';
 export type { Convert, Converted, ConvertOptions, Note, PromptFile, Source } from './transfer/converted.ts';
+export { decodeText } from './transfer/decode-text.ts';
 export { yamlParser, type YamlPackage } from './transfer/parse-yaml.ts';
 
 /** A tool whose prompts can be converted into the form of an import. */

@@ -24,7 +24,8 @@ import { fits } from '../../shared/limits.ts';
 import { useNotify } from '../../shared/notify.ts';
 import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
-import { useFormat, useOwnTexts } from '../../shared/texts.tsx';
+import { readText } from '../../shared/read-text.ts';
+import { useFormat, useOwnTexts, useTexts } from '../../shared/texts.tsx';
 import { datasets } from '../../texts/datasets.ts';
 import { FileDrop } from '../prompts/transfer/file-drop.tsx';
 import { CaseTable } from './case-table.tsx';
@@ -65,14 +66,18 @@ function Import(): ReactNode {
   const [typed, setTyped] = useState('');
   const [kind, setKind] = useState<(typeof formats)[number]>('jsonl');
   const [choice, setChoice] = useState<Choice>();
-  const [tooLarge, setTooLarge] = useState<string>();
+  const [refusal, setRefusal] = useState<string>();
+  const { shared } = useTexts();
   const choose = (source: Source): void => {
-    setTooLarge(undefined);
+    setRefusal(undefined);
     setChoice({ number: (choice?.number ?? 0) + 1, source });
   };
   const open = useMutation({
-    mutationFn: async (file: File): Promise<Source> => ({ name: file.name, text: await file.text() }),
-    onSuccess: choose,
+    mutationFn: readText,
+    onSuccess: (text, { name: file }) => {
+      if (text === undefined) setRefusal(shared.notUtf8(file));
+      else choose({ name: file, text });
+    },
   });
   const read = useQuery({
     queryKey: ['datasets', 'import', choice?.number],
@@ -116,7 +121,7 @@ function Import(): ReactNode {
           onFiles={([file]) => {
             if (file === undefined) return;
             if (file.size <= largestFile) open.mutate(file);
-            else setTooLarge(texts.tooLarge(file.name, format.bytes(largestFile)));
+            else setRefusal(texts.tooLarge(file.name, format.bytes(largestFile)));
           }}
         />
       ) : (
@@ -156,9 +161,9 @@ function Import(): ReactNode {
           </Group>
         </Stack>
       )}
-      {tooLarge !== undefined && <Alert color="red">{tooLarge}</Alert>}
+      {refusal !== undefined && <Alert color="red">{refusal}</Alert>}
       {[open.error, read.error].map((error, index) => error !== null && <ProblemAlert key={index} error={error} />)}
-      {read.data !== undefined && tooLarge === undefined && (
+      {read.data !== undefined && refusal === undefined && (
         <Review key={choice?.number} name={isValid ? name : ''} file={read.data} />
       )}
     </Stack>

@@ -14,6 +14,7 @@ export const shared: Texts['shared'] = {
   show: 'Alles anzeigen',
   hide: 'Weniger anzeigen',
   breadcrumbs: 'Pfad der Seite',
+  notUtf8: (file) => `Die Datei ${file} ist nicht in UTF-8. Speichern Sie sie als UTF-8.`,
   theService: 'Der Dienst',
   problem: {
     unknown: 'Etwas ist schiefgegangen',

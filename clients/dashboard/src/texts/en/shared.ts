@@ -12,6 +12,7 @@ export const shared = {
   show: 'Show all',
   hide: 'Show less',
   breadcrumbs: 'Breadcrumbs',
+  notUtf8: (file: string) => `The file ${file} is not UTF-8. Save it as UTF-8.`,
   /** As the author of a change. */
   theService: 'The service',
   problem: {

@@ -7,6 +7,7 @@ import { useScope } from '../../../app/session-context.ts';
 import { ForScope } from '../../../shared/for-scope.tsx';
 import { Page } from '../../../shared/page.tsx';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
+import { readText } from '../../../shared/read-text.ts';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import { promptKeys, useProviders } from '../prompt-queries.ts';
 import { FileDrop } from './file-drop.tsx';
@@ -35,6 +36,8 @@ interface Choice {
   /** Tells choices apart, also of the same files. */
   readonly number: number;
   readonly sources: readonly Source[];
+  /** Names of those that are not UTF-8. */
+  readonly unreadable: readonly string[];
 }
 
 /** What is read here belongs to the screen, and is not kept after it. */
@@ -45,13 +48,15 @@ const accepted = '.json,.jsonl,.ndjson,.yaml,.yml,.md,.markdown,.prompt,.prompty
 function Import(): ReactNode {
   const { transfer: texts } = useTexts();
   const canRelease = useScope('prompts:release');
-  const [choice, setChoice] = useState<Choice>({ number: 0, sources: [] });
+  const [choice, setChoice] = useState<Choice>({ number: 0, sources: [], unreadable: [] });
   const [provider, setProvider] = useState<string | null>(null);
   const open = useMutation({
     mutationFn: (files: readonly File[]) =>
-      Promise.all(files.map(async (file): Promise<Source> => ({ name: file.name, text: await file.text() }))),
-    onSuccess: (sources) => {
-      if (sources.length > 0) setChoice({ number: choice.number + 1, sources });
+      Promise.all(files.map(async (file) => ({ name: file.name, text: await readText(file) }))),
+    onSuccess: (files) => {
+      const sources = files.flatMap(({ name, text }) => (text === undefined ? [] : [{ name, text }]));
+      const unreadable = files.flatMap(({ name, text }) => (text === undefined ? [name] : []));
+      if (files.length > 0) setChoice({ number: choice.number + 1, sources, unreadable });
     },
   });
   const read = useQuery({
@@ -72,7 +77,7 @@ function Import(): ReactNode {
       {[open.error, read.error].map((error, index) => error !== null && <ProblemAlert key={index} error={error} />)}
       {read.data !== undefined && (
         <>
-          <NotTaken files={read.data} />
+          <NotTaken files={read.data} unreadable={choice.unreadable} />
           {read.data.formats.length > 0 && <ProviderChoice value={provider} onChange={setProvider} />}
           {read.data.prompts.length > 0 && (
             <Review
@@ -90,13 +95,20 @@ function Import(): ReactNode {
 }
 
 /** Files and prompts that cannot be imported at all. */
-function NotTaken({ files: { unknown, leftOut } }: { files: ReadFiles }): ReactNode {
-  const { transfer: texts } = useTexts();
-  if (unknown.length + leftOut.length === 0) return null;
+function NotTaken({
+  files: { unknown, leftOut },
+  unreadable,
+}: {
+  files: ReadFiles;
+  unreadable: readonly string[];
+}): ReactNode {
+  const { transfer: texts, shared } = useTexts();
   const lines = [
+    ...unreadable.map(shared.notUtf8),
     ...unknown.map(({ name, reason }) => `${name}: ${reason ?? texts.unknownFormat}`),
     ...leftOut.map(({ prompt, detail }) => `${prompt}: ${detail}`),
   ];
+  if (lines.length === 0) return null;
   return (
     <Alert color="yellow" title={texts.notTaken} icon={<IconAlertTriangle />}>
       <List size="sm" style={{ overflowWrap: 'anywhere' }}>
