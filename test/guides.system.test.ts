@@ -395,6 +395,6 @@ describe('the guide "Lose a key"', () => {
     await perform(commands, second.url, second.adminKey);
     const after = await second.call('GET', `${integrationsPath}/${id}`);
     await second.close();
-    expect([before.status, after.status, after.body.has_secret]).toEqual([500, 200, true]);
+    expect([before.status, after.status, after.body.signed]).toEqual([500, 200, true]);
   });
 });

@@ -10,8 +10,8 @@ import { resolve, type OpenApiDocument, type Schema } from './contract-document.
  * - An `anyOf` whose parts have different types becomes a `oneOf`, which says the same.
  * - A component that is a constant stands where it is used.
  *
- * What nothing refers to then is left out: the lists of values, and parts that others were made of. Go has the values of an
- * unused list as constants, whose names can be those of other constants.
+ * What nothing refers to then is left out. Of the lists of values that are left, those with a value that another has stand
+ * where they are used: in Go, the values of such components are constants of one package.
  */
 export function publishUnions(document: OpenApiDocument): OpenApiDocument {
   const other = document.components.schemas['OtherValue'] ?? {};
@@ -51,7 +51,24 @@ export function publishUnions(document: OpenApiDocument): OpenApiDocument {
     if (name === 'OtherValue' || schema['const'] !== undefined) Reflect.deleteProperty(schemas, name);
   }
   leaveOutUnused(published);
-  return published;
+  const apart = placeSharedLists(published);
+  leaveOutUnused(apart);
+  return apart;
+}
+
+function placeSharedLists(document: OpenApiDocument): OpenApiDocument {
+  const lists = Object.values(document.components.schemas).filter(isValueList);
+  const values = lists.flatMap((list) => list.enum);
+  const shared = new Set(values.filter((value, index) => values.indexOf(value) !== index));
+  const place = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(place);
+    if (!isObject(node)) return node;
+    const target = resolve(document, node as Schema);
+    const isShared = target !== node && isValueList(target) && target.enum.some((value) => shared.has(value));
+    if (isShared) return withoutTitle(target);
+    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, place(value)]));
+  };
+  return place(document) as OpenApiDocument;
 }
 
 function leaveOutUnused(document: OpenApiDocument): void {

@@ -86,7 +86,7 @@ const kinds: readonly Kind[] = [
     }),
     readOnly: {
       id: uuid,
-      has_secret: false,
+      signed: false,
       status: 'paused',
       disabled_reason: 'gone',
       disabled_at: at,

@@ -137,14 +137,13 @@ const generators: readonly Generator[] = [
   {
     name: 'openapi-generator-go',
     version: openapiGenerator,
-    needs: 'enumClassPrefix=true, --name-mappings has_secret=secret_is_set',
     async generate(place) {
       await runOpenapiGenerator(
         place,
         'go',
         ...['--git-host', 'example.com', '--git-user-id', 'example', '--git-repo-id', 'gateway'],
-        ...['--additional-properties', 'enumClassPrefix=true,packageName=gateway'],
-        ...['--name-mappings', 'has_secret=secret_is_set', '--global-property', 'apiTests=false,modelTests=false'],
+        ...['--additional-properties', 'packageName=gateway'],
+        ...['--global-property', 'apiTests=false,modelTests=false'],
       );
     },
     async compile(place) {

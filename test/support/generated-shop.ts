@@ -158,7 +158,7 @@ export function createShopLedger(standIns: StandIns, { watcher }: Pick<ShopTarge
     // Orders belong to one location, so products of other locations would make them fail.
     if ((kind === 'CategoryId' || kind === 'ProductId') && answer['location_id'] !== firstLocation) return;
     if (kind === 'IntegrationId') {
-      if (answer['has_secret'] === true) alwaysSigned.add(id);
+      if (answer['signed'] === true) alwaysSigned.add(id);
       if (answer['url'] === watcher) return;
       integrations.add(id);
     }

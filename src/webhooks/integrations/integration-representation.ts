@@ -26,7 +26,7 @@ export function representIntegration(
   return defined({
     ...integrationFields.show(integration),
     headers,
-    has_secret: integration.secret !== undefined,
+    signed: integration.secret !== undefined,
     secret_rotation: rotation && { id: rotation.id, started_at: rotation.startedAt.toISOString() },
     disabled_reason: disabled?.reason,
     disabled_at: disabled?.at.toISOString(),

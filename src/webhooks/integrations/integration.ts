@@ -86,7 +86,7 @@ export type IntegrationChange = Change<typeof integrationFields.table> & {
 type Schemas = components['schemas'];
 /** What answers show besides the fields: values that follow from them, and the receiver's condition. */
 type Derived =
-  | ('headers' | 'has_secret' | 'secret_rotation' | 'disabled_reason' | 'disabled_at' | 'warning')
+  | ('headers' | 'signed' | 'secret_rotation' | 'disabled_reason' | 'disabled_at' | 'warning')
   | ('success_rate' | 'last_attempt_at' | 'last_success_at')
   | ('consecutive_failures' | 'last_error' | 'failing_delivery' | 'retrying_until' | 'waiting');
 /** @public For the compiler: it reports an error while a field is missing. */

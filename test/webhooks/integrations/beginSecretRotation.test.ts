@@ -48,11 +48,11 @@ describe('200', () => {
   it('gives a first secret to an integration without one', async () => {
     const { path } = await createIntegration(setup.service);
     const { body } = await setup.service.call('POST', `${path}${suffix}`);
-    expect(body.has_secret).toBe(false);
+    expect(body.signed).toBe(false);
     const { body: finished } = await setup.service.call('POST', `${path}${suffix}/finish`, {
       body: { rotation_id: body.secret_rotation.id },
     });
-    expect(finished.has_secret).toBe(true);
+    expect(finished.signed).toBe(true);
   });
 });
 

@@ -36,7 +36,7 @@ describe('201', () => {
       url: 'https://kitchen.example.com/hooks/orders',
       event_types: ['ORDER_PLACED', 'FISCAL_DAY_END'],
       headers: { 'X-Kitchen': 'ground-floor' },
-      has_secret: false,
+      signed: false,
       status: 'active',
       consecutive_failures: 0,
       created_at: body.created_at,
@@ -68,7 +68,7 @@ describe('201', () => {
 
   it('creates a secret, and shows it only once, in both forms', async () => {
     const { body } = await post({});
-    expect(body.has_secret).toBe(true);
+    expect(body.signed).toBe(true);
     expect(body.secret.value).toMatch(/^[A-Za-z0-9_-]{43}$/);
     expect(body.secret.standard_webhooks).toBe(`whsec_${Buffer.from(body.secret.value).toString('base64')}`);
     const other = await post({});
@@ -81,23 +81,23 @@ describe('201', () => {
 
   it('creates a secret unless the request says that deliveries are unsigned', async () => {
     const { body } = await post({});
-    expect(body).toMatchObject({ has_secret: true, secret: { value: expect.any(String) } });
+    expect(body).toMatchObject({ signed: true, secret: { value: expect.any(String) } });
     const unsigned = await post({ unsigned: true });
-    expect(unsigned.body.has_secret).toBe(false);
+    expect(unsigned.body.signed).toBe(false);
     expect(unsigned.body).not.toHaveProperty('secret');
   });
 
   it('accepts a secret in the form of Standard Webhooks', async () => {
     for (const length of [24, 25, 26, 63, 64]) {
       const { status, body } = await post({ secret: `whsec_${Buffer.alloc(length, 0xff).toString('base64')}` });
-      expect([length, status, body.has_secret]).toEqual([length, 201, true]);
+      expect([length, status, body.signed]).toEqual([length, 201, true]);
       expect(body).not.toHaveProperty('secret');
     }
   });
 
   it('accepts a secret of the caller, and never shows it', async () => {
     const { body, text } = await post({ secret, unsigned: false });
-    expect(body.has_secret).toBe(true);
+    expect(body.signed).toBe(true);
     expect(body).not.toHaveProperty('secret');
     expect(text).not.toContain(secret);
     expect(await stored(body.id)).not.toContain(secret);

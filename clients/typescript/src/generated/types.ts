@@ -8365,7 +8365,7 @@ export interface components<Other = string & {}> {
          *         "X-Kitchen": "ground-floor",
          *         "Authorization": "********"
          *       },
-         *       "has_secret": true,
+         *       "signed": true,
          *       "status": "active",
          *       "consecutive_failures": 0,
          *       "created_at": "2026-11-05T16:20:00.000Z",
@@ -8386,7 +8386,7 @@ export interface components<Other = string & {}> {
              * @description Whether deliveries have `X-Service-Signature`. The secret itself is never shown.
              * @example true
              */
-            has_secret: boolean;
+            signed: boolean;
             secret_rotation?: components<Other>["schemas"]["SecretRotation"];
             /**
              * @description Status of the integration.
@@ -8511,7 +8511,7 @@ export interface components<Other = string & {}> {
          *         "X-Kitchen": "ground-floor",
          *         "Authorization": "********"
          *       },
-         *       "has_secret": true,
+         *       "signed": true,
          *       "status": "active",
          *       "consecutive_failures": 0,
          *       "created_at": "2026-11-05T16:20:00.000Z",
@@ -8536,7 +8536,7 @@ export interface components<Other = string & {}> {
              * @description Whether deliveries have `X-Service-Signature`.
              * @example true
              */
-            has_secret: boolean;
+            signed: boolean;
             secret_rotation?: components<Other>["schemas"]["SecretRotation"];
             /**
              * @description Status of the integration.
@@ -18886,7 +18886,7 @@ export interface components<Other = string & {}> {
          *             "X-Kitchen": "ground-floor",
          *             "Authorization": "********"
          *           },
-         *           "has_secret": true,
+         *           "signed": true,
          *           "status": "active",
          *           "consecutive_failures": 0,
          *           "created_at": "2026-11-05T16:20:00.000Z",
@@ -19024,7 +19024,7 @@ export interface components<Other = string & {}> {
          *     events. A header value of `********` means the stored value,
          *     and so does such a value in the query of `url`. If scheme, host or port of the URL changes, send these values again.
          *
-         *     To change the secret, rotate it. To change the status, pause or enable the integration. `id`, `has_secret`,
+         *     To change the secret, rotate it. To change the status, pause or enable the integration. `id`, `signed`,
          *     `secret_rotation`, `status`, `disabled_reason`, `disabled_at`, `warning`, `created_at` and `updated_at` cannot be
          *     changed; you can send them with their current values. `success_rate`, `last_attempt_at`, `last_success_at`,
          *     `consecutive_failures`, `last_error`, `failing_delivery`, `retrying_until` and `waiting` change all the time, so you
@@ -19051,7 +19051,7 @@ export interface components<Other = string & {}> {
              * @description Whether deliveries have `X-Service-Signature`. The secret itself is never shown.
              * @example true
              */
-            has_secret?: boolean;
+            signed?: boolean;
             secret_rotation?: components<Other>["schemas"]["IgnoredObject"];
             status?: components<Other>["schemas"]["IntegrationStatus"];
             disabled_reason?: components<Other>["schemas"]["DisabledReason"];

@@ -10,7 +10,7 @@ import { useWaitingCount } from './integration-health.tsx';
 export function IntegrationNotices({ integration }: { integration: Schemas['Integration'] }): ReactNode {
   const { notices: texts } = useTexts().integrations;
   const count = useWaitingCount(integration);
-  const { status, disabled_reason, warning, retrying_until, has_secret, secret_rotation } = integration;
+  const { status, disabled_reason, warning, retrying_until, signed, secret_rotation } = integration;
   const disabled =
     disabled_reason === 'gone' ? texts.gone : disabled_reason === 'failing' ? texts.failing : texts.disabled;
   return (
@@ -46,7 +46,7 @@ export function IntegrationNotices({ integration }: { integration: Schemas['Inte
           {texts.waits} <Time value={retrying_until} isDistant />. {count !== '0' && texts.probe(count)}
         </Alert>
       )}
-      {!has_secret && secret_rotation === undefined && (
+      {!signed && secret_rotation === undefined && (
         <Alert color="yellow" icon={<IconAlertTriangle />}>
           {texts.unsigned}
         </Alert>

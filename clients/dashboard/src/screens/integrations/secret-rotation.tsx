@@ -23,7 +23,7 @@ export function SecretRotation({
   canManage: boolean;
 }): ReactNode {
   const { rotation: texts, issued } = useTexts().integrations;
-  const { id, has_secret, secret_rotation: pending } = integration;
+  const { id, signed, secret_rotation: pending } = integration;
   const [question, setQuestion] = useState<'begin' | 'finish'>();
   const [secret, setSecret] = useState<Schemas['IssuedSecret']>();
   const queryClient = useQueryClient();
@@ -66,7 +66,7 @@ export function SecretRotation({
       {pending === undefined ? (
         <>
           <Text c="dimmed" size="sm">
-            {has_secret ? texts.present : texts.none}
+            {signed ? texts.present : texts.none}
           </Text>
           {canManage && (
             <Group>
@@ -77,7 +77,7 @@ export function SecretRotation({
                   ask('begin');
                 }}
               >
-                {has_secret ? texts.begin : texts.beginFirst}
+                {signed ? texts.begin : texts.beginFirst}
               </Button>
             </Group>
           )}
