@@ -34,13 +34,17 @@ export function createWholeList(store: Pick<PromptStore, 'listAll' | 'fetch'>): 
     }
     return part;
   };
-  return async function* list({ text, reach }, start) {
+  /** Only the ids are kept until the end. */
+  const idsOf = async ({ text, reach }: ListSelection, start: PageStart): Promise<string[]> => {
     const all = await store.listAll(text, reach?.prompts);
     const listed =
       'offset' in start
         ? all.slice(start.offset)
         : all.filter(({ at, id }) => at < start.after.at || (at === start.after.at && id > start.after.id));
-    const ids = listed.map(({ id }) => id);
+    return listed.map(({ id }) => id);
+  };
+  return async function* list(selection, start) {
+    const ids = await idsOf(selection, start);
     for await (const prompts of inParts(ids, read, { together: firstTogether })) yield* prompts;
   };
 }
