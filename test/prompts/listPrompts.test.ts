@@ -114,6 +114,16 @@ describe('200', () => {
     });
   });
 
+  it('contains only what a limited key may reach', async () => {
+    const [mine, other] = [await create(setup.service), await create(setup.service)];
+    const body = { name: 'Limited', scopes: ['prompts:read'], limits: { prompts: [mine.id] } };
+    const made = await setup.service.call('POST', '/api/v1/api-keys', { body });
+    const answer = await setup.service.call('GET', promptsPath, { key: (made.body as { key: string }).key });
+    expect(answer.body.data.map(({ id }: { id: string }) => id)).toEqual([mine.id]);
+    expect(answer.body.pagination).toEqual({ total: 1, limit: 1, offset: 0, next: null });
+    expect(answer.text).not.toContain(other.id);
+  });
+
   describe('of ten prompts of a megabyte', () => {
     beforeAll(async () => {
       for (let number = 0; number < 10; number += 1) {
