@@ -185,7 +185,7 @@ const brokenRequests: Case[] = [
   ],
   [
     'listOrders parameter status (query): value open removed',
-    ({ schema }) => remove(schema('OrderStatus'), 'enum', 'open'),
+    ({ path }) => remove(path('/v1/orders get parameters 0 schema'), 'enum', 'open'),
   ],
   [
     'listOrders parameter limit (query): default 20 → 50',
@@ -483,7 +483,7 @@ const harmless: [what: string, edit: Edit][] = [
     ({ schema, path }) => {
       list(schema('Order'), 'required').reverse();
       list(schema('TestResult'), 'oneOf').reverse();
-      list(schema('OrderStatus'), 'enum').reverse();
+      list(path('/v1/orders get parameters 0 schema'), 'enum').reverse();
       list(path('/v1/orders get'), 'parameters').reverse();
     },
   ],

@@ -37,7 +37,8 @@ function bodies({ example, examples: named = {} }: MediaType): unknown[] {
 function withOtherValues(reference: Schema | undefined, value: unknown): unknown {
   const schema = resolve(contract, reference) as Record<'anyOf' | 'oneOf' | 'allOf', Schema[] | undefined> & Schema;
   if (schema['x-extensible-enum'] !== undefined) return 'a-later-value';
-  if (Array.isArray(value)) return value.map((item) => withOtherValues(schema['items'] as Schema, item));
+  const { items } = schema as { items?: Schema };
+  if (Array.isArray(value)) return items === undefined ? value : value.map((item) => withOtherValues(items, item));
   if (typeof value !== 'object' || value === null) return value;
   const parts = [schema, ...(schema.allOf ?? []), ...(schema.oneOf ?? []).filter((part) => isOf(part, value))];
   const properties = Object.assign(

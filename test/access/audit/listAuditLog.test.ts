@@ -334,6 +334,18 @@ describe('200', () => {
     expect(await log.countDocuments({ resource_type: 'api-key' })).toBe(0);
   });
 
+  it('shows members by their present names in records of an earlier release', async () => {
+    const log = setup.database.db.collection<{ _id: string; operation: string; after: string }>('audit_log');
+    await list();
+    const record = await log.findOne({});
+    if (record === null) throw new Error('there are no records');
+    const id = randomUUID();
+    await log.insertOne({ ...record, _id: id, operation: 'setLimit', after: '{"began_at":"then","limit":"1"}' });
+    const { body } = await list('operation=setLimit');
+    expect(body.data).toMatchObject([{ id, after: { started_at: 'then', limit: '1' } }]);
+    await log.deleteOne({ _id: id });
+  });
+
   it('keeps a record for 400 days', async () => {
     const log = setup.database.db.collection<{ at: Date; expires_at: Date }>('audit_log');
     await list();
