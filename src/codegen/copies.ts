@@ -22,8 +22,17 @@ export async function renderCopies(): Promise<Map<string, string>> {
       `${banner('openapi')}/** The release of the service that this client was made with. */\nexport const version = '${document.info.version}';\n`,
     ],
     // The client renders previews with the code of the service, and its package cannot import the sources of the service.
-    ...(await copyAll(templates, (name) => `${client}/src/generated/template/${name}`, banner(templates))),
-    ...(await copyAll(eventSchemas, (name) => `${client}/schemas/${name.replace(/\.json$/, '.v1.json')}`)),
+    ...(await copyAll(
+      templates,
+      (name) => `${client}/src/generated/template/${name}`,
+      (text) => banner(templates) + text,
+    )),
+    ...(await copyAll(
+      eventSchemas,
+      (name) => `${client}/schemas/${name.replace(/\.json$/, '.v1.json')}`,
+      // As the service sends them.
+      (text) => `${JSON.stringify(JSON.parse(text), null, 2)}\n`,
+    )),
     [`${dashboard}/limits.ts`, banner('openapi') + renderLimits(document)],
     [`${dashboard}/guides.ts`, banner('openapi') + renderGuideList(await readGuides(root))],
   ]);
@@ -31,9 +40,13 @@ export async function renderCopies(): Promise<Map<string, string>> {
 
 const read = (name: string): Promise<string> => readFile(path.join(root, name), 'utf8');
 
-async function copyAll(folder: string, target: (name: string) => string, begin = ''): Promise<[string, string][]> {
+async function copyAll(
+  folder: string,
+  target: (name: string) => string,
+  change: (text: string) => string,
+): Promise<[string, string][]> {
   const names = (await readdir(path.join(root, folder))).toSorted();
   return Promise.all(
-    names.map(async (name): Promise<[string, string]> => [target(name), begin + (await read(`${folder}/${name}`))]),
+    names.map(async (name): Promise<[string, string]> => [target(name), change(await read(`${folder}/${name}`))]),
   );
 }

@@ -27,20 +27,19 @@ beforeAll(async () => {
   database = await createTestDatabase();
   await createIndexes(database, [orderIndexes]);
   const orders = database.db.collection<{ _id: string }>('orders');
-  await orders.insertMany(
-    Array.from({ length: size }, (_, index) => ({
-      _id: idOf(index),
-      location_id: `location-${index % 3}`,
-      ...(index % 100 === 0 ? { reference_id: `till-${index % 300}` } : {}),
-      status: statuses[index % statuses.length],
-      created_at: at(index),
-      // In another order, each once.
-      updated_at: at((index * 7) % size),
-      ...(index < 1_500 ? { fiscal_day: `2026-01-0${1 + (index % 5)}` } : {}),
-      ...(index % 10 === 0 ? { spot: { id: `spot-${index % 100}` } } : {}),
-      outbox: [],
-    })),
-  );
+  const all = Array.from({ length: size }, (_, index) => ({
+    _id: idOf(index),
+    location_id: `location-${index % 3}`,
+    ...(index % 100 === 0 ? { reference_id: `till-${index % 300}` } : {}),
+    status: statuses[index % statuses.length],
+    created_at: at(index),
+    // In another order, each once.
+    updated_at: at((index * 7) % size),
+    ...(index < 1_500 ? { fiscal_day: `2026-01-0${1 + (index % 5)}` } : {}),
+    ...(index % 10 === 0 ? { spot: { id: `spot-${index % 100}` } } : {}),
+    outbox: [],
+  }));
+  for (let from = 0; from < size; from += 500) await orders.insertMany(all.slice(from, from + 500));
 });
 // The database is not dropped: this blocks SecantusDB's Python server for seconds.
 afterAll(() => database.close());

@@ -113,7 +113,7 @@ describe('the bill of a provider', () => {
     await invoke('fallback', { model: 'mock-500', fallbacks: [{ provider: 'mock', model: 'model-a' }] });
     await invoke('reset', { model: 'mock-reset' });
     await invoke('cut-stream', { model: 'mock-cut', stream: true });
-    await invoke('time-out', { model: 'mock-hang' }, { 'X-Timeout-Ms': '30' });
+    await invoke('time-out', { model: 'mock-hang' }, { 'X-Timeout-Ms': '2000' });
     await leave('left', { model: 'mock-hang' });
     await leave('left-stream', { model: 'mock-drip-20-50', stream: true });
     await Promise.all([1, 2, 3].map(() => invoke('shared', shared, age)));

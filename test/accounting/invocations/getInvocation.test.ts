@@ -169,7 +169,7 @@ describe('200', () => {
 
   it('has a time-out', async () => {
     const slug = await harness.createPrompt({ selected_model: 'mock-hang' });
-    const record = await recordOf(await harness.invoke(slug, {}, { 'X-Timeout-Ms': '50' }));
+    const record = await recordOf(await harness.invoke(slug, {}, { 'X-Timeout-Ms': '2000' }));
     const problem = 'urn:prompt-gateway:problem:provider-timeout';
     expect(record).toMatchObject({ status: 'failed', problem, attempts: [{ status: 'failed', problem }] });
   });

@@ -466,7 +466,7 @@ describe('another process', () => {
   beforeAll(async () => {
     const provider = { id: 'other', base_url: harness.mock.url, models: ['model-a'] };
     const OPENAI_COMPATIBLE_PROVIDERS = JSON.stringify([provider]);
-    other = await startAnother(harness.service, { INVOKE_TIMEOUT_MS: '500', OPENAI_COMPATIBLE_PROVIDERS });
+    other = await startAnother(harness.service, { INVOKE_TIMEOUT_MS: '2000', OPENAI_COMPATIBLE_PROVIDERS });
   });
   afterAll(() => other.close());
 
