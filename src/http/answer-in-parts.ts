@@ -38,8 +38,9 @@ export function createAnswersInParts<MediaType extends string>(
       if (first.done !== true) yield first.value;
       for (; next.done !== true; next = await read()) yield next.value;
     };
-    // A short one is there as a whole.
-    const length = next.done === true && first.done !== true ? { length: first.value.length } : {};
+    // A short one is there as a whole. With a length of 0, openapi-fetch and clients made with it read no body at all.
+    const isWhole = next.done === true && first.done !== true && first.value.length > 0;
+    const length = isWhole ? { length: first.value.length } : {};
     return {
       status: 200,
       stream: { mediaType, ...length, content: Readable.from(whole(), { objectMode: false }), memory: bytesInParts },

@@ -50,6 +50,16 @@ describe('200', () => {
     expect(candidate).toMatchObject({ passed: true, invocation_id: expect.any(String) });
     expect(candidate).not.toHaveProperty('answer');
   });
+
+  it('announces no length of 0 where nothing went so: openapi-fetch would read no body at all', async () => {
+    const { service } = harness;
+    const dataset = { name: await createDataset(service, 'good', [sayCase('one', 'good')]) };
+    const prompt = await createEchoPrompt(service);
+    const id = await startEvaluation(service, prompt, { candidate: {}, dataset, rule: { all_pass: true } });
+    await ended(service, id);
+    const answer = await service.call('GET', `${evaluationPath(id)}/results?outcome=failed`);
+    expect([answer.status, answer.text, answer.headers['content-length']]).toEqual([200, '', undefined]);
+  });
 });
 
 describe('409', () => {
