@@ -276,8 +276,9 @@ describe('a stream of the service', () => {
       { sleep: () => setImmediate() },
     );
     expect(await again.prompts.stream(slug, {}, options).text()).toBe('Hello from model-a.');
-    expect(harness.mock.requests).toHaveLength(1);
-    expect(harness.mock.requests[0]?.aborted).toBe(false);
+    // One of an earlier test that was given up can arrive late.
+    const sent = harness.mock.requests.filter(({ body }) => body['model'] === 'model-a');
+    expect(sent.map(({ aborted }) => aborted)).toEqual([false]);
   });
 });
 

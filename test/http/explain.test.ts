@@ -14,7 +14,7 @@ describe('the explanations of what the contract requires', () => {
     const contract = await readFile(new URL('../../generated/openapi.json', import.meta.url), 'utf8');
     const validators = await readFile(new URL('../../dist/validators/requests-thorough.js', import.meta.url), 'utf8');
     for (const pattern of patternWords.keys()) expect(validators).toContain(`"pattern":${JSON.stringify(pattern)}`);
-    for (const format of formatWords.keys()) expect(contract).toContain(`"format": "${format}"`);
+    for (const format of formatWords.keys()) expect(contract).toContain(`"format":"${format}"`);
     const exclusions = [...validators.matchAll(/schemaPath:"([^"]+\/not)"/g)].map(([, path = '']) => path);
     for (const path of exclusions) expect(exclusionWords.filter(([wanted]) => wanted.test(path))).toHaveLength(1);
     expect(exclusions.length).toBeGreaterThanOrEqual(exclusionWords.length);
