@@ -48,4 +48,4 @@ it('takes 1,000 prompts into an empty installation, equal byte for byte', async 
   expect(new Set(await send(other, prompts))).toEqual(new Set(['unchanged']));
   expect((await other.call('GET', `${promptsPath}/pmpt_996`)).body).toMatchObject({ name: 'Prompt 996' });
   await Promise.all([one.close(), other.close()]);
-});
+}, 900_000);
