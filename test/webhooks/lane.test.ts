@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newDelivery, type DeliveryWithBody } from '../../src/webhooks/deliveries/delivery.ts';
-import { Lane, readAtOnce, type Shared, type Turn } from '../../src/webhooks/lanes/lane.ts';
+import { Lane, maxUnsettled, readAtOnce, type Shared, type Turn } from '../../src/webhooks/lanes/lane.ts';
 import { defaultTiming } from '../../src/webhooks/timing.ts';
 
 const integrationId = 'a1b2c3d4-0000-4000-8000-000000000000';
-const { breaker } = defaultTiming;
+const { breaker, search } = defaultTiming;
 let now: number;
 let isHeld: boolean;
 let places: number;
@@ -126,6 +126,46 @@ describe('reading', () => {
     lane.retryIn(250);
     lane.endReading(true);
     expect([lane.beginReading(), lane.beginReading()]).toEqual(['deliveries', 'replays']);
+  });
+});
+
+describe('a delivery that is set aside', () => {
+  const setAside = (...ids: readonly string[]): boolean[] => {
+    wait(...ids);
+    return ids.map((id) => {
+      lane.turn();
+      lane.answered(id);
+      return lane.setAside(id);
+    });
+  };
+
+  it('is not begun by a read or a search, until it comes back by itself', () => {
+    expect(setAside('a')).toEqual([false]);
+    expect([scheduled, lane.isIdle]).toEqual([[{ at: now + search, deliveryId: 'a' }], false]);
+    wait('a', 'b');
+    expect([begun(), begun(), [...lane.ids].sort()]).toEqual(['b', undefined, ['a', 'b']]);
+    now += search;
+    wait('a');
+    expect(begun()).toBe('a');
+  });
+
+  it('comes back when an operator changes something', () => {
+    setAside('a');
+    lane.lookAgain();
+    lane.beginReading();
+    lane.found([row({ id: 'a' })]);
+    expect(begun()).toBe('a');
+  });
+
+  it('takes the place of another, and the lane begins again when it comes back', () => {
+    const ids = Array.from({ length: maxUnsettled }, (_, index) => String(index));
+    expect(setAside(...ids).indexOf(true)).toBe(maxUnsettled - 1);
+    wait('z');
+    expect([begun(), lane.reserve('y')]).toEqual([undefined, false]);
+    now += search;
+    expect([begun(), lane.reserve('y'), lane.isIdle]).toEqual(['z', true, false]);
+    lane.settled('z');
+    expect(lane.isIdle).toBe(true);
   });
 });
 

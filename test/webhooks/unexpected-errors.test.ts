@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { deliveryId } from '../../src/webhooks/deliveries/delivery.ts';
 import { silentObserver, type WebhookLog, type WebhookObserver } from '../../src/webhooks/observer.ts';
+import type { WebhookTiming } from '../../src/webhooks/timing.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { refusing, type Command } from '../support/refusing-database.ts';
 import { until } from '../support/until.ts';
-import { startHarness, type Harness } from './webhooks-harness.ts';
+import { quickTiming, startHarness, type Harness } from './webhooks-harness.ts';
 
 let harness: Harness;
 let receiver: Receiver;
@@ -75,10 +76,13 @@ describe('a mistake while the answer of a receiver is counted', () => {
 describe('a command that the database refuses', () => {
   /** The id of the event that the commands are about. */
   let poison: string;
-  const start = (refuses: (command: Command) => boolean): ReturnType<Harness['createEngine']> => {
+  const start = (
+    refuses: (command: Command) => boolean,
+    timing: WebhookTiming = quickTiming,
+  ): ReturnType<Harness['createEngine']> => {
     poison = 'not placed yet';
     const on = refusing(harness.database, refuses);
-    const webhooks = harness.createEngine({ log, on });
+    const webhooks = harness.createEngine({ log, on, timing });
     webhooks.start();
     return webhooks;
   };
@@ -101,6 +105,19 @@ describe('a command that the database refuses', () => {
     webhooks.engine.nudge(id);
     await harness.settled(id, 8);
     expect(receiver.requests).toHaveLength(9);
+  });
+
+  it('is repeated after a time, without an operator', async () => {
+    let isRefused = true;
+    const isSettling = ({ collection, text }: Command): boolean =>
+      collection === 'deliveries' && text.includes('"delivered"');
+    start((command) => isRefused && isSettling(command), { ...quickTiming, search: 500 });
+    const id = await harness.addIntegration({ url: receiver.url });
+    const [event = ''] = await harness.placeOrders([{}]);
+    await until(() => receiver.requests.length >= 2);
+    isRefused = false;
+    await harness.settled(id, 1);
+    expect(await harness.delivery(event, id)).toMatchObject({ status: 'delivered' });
   });
 
   it('keeps no other event in an outbox', async () => {

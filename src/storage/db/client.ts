@@ -1,15 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  MongoClient,
-  MongoCompatibilityError,
-  MongoError,
-  MongoServerError,
-  type Collection,
-  type Db,
-  type MongoClientOptions,
-} from 'mongodb';
+import { MongoClient, MongoCompatibilityError, type Collection, type Db, type MongoClientOptions } from 'mongodb';
 import { hostsOf, withoutCredentials, withoutServiceOwnedOptions } from './connection-string.ts';
-import { isDuplicateKey, isUnavailable } from './database-errors.ts';
+import { isDuplicateKey, isRefused, isUnavailable } from './database-errors.ts';
 import type { DatabaseLog } from './log.ts';
 import { watchPool, type DatabaseObserver } from './pool-watch.ts';
 import { withoutWrites } from './read-only.ts';
@@ -25,8 +17,6 @@ const CHECK_LIMIT_MS = 2_000;
 
 /** A collection that only checks use, so that checks and business data do not affect each other. */
 export const CHECK_COLLECTION = 'database_check';
-
-const AUTHENTICATION_CODES: ReadonlySet<unknown> = new Set([13, 18, 8000]);
 
 /** An open connection pool to one database. */
 export interface Database {
@@ -166,7 +156,7 @@ async function waitForAnswer(
       return;
     } catch (error) {
       signal?.throwIfAborted();
-      if (isRefusal(error)) {
+      if (isRefused(error)) {
         throw new DatabaseStartError(`The database at ${hosts} refused the credentials in its URI.`, { cause: error });
       }
       if (isPermanent(error) || (!isUnavailable(error) && !isNameLookup(error))) {
@@ -182,11 +172,6 @@ async function waitForAnswer(
       await sleep(START_PAUSE_MS, undefined, { signal });
     }
   }
-}
-
-function isRefusal(error: unknown): boolean {
-  const server = error instanceof MongoError && error.cause instanceof MongoServerError ? error.cause : error;
-  return server instanceof MongoServerError && AUTHENTICATION_CODES.has(server.code);
 }
 
 /**

@@ -17,12 +17,15 @@ import { ProblemError } from '../../base/errors/problem-error.ts';
 import { hasCode } from '../../base/runtime/system-error.ts';
 
 /**
- * Server codes of temporary failures: those that the specifications of retryable reads and retryable writes list, and
- * those of failed waits for a majority.
+ * Server codes of temporary failures: those that the specifications of retryable reads and retryable writes list, those
+ * of failed waits for a majority or a lock, and those of operations and cursors that the server has ended.
  */
 const UNAVAILABLE_CODES: ReadonlySet<number> = new Set([
   6, // HostUnreachable
   7, // HostNotFound
+  24, // LockTimeout
+  43, // CursorNotFound
+  46, // LockBusy
   50, // MaxTimeMSExpired
   64, // WriteConcernTimeout
   79, // UnknownReplWriteConcern
@@ -38,10 +41,16 @@ const UNAVAILABLE_CODES: ReadonlySet<number> = new Set([
   10058, // LegacyNotPrimary
   10107, // NotWritablePrimary
   11600, // InterruptedAtShutdown
+  11601, // Interrupted
   11602, // InterruptedDueToReplStateChange
   13435, // NotPrimaryNoSecondaryOk
   13436, // NotPrimaryOrSecondary
 ]);
+
+/** Unauthorized, AuthenticationFailed. */
+const REFUSED_CODES: ReadonlySet<unknown> = new Set([13, 18]);
+/** Atlas refuses credentials with its general code, 8000. */
+const REFUSED = /^bad auth/i;
 
 /**
  * What DocumentDB says, in the words of PostgreSQL, when it ended one of several writes that waited for each other. The
@@ -117,6 +126,12 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
+/** True when a server does not accept the credentials, or what they may do. Only an operator can correct this. */
+export function isRefused(error: unknown): boolean {
+  const server = error instanceof MongoError && error.cause instanceof MongoServerError ? error.cause : error;
+  return server instanceof MongoServerError && (REFUSED_CODES.has(server.code) || REFUSED.test(server.message));
+}
+
 /** True when a server says that it has no space left. */
 export function isOutOfSpace(error: unknown): boolean {
   return error instanceof MongoServerError && (error.code === OUT_OF_DISK_SPACE || FULL.test(error.message));
@@ -148,7 +163,7 @@ export function isDuplicateKey(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 }
 
-/** The 503 problem for an error that {@link isUnavailable} recognises. Its detail names no host and no credentials. */
+/** The 503 problem for an error that {@link isUnavailable} or {@link isRefused} recognises. Its detail names no host and no credentials. */
 export function databaseUnavailable(cause: unknown): ProblemError {
   if (isOutOfSpace(cause)) return databaseFull(cause);
   return new ProblemError('database-unavailable', {

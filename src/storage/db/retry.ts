@@ -5,6 +5,7 @@ import {
   databaseUnavailable,
   isClosed,
   isOutOfSpace,
+  isRefused,
   isUnavailable,
 } from './database-errors.ts';
 
@@ -23,8 +24,8 @@ export interface RetryOptions {
 /**
  * Runs an operation that may safely run more than once, and repeats it while the database is unavailable.
  *
- * @throws ProblemError `database-unavailable` (503) when the budget or the attempts are used up, `storage-full` (503)
- *   when the database says that it has no space left; any other error unchanged.
+ * @throws ProblemError `database-unavailable` (503) when the budget or the attempts are used up, or when the database
+ *   refuses the credentials; `storage-full` (503) when it says that it has no space left; any other error unchanged.
  */
 export async function withRetry<Result>(
   operation: () => Promise<Result>,
@@ -39,9 +40,9 @@ export async function withRetry<Result>(
         throw new DatabaseDeadlineError(budgetMs);
       });
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
+      if (!isUnavailable(error) && !isRefused(error)) throw error;
       const wait = pause * (0.5 + Math.random());
-      const isPointless = isClosed(error) || isOutOfSpace(error);
+      const isPointless = isClosed(error) || isOutOfSpace(error) || isRefused(error);
       if (isPointless || attempt >= attempts || performance.now() + wait >= end) throw databaseUnavailable(error);
       await sleep(wait);
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS);

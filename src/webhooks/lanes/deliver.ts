@@ -85,11 +85,16 @@ async function deliver(context: Context, stamped: Stamped): Promise<void> {
   }
 }
 
-/** A repetition would fail in the same way, perhaps after another request to the receiver. */
+/** A repetition at once would fail in the same way, perhaps after another request to the receiver. */
 function setAside({ log }: Context, { lane }: Picked, deliveryId: string, error: unknown): void {
   const ids = { integration_id: lane.integrationId, delivery_id: deliveryId };
-  log.error({ error, ...ids }, 'a delivery failed in a way that nobody expects; it is set aside');
-  lane.setAside(deliveryId);
+  log.error({ error, ...ids }, 'a delivery failed with an unexpected error; it is attempted again later');
+  if (lane.setAside(deliveryId)) {
+    log.error(
+      { integration_id: lane.integrationId },
+      'too many deliveries of an integration failed so; it gets none for now',
+    );
+  }
 }
 
 /** Reads what is not known. @returns those that are to be attempted; the others have left their places */

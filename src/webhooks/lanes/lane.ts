@@ -29,7 +29,7 @@ export interface Shared {
   readonly claimed: Set<string>;
   readonly quota: Pick<Quota, 'take' | 'giveBack' | 'share'>;
   readonly clock: Pick<Clock, 'now'>;
-  readonly timing: Pick<WebhookTiming, 'breaker'>;
+  readonly timing: Pick<WebhookTiming, 'breaker' | 'search'>;
   /** Whether attempts for an integration can begin. */
   holds(integrationId: string): boolean;
   /** A lane may have work, or a place for it. */
@@ -44,8 +44,8 @@ export interface Shared {
 export const readAtOnce = 256;
 /** The most deliveries that wait in memory, of all integrations. What exceeds it waits in the database. */
 const maxWaiting = 20_000;
-/** The most results of one integration that can wait to be written while the database is slow or unavailable, or cannot be. */
-const maxUnsettled = 256;
+/** The most deliveries of one integration that are in progress, wait until their results are written, or are set aside. */
+export const maxUnsettled = 256;
 
 /**
  * The deliveries of one integration. There is a lane only while this process holds the integration's partition, and
@@ -55,10 +55,10 @@ const maxUnsettled = 256;
  *        ^                        |                  |
  *        └── rest, hold, close ───┴── giveUp, leave ─┘   (by way of settling, if they are stamped)
  *
- * What cannot be begun or settled because of an error that nobody expects is set aside: neither stored nor begun.
- * A stored delivery comes back when the agenda says so, or by a read: the lane knows whether there can be something
- * `unread`. A lane begins nothing while a decision about its receiver is written, while it is interrupted, while the
- * circuit breaker is open (but for urgent deliveries), and after it was closed.
+ * A delivery that fails with an unexpected error is set aside: it is stored, but this process does not begin it for a
+ * time. A stored delivery comes back when the agenda says so, or by a read: the lane knows whether there can be
+ * something `unread`. A lane begins nothing while a decision about its receiver is written, while it is interrupted,
+ * while the circuit breaker is open (but for urgent deliveries), while too many are set aside, and after it was closed.
  */
 export class Lane {
   readonly integrationId: string;
@@ -70,8 +70,8 @@ export class Lane {
   /** They have a place: their requests are in progress or about to begin. */
   readonly #begun = new Set<string>();
   readonly #settling = new Set<string>();
-  /** What became of them cannot be written, so they are not begun again. */
-  readonly #aside = new Set<string>();
+  /** Deliveries that failed with an unexpected error, and until when they are not begun. The first ends first. */
+  readonly #aside = new Map<string, number>();
   /** What the database can have beyond these. */
   readonly #unread = new Set<Source>();
   #reading: Source | undefined;
@@ -103,7 +103,7 @@ export class Lane {
 
   /** Whether nothing is known that would have to be read again. */
   get isIdle(): boolean {
-    const hasNone = this.#reading === undefined && this.#decisions === 0 && this.#aside.size === 0;
+    const hasNone = this.#reading === undefined && this.#decisions === 0 && this.#countAside() === 0;
     return !this.hasWork && this.isDrained && hasNone;
   }
 
@@ -112,9 +112,10 @@ export class Lane {
     return this.#decisions > 0;
   }
 
-  /** The deliveries that wait here or are in progress. */
+  /** The deliveries that wait here, are in progress or are set aside. */
   get ids(): ReadonlySet<string> {
-    return new Set([...this.#begun, ...this.#settling, ...this.#aside, ...this.#waiting.map(({ id }) => id)]);
+    this.#countAside();
+    return new Set([...this.#begun, ...this.#settling, ...this.#aside.keys(), ...this.#waiting.map(({ id }) => id)]);
   }
 
   get #underWay(): number {
@@ -129,7 +130,8 @@ export class Lane {
    */
   reserve(id: string): boolean {
     const { claimed } = this.#shared;
-    const isFull = this.#waiting.length + this.#underWay >= maxUnsettled || claimed.size >= maxWaiting;
+    const inMemory = this.#waiting.length + this.#underWay + this.#countAside();
+    const isFull = inMemory >= maxUnsettled || claimed.size >= maxWaiting;
     const isBehind = this.#unread.has('deliveries') || this.#reading !== undefined;
     const mustWait = isBehind || this.isDeciding || this.receiver.isOnProbation || this.#wait() > 0;
     if (isFull || mustWait || claimed.has(id)) return false;
@@ -161,7 +163,18 @@ export class Lane {
   }
 
   #isKnown(id: string): boolean {
+    this.#countAside();
     return this.#shared.claimed.has(id) || this.#aside.has(id);
+  }
+
+  /** @returns how many are set aside now */
+  #countAside(): number {
+    const now = this.#shared.clock.now().getTime();
+    for (const [id, until] of this.#aside) {
+      if (until > now) break;
+      this.#aside.delete(id);
+    }
+    return this.#aside.size;
   }
 
   #hasRoom(): boolean {
@@ -178,7 +191,7 @@ export class Lane {
 
   /** Call it when there is a place in the quota. */
   turn(): Turn {
-    const isFull = this.#underWay + this.#aside.size >= maxUnsettled;
+    const isFull = this.#underWay + this.#countAside() >= maxUnsettled;
     if (!this.isOpen || this.isDeciding || isFull) return { kind: 'none' };
     const wait = this.receiver.isLoaded ? this.#wait() : 0;
     const [item] = this.#waiting;
@@ -278,12 +291,16 @@ export class Lane {
   }
 
   /**
-   * An error that a repetition does not correct: it is not attempted again by this process, unless an operator changes
-   * something. It is still due in the database.
+   * It failed with an unexpected error, which would come again at once. It is still due in the database, and is begun
+   * again after a time, or when an operator changes something.
+   * @returns whether nothing else is begun until then, because so many are set aside
    */
-  setAside(id: string): void {
-    this.#aside.add(id);
-    this.settled(id);
+  setAside(id: string): boolean {
+    const { clock, timing } = this.#shared;
+    const until = clock.now().getTime() + timing.search;
+    this.#aside.set(id, until);
+    this.settled(id, new Date(until));
+    return this.#aside.size >= maxUnsettled;
   }
 
   // Pauses -------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { MongoServerError } from 'mongodb';
 import { databaseUnavailable, isUnavailable } from '../../../src/storage/db/database-errors.ts';
+import { withRetry } from '../../../src/storage/db/retry.ts';
 
 /** The error of a socket that is written to after the other side has closed it. */
 async function writeAfterEnd(): Promise<unknown> {
@@ -38,11 +39,28 @@ describe('a database is unavailable', () => {
     serverError(1, 'WiredTiger error: WtError { code: -31804, message: "WT_PANIC: WiredTiger library panic" }'),
     serverError(1, 'internal server error'),
     serverError(10107, 'not primary'),
+    serverError(24, 'Unable to acquire lock within 5ms'),
+    serverError(43, 'cursor id 8123 not found'),
+    serverError(11601, 'operation was interrupted'),
     serverError(112, 'WriteConflict error: this operation conflicted with another operation'),
     serverError(16908292, 'deadlock detected'),
   ])('when its server no longer works, or gave up a write: %p', (error) => {
     expect(isUnavailable(error)).toBe(true);
     expect(databaseUnavailable(error)).toMatchObject({ type: 'database-unavailable', status: 503 });
+  });
+
+  it.each([
+    serverError(13, 'not authorized on shop to execute command { find: "orders" }'),
+    serverError(18, 'Authentication failed.'),
+    serverError(8000, 'bad auth : authentication failed'),
+  ])('when it refuses the credentials, which nobody repeats within a request: %p', async (error) => {
+    let attempts = 0;
+    const failing = withRetry(async () => {
+      attempts += 1;
+      throw error;
+    });
+    await expect(failing).rejects.toMatchObject({ type: 'database-unavailable', status: 503 });
+    expect(attempts).toBe(1);
   });
 
   it('when it closes a connection while a command is being written', async () => {
