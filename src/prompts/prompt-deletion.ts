@@ -48,16 +48,20 @@ export async function finishDeletions(dependencies: DeletionDependencies): Promi
 
 /**
  * Removes from an archive what belongs to no prompt. A process that crashes during an update while the prompt is being
- * deleted can leave it.
+ * deleted can leave it. A failing removal does not stop the others.
+ * @throws {Error} as `doForEach`
  */
 export async function removeOrphans(archive: Archive, store: Pick<PromptStore, 'existing'>): Promise<void> {
+  await doForEach(orphans(archive, store), (promptId) => archive.removeAll(promptId));
+}
+
+async function* orphans(archive: Archive, store: Pick<PromptStore, 'existing'>): AsyncGenerator<string> {
   for await (const ids of archive.promptIds()) {
     // A prompt exists before anything of it is archived, so a missing prompt was deleted.
     const existing = await store.existing(ids);
-    await doForEach(
-      ids.filter((promptId) => !existing.has(promptId)),
-      (promptId) => archive.removeAll(promptId),
-    );
+    for (const promptId of ids) {
+      if (!existing.has(promptId)) yield promptId;
+    }
     await sleep(pauseMs);
   }
 }

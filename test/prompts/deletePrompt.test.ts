@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { removeOrphans } from '../../src/prompts/prompt-deletion.ts';
 import { createPrompts, type Prompts } from '../../src/prompts/prompts.ts';
 import { createPromptStore } from '../../src/prompts/prompt-store.ts';
 import type { Answer } from '../support/service.ts';
@@ -82,6 +83,23 @@ describe('200', () => {
     await sweeper().sweepVersions();
     expect(await versions().countDocuments({ prompt_id: id })).toBe(0);
     expect(await versions().countDocuments({ prompt_id: kept })).toBe(2);
+  });
+
+  it('removes such versions also after those of another prompt cannot be removed', async () => {
+    const removed: string[] = [];
+    const archive = {
+      async *promptIds() {
+        yield ['first'];
+        yield ['second', 'third'];
+      },
+      async removeAll(promptId: string) {
+        if (promptId !== 'third') throw new Error('not this one');
+        removed.push(promptId);
+      },
+    };
+    const sweep = removeOrphans(archive, { existing: async () => new Set() });
+    await expect(sweep).rejects.toThrow('not this one (first, second)');
+    expect(removed).toEqual(['third']);
   });
 
   it('deletes once when many callers delete at the same time', async () => {

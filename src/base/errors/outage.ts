@@ -43,12 +43,12 @@ export async function doApart<Item>(
  * @throws {Error} the first failure, with those for which it failed, after an attempt for each; {ProblemError} an outage, at once
  */
 export async function doForEach<Item extends string | { readonly id: string }>(
-  items: Iterable<Item>,
+  items: Iterable<Item> | AsyncIterable<Item>,
   work: (item: Item) => Promise<unknown>,
 ): Promise<void> {
   const failed: string[] = [];
   let cause: unknown;
-  for (const item of items) {
+  for await (const item of items) {
     try {
       await work(item);
     } catch (error) {

@@ -1,6 +1,6 @@
 /** What is done every few seconds about the test runs of all processes, each time a little. */
 import type { Logger } from 'pino';
-import { doForEach } from '../../base/errors/outage.ts';
+import { doApart, doForEach, isOutage } from '../../base/errors/outage.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Prompts } from '../prompts.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
@@ -24,6 +24,8 @@ export interface SweepDependencies {
 }
 
 const day = 24 * 60 * 60 * 1_000;
+/** Milliseconds for which an outage holds up a round. */
+const longestOutage = 60 * 60 * 1_000;
 
 export function createSweep(dependencies: SweepDependencies): () => Promise<void> {
   const steps = {
@@ -31,7 +33,7 @@ export function createSweep(dependencies: SweepDependencies): () => Promise<void
     orphans: removeOrphans(dependencies),
     expired: removeExpired(dependencies),
   };
-  return () => doForEach(['stale', 'orphans', 'expired'] as const, (step) => steps[step]());
+  return () => doForEach(['stale', 'orphans', 'expired'] as const, (name) => steps[name]());
 }
 
 /**
@@ -41,15 +43,15 @@ export function createSweep(dependencies: SweepDependencies): () => Promise<void
 function interruptStale({ store, archive, staleMs, clock, random, log }: SweepDependencies): () => Promise<void> {
   const staleRuns = createStaleRuns(staleMs, clock.monotonic);
   return async () => {
-    for (const { id, beat } of staleRuns.observe(await store.heartbeats())) {
+    await doForEach(staleRuns.observe(await store.heartbeats()), async ({ id, beat }) => {
       const end = { status: 'interrupted', at: clock.now(), writeId: random.uuid(), beat } as const;
-      if ((await store.end(id, end)).outcome !== 'ended') continue;
+      if ((await store.end(id, end)).outcome !== 'ended') return;
       log.warn({ test_run: id }, 'a test run stopped unexpectedly; its status is now interrupted');
       // Its process may have died after it stored the results and before it recorded the end.
       await archive.delete(id).catch((error: unknown) => {
         log.warn({ error, test_run: id }, 'the results of an interrupted test run could not be deleted');
       });
-    }
+    });
   };
 }
 
@@ -61,31 +63,60 @@ const tombstonesPerStep = 100;
  * Goes through all prompts once a day and removes what late writers left: runs of deleted prompts, and results that were
  * stored for a run after it was deleted.
  */
-function removeOrphans({ store, archive, prompts, deleteAllOf, clock }: SweepDependencies): () => Promise<void> {
+function removeOrphans(dependencies: SweepDependencies): () => Promise<void> {
+  const { store, prompts, deleteAllOf, clock } = dependencies;
   /** The last prompt that was checked; undefined between two rounds. */
   let position: string | undefined;
   let nextRoundAt = clock.monotonic();
+  const step = createSteps(clock);
 
   return async () => {
     if (position === undefined && clock.monotonic() < nextRoundAt) return;
     position ??= '';
 
-    // A day is longer than any process can be late with its results.
-    const tombstones = await store.tombstones(new Date(clock.now().getTime() - day), tombstonesPerStep);
-    await Promise.all(tombstones.map((id) => archive.delete(id)));
-    await store.remove(tombstones);
+    const from = position;
+    const steps = {
+      tombstones: async () => {
+        // A day is longer than any process can be late with its results.
+        const before = new Date(clock.now().getTime() - day);
+        await removeRuns(dependencies, await store.tombstones(before, tombstonesPerStep));
+      },
+      prompts: async () => {
+        const promptIds = await store.promptIds(from, promptsPerStep);
+        await step(
+          // A prompt exists before its first test run, so a missing prompt was deleted.
+          doForEach(promptIds, async (promptId) => {
+            if (!(await exists(prompts, promptId))) await deleteAllOf(promptId);
+          }),
+          () => {
+            position = promptIds.length < promptsPerStep ? undefined : promptIds.at(-1);
+            if (position === undefined) nextRoundAt = clock.monotonic() + day;
+          },
+        );
+      },
+    };
+    await doForEach(['tombstones', 'prompts'] as const, (name) => steps[name]());
+  };
+}
 
-    const promptIds = await store.promptIds(position, promptsPerStep);
-    // A prompt exists before its first test run, so a missing prompt was deleted.
+/**
+ * Creates a function that does a step of a round and then moves on. An outage leaves the work to the next step. Any other
+ * failure leaves it to the next round, as an outage does that lasts too long: it may concern a single object.
+ */
+function createSteps(clock: Pick<Clock, 'monotonic'>): (work: Promise<void>, moveOn: () => void) => Promise<void> {
+  let failingSince: number | undefined;
+  return async (work, moveOn) => {
     try {
-      await doForEach(promptIds, async (promptId) => {
-        if (!(await exists(prompts, promptId))) await deleteAllOf(promptId);
-      });
-    } finally {
-      // What is left is found in the next round.
-      position = promptIds.length < promptsPerStep ? undefined : promptIds.at(-1);
-      if (position === undefined) nextRoundAt = clock.monotonic() + day;
+      await work;
+    } catch (error) {
+      failingSince ??= clock.monotonic();
+      if (isOutage(error) && clock.monotonic() - failingSince < longestOutage) throw error;
+      failingSince = undefined;
+      moveOn();
+      throw error;
     }
+    failingSince = undefined;
+    moveOn();
   };
 }
 
@@ -105,27 +136,35 @@ const ranges = 256;
 const atOnce = 20;
 
 /** Goes through all runs once a day, one range of ids each time, and deletes those that ended too long ago. */
-function removeExpired({ store, archive, retentionMs, clock }: SweepDependencies): () => Promise<void> {
+function removeExpired(dependencies: SweepDependencies): () => Promise<void> {
+  const { store, retentionMs, clock } = dependencies;
   let range = 0;
   let nextRoundAt = clock.monotonic();
+  const step = createSteps(clock);
 
   return async () => {
     if (range === 0 && clock.monotonic() < nextRoundAt) return;
     const before = new Date(clock.now().getTime() - retentionMs);
     const ids = await store.endedBefore(before, prefix(range), prefix(range + 1));
-    try {
-      for (let start = 0; start < ids.length; start += atOnce) {
-        const some = ids.slice(start, start + atOnce);
-        // The results first: without its run, nothing would lead to them.
-        await Promise.all(some.map((id) => archive.delete(id)));
-        await store.remove(some);
-      }
-    } finally {
-      // What is left is found in the next round.
+    await step(removeRuns(dependencies, ids), () => {
       range = (range + 1) % ranges;
       if (range === 0) nextRoundAt = clock.monotonic() + day;
-    }
+    });
   };
+}
+
+/** Deletes the results of runs, then the runs: without them, nothing would lead to the results. */
+async function removeRuns({ store, archive }: SweepDependencies, ids: readonly string[]): Promise<void> {
+  const failures: { readonly id: string; readonly error: unknown }[] = [];
+  const removeSome = async (some: readonly string[]): Promise<void> => {
+    await Promise.all(some.map((id) => archive.delete(id)));
+    await store.remove(some);
+  };
+  for (let start = 0; start < ids.length; start += atOnce) {
+    await doApart(ids.slice(start, start + atOnce), removeSome, (id, error) => failures.push({ id, error }));
+  }
+  // It says what could not be removed.
+  await doForEach(failures, ({ error }) => Promise.reject(error));
 }
 
 /** The beginning of a range of UUIDs: its first two digits. The end of the last range is greater than any digit. */

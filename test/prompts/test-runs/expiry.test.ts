@@ -11,6 +11,7 @@ import {
 } from './test-runs-harness.ts';
 import { observe } from './observer.ts';
 import { clockAhead } from '../../support/clock.ts';
+import { storageUnavailable } from '../../../src/storage/blobs/blob-store.ts';
 
 const harness = setUpTestRuns();
 const dayMs = 24 * 3_600_000;
@@ -35,5 +36,52 @@ describe('test runs', () => {
       expect([run.status, results.status, problemOf(results)]).toEqual([404, 404, 'test-run-not-found']);
       expect(await hasResults(harness.service, body.id)).toBe(false);
     }
+  });
+
+  /** Runs that are too old, of which the first cannot be deleted until `failures` attempts have failed. */
+  const expiredRuns = async (error: Error, failures: number) => {
+    const prompt = await createPrompt(harness.service);
+    const runs = await Promise.all(Array.from({ length: 3 }, () => createTestRun(harness.service, prompt, onEcho)));
+    const ids = runs.map(({ body }) => body.id as string).toSorted();
+    let left = failures;
+    const { blobs } = observe(harness);
+    const clock = clockAhead(30 * dayMs + 1);
+    let monotonic = 0;
+    const { testRuns } = observe(harness, {
+      clock: { ...clock, monotonic: () => monotonic },
+      retentionMs: 30 * dayMs,
+      blobs: {
+        ...blobs,
+        delete: async (key) => {
+          if (!key.includes(ids[0] ?? '') || left === 0) return await blobs.delete(key);
+          left -= 1;
+          throw error;
+        },
+      },
+    });
+    const statuses = async (): Promise<number[]> =>
+      await Promise.all(ids.map(async (id) => (await harness.service.call('GET', runPath(id))).status));
+    const sweep = async (times: number, stepMs = 0): Promise<void> => {
+      for (let each = 0; each < times; each += 1) {
+        monotonic += stepMs;
+        await testRuns.sweep().catch(() => undefined);
+      }
+    };
+    return { sweep, statuses };
+  };
+
+  it('are removed soon after an outage, not in the next round', async () => {
+    const { sweep, statuses } = await expiredRuns(storageUnavailable(new Error('away')), 3);
+    await sweep(256 + 3);
+    expect(await statuses()).toEqual([404, 404, 404]);
+  });
+
+  it('are removed if another cannot be, also when the storage is always away for that', async () => {
+    const refused = await expiredRuns(new TypeError('not this one'), Infinity);
+    await refused.sweep(256);
+    expect(await refused.statuses()).toEqual([200, 404, 404]);
+    const locked = await expiredRuns(storageUnavailable(new Error('locked')), Infinity);
+    await locked.sweep(2 * 256, 60_000);
+    expect((await locked.statuses()).filter((status) => status === 404).length).toBeGreaterThan(0);
   });
 });

@@ -349,12 +349,17 @@ export function createDatasets({
       // Read last: a version that is not pending was named before.
       const all = await store.all(mostDatasets);
       const current = new Set(all.map(({ versionId }) => versionId));
-      await doForEach(pending, (id) => (current.has(id) ? versions.confirm(id) : discard([{ id, parts: mostParts }])));
       const known = new Set(all.map(({ id }) => id));
-      await doForEach(
-        having.filter((id) => !known.has(id)),
-        async (id) => discardVersions((await versions.of(id)).filter(({ isPending }) => !isPending)),
-      );
+      const steps = {
+        pending: () =>
+          doForEach(pending, (id) => (current.has(id) ? versions.confirm(id) : discard([{ id, parts: mostParts }]))),
+        orphans: () =>
+          doForEach(
+            having.filter((id) => !known.has(id)),
+            async (id) => discardVersions((await versions.of(id)).filter(({ isPending }) => !isPending)),
+          ),
+      };
+      await doForEach(['pending', 'orphans'] as const, (step) => steps[step]());
     },
   };
 }

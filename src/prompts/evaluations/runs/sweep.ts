@@ -13,6 +13,8 @@ export interface SweepDependencies {
   readonly clock: Pick<Clock, 'now'>;
 }
 
+type Leftover = Awaited<ReturnType<EvaluationStore['leftovers']>>[number];
+
 /** Evaluations at the same time. */
 const atOnce = 20;
 /** No process is as late with an object that it has announced, in milliseconds. */
@@ -22,8 +24,7 @@ const longestPutMs = 24 * 3_600_000;
 export function createSweep({ store, results, clock }: SweepDependencies): () => Promise<void> {
   return async () => {
     const now = clock.now();
-    const leftovers = await store.leftovers(new Date(now.getTime() - longestPutMs), atOnce);
-    const sweepLeft = async ({ id, names }: (typeof leftovers)[number]): Promise<void> => {
+    const sweepLeft = async ({ id, names }: Leftover): Promise<void> => {
       for (const name of names) await results.delete(name);
       await store.forgetPending(id, names);
     };
@@ -32,11 +33,12 @@ export function createSweep({ store, results, clock }: SweepDependencies): () =>
       for (const { name } of await store.entries(id)) await results.delete(name);
       await store.forgetEntries(id);
     };
-    await doForEach(['leftovers', 'expired'], async (kind) =>
-      kind === 'leftovers'
-        ? await doForEach(leftovers, sweepLeft)
-        : await doForEach(await store.expired(now, atOnce), sweepExpired),
-    );
+    const steps = {
+      leftovers: async () =>
+        doForEach(await store.leftovers(new Date(now.getTime() - longestPutMs), atOnce), sweepLeft),
+      expired: async () => doForEach(await store.expired(now, atOnce), sweepExpired),
+    };
+    await doForEach(['leftovers', 'expired'] as const, (step) => steps[step]());
   };
 }
 

@@ -46,10 +46,10 @@ const isStored = async (id: string, part = 0): Promise<boolean> => {
 const none = () => Promise.reject(new Error('no invocation is read'));
 const keptNothing = { find: none, read: none, recordAccess: none };
 const nothingNamed = { named: async () => new Set<string>(), isGated: async () => false };
-const sweepIn = (milliseconds: number): Promise<void> => {
+const sweepIn = (milliseconds: number, stored = blobs): Promise<void> => {
   const { random } = system;
   const basis = { database, clock: clockAhead(milliseconds), random };
-  return createDatasetFeature(basis, blobs, keptNothing, nothingNamed).datasets.sweep();
+  return createDatasetFeature(basis, stored, keptNothing, nothingNamed).datasets.sweep();
 };
 const largeLines = Array.from({ length: 12 }, (_, index) => `{"id":"${index}","expected":"${'x'.repeat(200_000)}"}`);
 
@@ -111,6 +111,23 @@ describe('the sweep', () => {
       false,
       0,
     ]);
+  });
+
+  it('removes them also when what another process left cannot be removed', async () => {
+    const stuck = randomUUID();
+    await documents().insertOne({ _id: stuck, pending: new Date() });
+    const { body } = await setDataset(service, 'beside', ['{"id":"a"}']);
+    await database.db.collection<{ _id: string }>('datasets').deleteOne({ _id: 'beside' });
+    const refusing: BlobStore = {
+      ...blobs,
+      delete: async (key) => {
+        if (key.includes(stuck)) throw new Error('not this one');
+        await blobs.delete(key);
+      },
+    };
+    await expect(sweepIn(2 * dayMs, refusing)).rejects.toThrow('not this one');
+    expect(await documents().countDocuments({ dataset_id: body.id })).toBe(0);
+    await documents().deleteOne({ _id: stuck });
   });
 });
 

@@ -4,7 +4,10 @@ import { describe, expect, it } from '@jest/globals';
 import { createDatasetFeature } from '../../../../src/prompts/evaluations/datasets/feature.ts';
 import { createEvaluationKeeping } from '../../../../src/prompts/evaluations/runs/feature.ts';
 import { createEvaluationResults } from '../../../../src/prompts/evaluations/runs/result-archive.ts';
-import { createEvaluationStore } from '../../../../src/prompts/evaluations/runs/evaluation-store.ts';
+import {
+  createEvaluationStore,
+  type EvaluationStore,
+} from '../../../../src/prompts/evaluations/runs/evaluation-store.ts';
 import { createSweep } from '../../../../src/prompts/evaluations/runs/sweep.ts';
 import { createFsBlobStore } from '../../../../src/storage/blobs/fs-blob-store.ts';
 import { system } from '../../../../src/base/runtime/system.ts';
@@ -44,9 +47,9 @@ async function evaluated(name: string): Promise<{ id: string; prompt: string }> 
 }
 
 /** The maintenance of a process, in so many milliseconds. */
-async function sweepIn(milliseconds: number): Promise<void> {
+async function sweepIn(milliseconds: number, changed: Partial<EvaluationStore> = {}): Promise<void> {
   const blobs = createFsBlobStore(path.join(harness.service.environment['DATA_DIR'] ?? '', 'files'));
-  const store = createEvaluationStore(harness.database);
+  const store = { ...createEvaluationStore(harness.database), ...changed };
   const results = createEvaluationResults(blobs, system.random);
   await createSweep({ store, results, clock: clockAhead(milliseconds) })();
 }
@@ -62,6 +65,13 @@ describe('results', () => {
     expect([answer.status, problemOf(answer)]).toEqual([409, 'evaluation-results-deleted']);
     expect(await objectsOf(id)).toEqual([]);
     expect((await service.call('GET', evaluationPath(id))).body.verdict.outcome).toBe('passed');
+  });
+
+  it('are deleted also when leftovers cannot be found', async () => {
+    const { id } = await evaluated('beside');
+    const leftovers = () => Promise.reject(new Error('no such index'));
+    await expect(sweepIn(30 * dayMs + 10 * 60_000, { leftovers })).rejects.toThrow('no such index');
+    expect(await objectsOf(id)).toEqual([]);
   });
 
   it('that never came to count are deleted after a day', async () => {
