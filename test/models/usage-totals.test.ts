@@ -100,9 +100,18 @@ const cases: readonly (readonly [
   ['reasoning beside the completion', chatIds, chat, counts(20, 2, 32, { reasoning: 10 }), [20, 12]],
   ['reasoning beside a longer completion', chatIds, chat, counts(20, 12, 42, { reasoning: 10 }), [20, 22]],
   ['the cache beside the prompt', chatIds, chat, counts(20, 9, 37, { cached: 8 }), [28, 9]],
+  ['reasoning and the cache beside both', chatIds, chat, counts(20, 9, 42, { cached: 8, reasoning: 5 }), [28, 14]],
+  [
+    'more cache than prompt, and reasoning beside',
+    chatIds,
+    chat,
+    counts(5, 9, 27, { cached: 8, reasoning: 5 }),
+    [13, 14],
+  ],
   ['a rest of which nothing is known', chatIds, chat, counts(20, 9, 129), [20, 109]],
   ['a total that is less', chatIds, chat, counts(20, 9, 9), [20, 9]],
   ['reasoning beside the output', ['xai'], responses, ofResponses(20, 2, 32, 0, 10), [20, 12]],
+  ['reasoning and the cache beside both', ['xai'], responses, ofResponses(20, 9, 42, 8, 5), [28, 14]],
   ['more reasoning than output', ['xai'], responses, ofResponses(20, 2, 22, 0, 10), [20, 12]],
   ['a rest of which nothing is known', ['xai'], responses, ofResponses(20, 9, 129), [20, 109]],
   [

@@ -120,13 +120,14 @@ const asked = {
   status: 'completed',
 };
 
-function messages(block: Record<string, unknown>, stop_reason: string): Written {
+function messages(block: Record<string, unknown>, stop_reason: string, explanation?: string): Written {
   const begun = { id: 'm', type: 'message', role: 'assistant', model: 'llama', stop_sequence: null };
   const counts = { input_tokens: 20, output_tokens: 9 };
+  const stop_details = explanation === undefined ? null : { type: 'refusal', category: null, explanation };
   const isCall = block['type'] === 'tool_use';
   const delta = isCall ? { type: 'input_json_delta', partial_json: '{}' } : { type: 'text_delta', text: block['text'] };
   return {
-    whole: { ...begun, content: [block], stop_reason, usage: counts },
+    whole: { ...begun, content: [block], stop_reason, stop_details, usage: counts },
     events: [
       { type: 'message_start', message: { ...begun, content: [], stop_reason: null, usage: counts } },
       {
@@ -136,7 +137,7 @@ function messages(block: Record<string, unknown>, stop_reason: string): Written 
       },
       { type: 'content_block_delta', index: 0, delta },
       { type: 'content_block_stop', index: 0 },
-      { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: counts },
+      { type: 'message_delta', delta: { stop_reason, stop_sequence: null, stop_details }, usage: counts },
       { type: 'message_stop' },
     ],
   };
@@ -228,6 +229,12 @@ const cases: readonly (readonly [keyof typeof wires, string, Written, Expected])
     chat({ content: '' }, 'error', { error: { message: 'Slow down.', code: 429 } }),
     ['provider-rate-limited'],
   ],
+  [
+    'chat',
+    'the error of a rate limit with empty data',
+    chat({ content: '' }, 'error', { error: { message: 'Slow down.', code: 429, data: null } }),
+    ['provider-rate-limited'],
+  ],
   ['chat', 'a text with an empty error', chat({ content: 'Hi' }, 'stop', { error: null }), ['stop', 'Hi']],
   ['chat', 'a refusal', chat({ content: null, refusal: 'No.' }, 'stop'), ['content-filter', '×No.']],
   [
@@ -275,6 +282,7 @@ const cases: readonly (readonly [keyof typeof wires, string, Written, Expected])
   ['messages', 'a text with tool_use', messages(textBlock, 'tool_use'), ['stop', 'Hi']],
   ['messages', 'a pause', messages(textBlock, 'pause_turn'), ['other', 'Hi']],
   ['messages', 'a refusal', messages(textBlock, 'refusal'), ['content-filter', 'Hi']],
+  ['messages', 'a refusal that is explained', messages(textBlock, 'refusal', 'No.'), ['content-filter', 'Hi', '×No.']],
   ['messages', 'a full window', messages(textBlock, 'model_context_window_exceeded'), ['length', 'Hi']],
   ['google', 'a text', google([{ text: 'Hi' }], 'STOP'), ['stop', 'Hi']],
   ['google', 'a call', google([{ functionCall: { name: 'weather', args: {} } }], 'STOP'), ['tool-calls', '→weather']],
@@ -375,6 +383,8 @@ describe.each(wires.chat.ids)('a failure of %s', (id) => {
 
   it.each<[string, object]>([
     ['in place of the choices', { error: { message: 'Slow down.', code: 429 } }],
+    ['beside empty data', { error: { message: 'Slow down.', code: 429 }, data: null }],
+    ['beside data of another kind', { error: { message: 'Slow down.', code: 429 }, data: { message: 'x', code: 400 } }],
     ['beside an empty list', { ...head, object: 'chat.completion', choices: [], error: { message: 'No.', code: 429 } }],
   ])('%s is what its code says, whatever the status is', async (_name, answer) => {
     for (let attempt = 1; attempt < 3; attempt += 1) {

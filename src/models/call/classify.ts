@@ -46,13 +46,17 @@ export function failureContext(
   return { now: new Date(), credentials, conceal: createConceal(secrets, request) };
 }
 
-/** Classifies the error of a rejected `doGenerate`. */
-export function toFailure(error: unknown, context: FailureContext): Failure {
+/**
+ * Classifies the error of a call that was not answered, or whose answer could not be read.
+ *
+ * @param isPrepared false for an error from before the provider's package was called: nothing was sent
+ */
+export function toFailure(error: unknown, context: FailureContext, isPrepared = true): Failure {
   const failure = findFailure(error, context);
   if (failure !== undefined) return failure;
   const cause = withoutMessage(error);
   // What the packages refuse to send is an error of their own kind. Any other comes from reading what was answered.
-  if (!AISDKError.isInstance(error)) return { ...badAnswer(), cause };
+  if (isPrepared && !AISDKError.isInstance(error)) return { ...badAnswer(), cause };
   return { ...failed('The provider could not be called with this request.'), cause };
 }
 
@@ -77,10 +81,14 @@ export function toStreamFailure(error: unknown, context: FailureContext): Failur
 
 /** @param event the provider's error, or what its package made of it */
 function toEventFailure(event: unknown, context: FailureContext): Failure {
-  const { statusCode, data = event, message } = membersOf(event);
-  const said = { ...readError(message), ...readError(data) };
+  const { statusCode, data, message } = membersOf(event);
+  // `data` is what a package has read of an error. In the provider's own form it belongs to an answer.
+  const read = isErrorBody(event) ? undefined : data;
+  const said = { ...readError(message), ...readError(event), ...readError(read) };
   const { knownCode } = said;
-  const status = [statusCode, ...statusesIn(data), statusOf(knownCode)].map(Number).find(isErrorStatus);
+  const status = [statusCode, ...statusesIn(read), ...statusesIn(event), statusOf(knownCode)]
+    .map(Number)
+    .find(isErrorStatus);
   return toStatusFailure(status ?? 500, said, knownCode ?? 'within the answer', context);
 }
 

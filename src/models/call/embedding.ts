@@ -51,7 +51,7 @@ export async function beginEmbedding(
     usage = usageOf(answer.usage?.tokens, plausible);
   } catch (error) {
     if (signal.aborted) return failed(timeout('provider'));
-    return failed(reading?.failure ?? toFailure(error, failureContext(provider, request)));
+    return failed(reading?.failure ?? toFailure(error, failureContext(provider, request), reading !== undefined));
   } finally {
     leave();
   }

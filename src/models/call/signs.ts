@@ -60,6 +60,7 @@ export class AnswerSigns {
     const texts = message['type'] === 'response.refusal.delta' ? [message['delta']] : [said['refusal']];
     const parts = [said['content'], ...asList(message['output']).map((item) => membersOf(item)['content'])];
     texts.push(...parts.flatMap(asList).map((part) => membersOf(part)['refusal']));
+    texts.push(...[message, said].map((end) => membersOf(end['stop_details'])['explanation']));
     this.#piece = texts.filter((text) => typeof text === 'string').join('');
     this.#refusal += this.#piece;
     return this.#piece;

@@ -95,10 +95,12 @@ export async function beginStream(
   signal.addEventListener('abort', cancel, { once: true });
   const usage = new MentionedUsage(plausible);
   let answer: StreamedAnswer | undefined;
+  let isPrepared = false;
   const context = (): FailureContext => failureContext(provider, request);
   try {
     const { model, options } = await prepareSdkCall(provider, request, upstream.signal);
     signal.throwIfAborted();
+    isPrepared = true;
     const { stream: parts } = await model.doStream({
       ...options,
       // For the usage of streams that break off.
@@ -115,7 +117,7 @@ export async function beginStream(
       ? { ...timeout('provider'), usage: usage.usage }
       : error instanceof AnswerError
         ? error.failure
-        : toFailure(error, context());
+        : toFailure(error, context(), isPrepared);
     end({ ...failedEnd(failure, signal), answer: answer?.named, receivedBytes: answer?.bytes });
     return { failure };
   } finally {

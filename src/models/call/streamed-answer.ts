@@ -239,7 +239,7 @@ export class StreamedAnswer {
       ...(refusal !== undefined && { refusal }),
       usage,
     };
-    this.#release(isCut(result) ? 'left out' : 'given');
+    this.#release(isCut(result) || refusal !== undefined ? 'left out' : 'given');
     for (const id of this.#thinking.keys()) this.#endThought(id);
     this.#isFinished = true;
     this.#give({ type: 'finish', result });

@@ -160,8 +160,8 @@ type Undefinable<T> = { readonly [Name in keyof T]?: T[Name] | undefined };
 
 /**
  * Input and output with the tokens that servers count elsewhere. Some count reasoning beside the completion, or the cache
- * beside the input: then the part is more than the whole, or the total is more than the sum. What only the total has
- * counts as output, which costs more.
+ * beside the input: then the part is more than the whole, or the total is more than the sum, by one or
+ * both of them. What else only the total has counts as output, which costs more.
  */
 function allTokens(
   {
@@ -178,6 +178,10 @@ function allTokens(
   const output = withPart(outputTokens, reasoningTokens);
   const rest = total - (input ?? 0) - (output ?? 0);
   if (rest <= 0 || (input === undefined && output === undefined)) return { inputTokens: input, outputTokens: output };
+  const areBeside = input === inputTokens && output === outputTokens && rest === cached + reasoningTokens;
+  if (areBeside && input !== undefined && output !== undefined) {
+    return { inputTokens: input + cached, outputTokens: output + reasoningTokens };
+  }
   const isOfCache = rest === cached && rest !== reasoningTokens;
   return input === undefined || (isOfCache && output !== undefined)
     ? { inputTokens: (input ?? 0) + rest, outputTokens: output }

@@ -24,9 +24,11 @@ export async function beginWhole(
   };
   let named: AttemptEnd['answer'];
   let said: GenerateResult;
+  let isPrepared = false;
   const signs = new AnswerSigns();
   try {
     const { model, options } = await prepareSdkCall(provider, request, signal);
+    isPrepared = true;
     const answer = await model.doGenerate({
       ...options,
       abortSignal: signal,
@@ -38,7 +40,8 @@ export async function beginWhole(
     const isEmpty = said.content.length === 0 && said.refusal === undefined && answer.finishReason.raw === undefined;
     if (isEmpty && said.finishReason !== 'error') return failed(badAnswer(), named);
   } catch (error) {
-    return failed(signal.aborted ? timeout('provider') : toFailure(error, failureContext(provider, request)), named);
+    if (signal.aborted) return failed(timeout('provider'), named);
+    return failed(toFailure(error, failureContext(provider, request), isPrepared), named);
   } finally {
     leave();
   }

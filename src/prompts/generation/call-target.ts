@@ -90,7 +90,8 @@ function checkOf(
   const checkJson = isChecked ? jsonCheckOf(target, call, checker) : undefined;
   if (!needsArgumentObjects) return checkJson;
   return async (answered, signal) => {
-    const result = isCut(answered) ? withoutCutCall(answered) : answered;
+    const mayBeCut = isCut(answered) || answered.refusal !== undefined;
+    const result = mayBeCut ? withoutCutCall(answered) : answered;
     if (!callsOf(result).every(hasArgumentObject)) return { mistake: noArgumentObject };
     return (await checkJson?.(result, signal)) ?? { result };
   };
