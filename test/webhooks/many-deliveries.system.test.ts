@@ -109,13 +109,16 @@ describe('with thousands of deliveries of an integration, no command reads thous
   });
 
   it('to find due deliveries, the longest due first and none twice', async () => {
-    const first = await deliveries.due(integrationId, new Date(), 256, new Set());
+    const fail = (_id: string, error: unknown): never => {
+      throw error;
+    };
+    const first = await deliveries.due(integrationId, new Date(), 256, new Set(), fail);
     expect(first).toHaveLength(256);
-    const next = await deliveries.due(integrationId, new Date(), 256, new Set(first.map(({ id }) => id)));
+    const next = await deliveries.due(integrationId, new Date(), 256, new Set(first.map(({ id }) => id)), fail);
     expect(new Set([...first, ...next].map(({ id }) => id)).size).toBe(512);
     const times = [...first, ...next].map(({ createdAt }) => createdAt.getTime());
     expect(times).toEqual(times.toSorted((a, b) => a - b));
-    expect(await deliveries.due(integrationId, new Date(start - 2 * 86_400_000), 256, new Set())).toEqual([]);
+    expect(await deliveries.due(integrationId, new Date(start - 2 * 86_400_000), 256, new Set(), fail)).toEqual([]);
     await expectNarrow();
   });
 

@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { deliveryId } from '../../src/webhooks/deliveries/delivery.ts';
 import type { Webhooks } from '../../src/webhooks/webhooks.ts';
+import { databaseUnavailable } from '../../src/storage/db/database-errors.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { quickTiming, settableClock, startHarness, type Harness } from './webhooks-harness.ts';
+import { refusing, type Command } from '../support/refusing-database.ts';
 import { until } from '../support/until.ts';
 import { readList } from '../support/read-list.ts';
 import { sampleEvent } from '../../src/webhooks/events/samples.ts';
@@ -30,6 +32,8 @@ afterEach(async () => {
 });
 
 const receivedIds = (): string[] => receiver.requests.map(({ headers }) => String(headers['webhook-id'])).sort();
+/** What an engine does not find at once, it finds much later. */
+const seldomSearching = { ...quickTiming, search: 3_600_000 };
 const types = ['ORDER_PLACED'] as const;
 
 /** Places orders with events of one day in 2025, three in each second. */
@@ -72,8 +76,11 @@ describe('a replay of a span', () => {
     await expectNoNeedlessAttempts(id, 450);
   });
 
-  it('continues after a failure of the database, without a new search', async () => {
-    const events = await placeOrders(3, '2025-03-10');
+  it.each([
+    ['an outage of the database', '2025-03-10', databaseUnavailable(new Error('no answer'))],
+    ['an unexpected error', '2025-03-09', new TypeError('a mistake in the program')],
+  ])('continues after %s, without a new search', async (_what, day, error) => {
+    const events = await placeOrders(3, day);
     const id = await harness.addIntegration({ url: receiver.url });
     await webhooks.stop(1_000);
     let mustFail = false;
@@ -81,17 +88,40 @@ describe('a replay of a span', () => {
     const find: typeof directory.find = async (ids) => {
       if (!mustFail) return await directory.find(ids);
       mustFail = false;
-      throw new Error('no answer');
+      throw error;
     };
-    const timing = { ...quickTiming, search: 3_600_000 };
-    webhooks = harness.createEngine({ integrations: { ...directory, find }, timing });
+    webhooks = harness.createEngine({ integrations: { ...directory, find }, timing: seldomSearching });
     webhooks.start();
     const first = await harness.placeOrder(webhooks);
     await harness.settled(id, 1);
     mustFail = true;
-    await webhooks.replays.beginSpan({ id: randomUUID(), integrationId: id, ...daySpan('2025-03-10') });
-    await harness.settled(id, 4);
+    const replayId = randomUUID();
+    await webhooks.replays.beginSpan({ id: replayId, integrationId: id, ...daySpan(day) });
+    await until(async () => (await webhooks.replays.find(replayId))?.status === 'done');
+    await harness.settled(id, 1 + events.length);
     expect([mustFail, receivedIds()]).toEqual([false, [first, ...events].sort()]);
+  });
+
+  it('that fails keeps no other from its end, and continues when it can', async () => {
+    await placeOrders(3, '2025-03-11');
+    const id = await harness.addIntegration({ url: receiver.url });
+    await webhooks.stop(1_000);
+    const [poisoned, sound] = [randomUUID(), randomUUID()];
+    let isRefused = true;
+    const refuses = ({ collection, method, text }: Command): boolean =>
+      isRefused && collection === 'replays' && method === 'updateOne' && text.includes(poisoned);
+    webhooks = harness.createEngine({ on: refusing(harness.database, refuses), timing: seldomSearching });
+    webhooks.start();
+    for (const replayId of [poisoned, sound]) {
+      await webhooks.replays.beginSpan({ id: replayId, integrationId: id, ...daySpan('2025-03-11') });
+    }
+    await until(async () => (await webhooks.replays.find(sound))?.status === 'done');
+    expect(await webhooks.replays.find(poisoned)).toMatchObject({ status: 'running' });
+    // Nothing else waits for it, either.
+    await harness.placeOrder(webhooks);
+    await harness.settled(id, 7);
+    isRefused = false;
+    await until(async () => (await webhooks.replays.find(poisoned))?.status === 'done');
   });
 
   it('sends only the events of the locations of the new integration', async () => {

@@ -73,6 +73,25 @@ describe('a mistake while the answer of a receiver is counted', () => {
   });
 });
 
+describe('a stored delivery that cannot be read', () => {
+  it('is logged with its ids, and keeps no other from its receiver', async () => {
+    const webhooks = harness.createEngine({ log });
+    webhooks.start();
+    const id = await harness.addIntegration({ url: receiver.url, status: 'paused' });
+    await harness.placeOrders([{}, {}, {}]);
+    await harness.settled(id, 3, 'pending');
+    const stored = harness.database.db.collection<{ _id: string }>('deliveries');
+    const [{ _id } = { _id: '' }] = await stored.find({ lane: id }).toArray();
+    await stored.updateOne({ _id }, { $unset: { body: '' }, $set: { next_attempt_at: new Date(0) } });
+    await harness.edit(id, (integration) => ({ ...integration, status: 'active' }));
+    webhooks.engine.nudge(id);
+    await harness.settled(id, 2);
+    await afterOthers(webhooks, id, 2);
+    expect(errors).toEqual([{ integration_id: id, delivery_id: _id, error: expect.any(TypeError) }]);
+    await stored.deleteOne({ _id });
+  });
+});
+
 describe('a command that the database refuses', () => {
   /** The id of the event that the commands are about. */
   let poison: string;
@@ -118,6 +137,25 @@ describe('a command that the database refuses', () => {
     isRefused = false;
     await harness.settled(id, 1);
     expect(await harness.delivery(event, id)).toMatchObject({ status: 'delivered' });
+  });
+
+  it('for the deliveries of an integration is repeated after a time, while new ones are sent', async () => {
+    let isRefused = false;
+    const reads = ({ collection, method }: Command): boolean => collection === 'deliveries' && method === 'find';
+    const webhooks = start((command) => isRefused && reads(command), { ...quickTiming, search: 3_600_000 });
+    const id = await harness.addIntegration({ url: receiver.url, status: 'paused' });
+    await harness.placeOrders([{}, {}]);
+    await harness.settled(id, 2, 'pending');
+    isRefused = true;
+    await harness.edit(id, (integration) => ({ ...integration, status: 'active' }));
+    webhooks.engine.nudge(id);
+    await until(() => errors.some(({ source }) => source === 'deliveries'));
+    await harness.placeOrder(webhooks);
+    await until(() => receiver.requests.length === 1);
+    isRefused = false;
+    await harness.settled(id, 3);
+    // Its pauses grow.
+    expect(errors.length).toBeLessThan(20);
   });
 
   it('keeps no other event in an outbox', async () => {

@@ -60,8 +60,17 @@ export interface DeliveryStore {
   unmark(ids: readonly string[]): Promise<void>;
   /** The integrations with pending deliveries, and when the first of them is due. */
   firstDue(span: ValueSpan): AsyncIterable<readonly { readonly integrationId: string; readonly at: Date }[]>;
-  /** Deliveries of an integration that are due at a time, the longest due first. */
-  due(integrationId: string, at: Date, limit: number, except: ReadonlySet<string>): Promise<DeliveryWithBody[]>;
+  /**
+   * Deliveries of an integration that are due at a time, the longest due first.
+   * @param onUnreadable called for each document that is no delivery
+   */
+  due(
+    integrationId: string,
+    at: Date,
+    limit: number,
+    except: ReadonlySet<string>,
+    onUnreadable: (id: string, error: unknown) => void,
+  ): Promise<DeliveryWithBody[]>;
   findMany(ids: readonly string[]): Promise<DeliveryWithBody[]>;
   /**
    * Marks pending deliveries as in progress and counts the attempt, if their stamps are smaller. A stamp is used once.
@@ -210,14 +219,19 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
         yield found.map(({ value, at }) => ({ integrationId: value, at }));
       }
     },
-    async due(integrationId, at, limit, except) {
+    async due(integrationId, at, limit, except, onUnreadable) {
       const found: DeliveryWithBody[] = [];
       // Those that wait or are in progress are left out here: with a condition on their ids, some servers would read
       // everything that is due.
       const due = pages.walk(owed(integrationId, after(at)), { limit: limit + except.size });
       for await (const some of due) {
         for (const document of some) {
-          if (!except.has(document._id)) found.push(withBody(document));
+          if (except.has(document._id)) continue;
+          try {
+            found.push(withBody(document));
+          } catch (error) {
+            onUnreadable(document._id, error);
+          }
         }
         if (found.length >= limit) break;
       }

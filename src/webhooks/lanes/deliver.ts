@@ -67,7 +67,7 @@ export async function deliverBatch(context: Context, picked: readonly Picked[]):
       for (const one of held) await deliverBatch(context, [one]);
     } else if (first !== undefined) {
       context.quota.giveBack();
-      setAside(context, first, first.item.id, error);
+      setAside(context, first.lane, first.item.id, error);
     }
   }
 }
@@ -77,7 +77,7 @@ async function deliver(context: Context, stamped: Stamped): Promise<void> {
   try {
     lane.settled(delivery.id, await settle(context, await send(context, stamped)));
   } catch (error) {
-    if (!isOutage(error)) return setAside(context, stamped, delivery.id, error);
+    if (!isOutage(error)) return setAside(context, lane, delivery.id, error);
     const ids = { integration_id: lane.integrationId, delivery_id: delivery.id };
     context.log.warn({ error, ...ids }, 'an attempt was interrupted; the delivery is still due');
     lane.settled(delivery.id);
@@ -86,7 +86,7 @@ async function deliver(context: Context, stamped: Stamped): Promise<void> {
 }
 
 /** A repetition at once would fail in the same way, perhaps after another request to the receiver. */
-function setAside({ log }: Context, { lane }: Picked, deliveryId: string, error: unknown): void {
+export function setAside({ log }: Context, lane: Lane, deliveryId: string, error: unknown): void {
   const ids = { integration_id: lane.integrationId, delivery_id: deliveryId };
   log.error({ error, ...ids }, 'a delivery failed with an unexpected error; it is attempted again later');
   if (lane.setAside(deliveryId)) {

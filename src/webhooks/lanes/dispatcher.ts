@@ -2,7 +2,7 @@ import { isOutage } from '../../base/errors/outage.ts';
 import type { DeliveryWithBody } from '../deliveries/delivery.ts';
 import type { Context } from './context.ts';
 import { insertDeliveries } from './creation.ts';
-import { deliverBatch, retryMs, type Picked } from './deliver.ts';
+import { deliverBatch, retryMs, setAside, type Picked } from './deliver.ts';
 import { readAtOnce, type Lane } from './lane.ts';
 import { readReceivers } from './receivers.ts';
 
@@ -87,21 +87,19 @@ export class Dispatcher {
     const { log } = this.#with;
     const source = lane.beginReading();
     if (source === undefined) return;
-    let hasMore = true;
     try {
-      hasMore = source === 'deliveries' ? await this.#readDue(lane) : await this.#continueReplays(lane);
+      lane.endReading(source === 'deliveries' ? await this.#readDue(lane) : await this.#continueReplays(lane));
     } catch (error) {
       const said = { error, integration_id: lane.integrationId, source };
       if (isOutage(error)) {
         log.warn(said, 'due deliveries could not be read; retrying');
         lane.retryIn(retryMs);
+        lane.endReading(true);
       } else {
-        // Until the next search of the partition, or a change by an operator.
-        log.error(said, 'due deliveries cannot be read; they are left for now');
-        hasMore = false;
+        log.error(said, 'due deliveries cannot be read; this is tried again later');
+        lane.failReading();
       }
     }
-    lane.endReading(hasMore);
   }
 
   /** Reads the deliveries that are due, now or soon. @returns whether they must be read again */
@@ -109,7 +107,9 @@ export class Dispatcher {
     const { deliveries, lanes, clock, timing } = this.#with;
     const now = clock.now().getTime();
     const horizon = new Date(now + timing.horizon);
-    const found = await deliveries.due(lane.integrationId, horizon, readAtOnce, lane.ids);
+    const found = await deliveries.due(lane.integrationId, horizon, readAtOnce, lane.ids, (id, error) => {
+      if (!lane.ids.has(id)) setAside(this.#with, lane, id, error);
+    });
     // Until the lease is renewed, if it has only lapsed.
     if (!lane.isOpen) return true;
     const due: DeliveryWithBody[] = [];

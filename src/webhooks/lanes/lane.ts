@@ -29,7 +29,7 @@ export interface Shared {
   readonly claimed: Set<string>;
   readonly quota: Pick<Quota, 'take' | 'giveBack' | 'share'>;
   readonly clock: Pick<Clock, 'now'>;
-  readonly timing: Pick<WebhookTiming, 'breaker' | 'search'>;
+  readonly timing: Pick<WebhookTiming, 'breaker' | 'poll' | 'search'>;
   /** Whether attempts for an integration can begin. */
   holds(integrationId: string): boolean;
   /** A lane may have work, or a place for it. */
@@ -75,6 +75,8 @@ export class Lane {
   /** What the database can have beyond these. */
   readonly #unread = new Set<Source>();
   #reading: Source | undefined;
+  /** Reads that failed with an unexpected error, and until when they are not repeated. */
+  readonly #failedReads = new Map<Source, { readonly pause: number; readonly until: number }>();
   #decisions = 0;
   /** Milliseconds since the epoch, like all times here. */
   #interruptedUntil = 0;
@@ -132,7 +134,7 @@ export class Lane {
     const { claimed } = this.#shared;
     const inMemory = this.#waiting.length + this.#underWay + this.#countAside();
     const isFull = inMemory >= maxUnsettled || claimed.size >= maxWaiting;
-    const isBehind = this.#unread.has('deliveries') || this.#reading !== undefined;
+    const isBehind = this.#isUnread('deliveries') || this.#reading !== undefined;
     const mustWait = isBehind || this.isDeciding || this.receiver.isOnProbation || this.#wait() > 0;
     if (isFull || mustWait || claimed.has(id)) return false;
     claimed.add(id);
@@ -143,7 +145,7 @@ export class Lane {
   add(item: WaitingDelivery): void {
     if (this.#isKnown(item.id)) return;
     const mustWaitHere = item.isUrgent || item.stamp !== undefined;
-    if (mustWaitHere || (!this.#unread.has('deliveries') && this.#hasRoom())) this.#enqueue(item);
+    if (mustWaitHere || (!this.#isUnread('deliveries') && this.#hasRoom())) this.#enqueue(item);
     else this.#unread.add('deliveries');
     this.#shared.wake(this);
   }
@@ -158,6 +160,7 @@ export class Lane {
   lookAgain(): void {
     this.#interruptedUntil = 0;
     this.#aside.clear();
+    this.#failedReads.clear();
     this.receiver.forgetSettings();
     this.lookFor('deliveries', 'replays');
   }
@@ -199,7 +202,7 @@ export class Lane {
       this.#rest(wait);
       return { kind: 'none' };
     }
-    if (item === undefined) return { kind: this.#reading === undefined && this.#unread.size > 0 ? 'read' : 'none' };
+    if (item === undefined) return { kind: this.#reading === undefined && this.#readable.length > 0 ? 'read' : 'none' };
     const places = this.receiver.isOnProbation ? 1 : this.#shared.quota.share();
     if (this.#begun.size >= places) return { kind: 'none' };
     this.#waiting.shift();
@@ -211,8 +214,19 @@ export class Lane {
   /** @returns what is to be read, deliveries before replays; end it with `endReading` */
   beginReading(): Source | undefined {
     if (!this.isOpen) return undefined;
-    this.#reading = (['deliveries', 'replays'] as const).find((source) => this.#unread.delete(source));
+    [this.#reading] = this.#readable;
+    if (this.#reading !== undefined) this.#unread.delete(this.#reading);
     return this.#reading;
+  }
+
+  get #readable(): Source[] {
+    return (['deliveries', 'replays'] as const).filter((source) => this.#isUnread(source));
+  }
+
+  /** Whether there can be more of it, and it can be read now. */
+  #isUnread(source: Source): boolean {
+    const until = this.#failedReads.get(source)?.until ?? 0;
+    return this.#unread.has(source) && until <= this.#shared.clock.now().getTime();
   }
 
   /** Deliveries that were read and are due. They wait here, even if somebody asks to read again meanwhile. */
@@ -226,9 +240,25 @@ export class Lane {
 
   /** @param hasMore whether the same must be read again, also if nobody asked meanwhile */
   endReading(hasMore: boolean): void {
-    if (hasMore && this.#reading !== undefined) this.#unread.add(this.#reading);
+    if (this.#reading !== undefined) {
+      this.#failedReads.delete(this.#reading);
+      if (hasMore) this.#unread.add(this.#reading);
+    }
     this.#reading = undefined;
     this.#shared.wake(this);
+  }
+
+  /** It failed with an unexpected error. It is repeated after a time, which doubles with each failure. */
+  failReading(): void {
+    const { clock, timing } = this.#shared;
+    const source = this.#reading;
+    const before = source && this.#failedReads.get(source);
+    this.endReading(true);
+    if (source === undefined) return;
+    const pause = before === undefined ? timing.poll : Math.min(2 * before.pause, timing.search);
+    const until = clock.now().getTime() + pause;
+    this.#failedReads.set(source, { pause, until });
+    this.#shared.schedule(this, until);
   }
 
   // A delivery with a place --------------------------------------------------------------------------------------

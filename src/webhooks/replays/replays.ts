@@ -1,3 +1,5 @@
+import { isOutage } from '../../base/errors/outage.ts';
+import { reasonOf } from '../../base/errors/problem-error.ts';
 import type { EventType } from '../events/event.ts';
 import { receivedBy, type IntegrationDirectory } from '../integrations/directory.ts';
 import {
@@ -50,7 +52,10 @@ export interface Replays {
 
 /** The work of replays, page by page. */
 export interface ReplayWorker {
-  /** Creates the next page of deliveries of an integration's running replays. @returns whether there can be more */
+  /**
+   * Creates the next page of deliveries of an integration's running replays. @returns whether there can be more
+   * @throws {Error} with the ids of replays, if none of those that run can be continued; {ProblemError} an outage
+   */
   continue(integrationId: string, create: CreateDeliveries): Promise<boolean>;
   /** Creates the next page of deliveries of a replay. @returns the created ones */
   workOff(replay: Replay, create: CreateDeliveries, request?: DeliveryRequest): Promise<readonly DeliveryWithBody[]>;
@@ -85,9 +90,14 @@ export interface ReplayDependencies {
  */
 const pageSize = 200;
 const integrationsAtOnce = 1_000;
+/** Running replays of an integration, one of which is continued. */
+const replaysAtOnce = 100;
 
 export function createReplayWorker(dependencies: WorkerDependencies): ReplayWorker {
   const { replays, events, deliveries, integrations, timing, clock } = dependencies;
+  /** Replays that failed with an unexpected error. The others are continued before them. */
+  const failed = new Set<string>();
+  const rankOf = ({ id }: Replay): number => (failed.has(id) ? 1 : 0);
 
   /** The events whose first delivery failed or expired, and whose last replay did not make up for it. */
   const withoutMadeUpFor = async (
@@ -153,10 +163,22 @@ export function createReplayWorker(dependencies: WorkerDependencies): ReplayWork
   return {
     workOff,
     async continue(integrationId, create) {
-      const [replay] = await replays.runningOf(integrationId, 1);
-      if (replay === undefined) return false;
-      await workOff(replay, create);
-      return true;
+      const running = await replays.runningOf(integrationId, replaysAtOnce);
+      const errors: unknown[] = [];
+      for (const replay of running.toSorted((one, other) => rankOf(one) - rankOf(other))) {
+        try {
+          await workOff(replay, create);
+          failed.delete(replay.id);
+          return true;
+        } catch (error) {
+          if (isOutage(error)) throw error;
+          failed.add(replay.id);
+          errors.push(error);
+        }
+      }
+      if (running.length === 0) return false;
+      const ids = running.map(({ id }) => id).join(', ');
+      throw new Error(`${reasonOf(errors[0])} (${ids})`, { cause: errors[0] });
     },
     waiting: () => replays.integrationsWithRunning(integrationsAtOnce),
   };
