@@ -1,4 +1,4 @@
-import { isOutage } from '../base/errors/outage.ts';
+import { ProblemError } from '../base/errors/problem-error.ts';
 import { createFairQueue } from '../base/limits/fair-queue.ts';
 
 /** Reads that take turns, fairly by family of keys. */
@@ -25,7 +25,7 @@ export function createReadingTurns(places: number): ReadingTurns {
         return await work();
       } catch (error) {
         // Otherwise each read would take seconds, one after the other, to fail in the same way.
-        if (isOutage(error)) {
+        if (isDatabaseOutage(error)) {
           outage.abort(error);
           outage = new AbortController();
         }
@@ -38,4 +38,9 @@ export function createReadingTurns(places: number): ReadingTurns {
       return outage.signal;
     },
   };
+}
+
+/** Object storage is left out: most of what waits does not read it. */
+function isDatabaseOutage(error: unknown): boolean {
+  return error instanceof ProblemError && ['database-unavailable', 'storage-full'].includes(error.type);
 }
