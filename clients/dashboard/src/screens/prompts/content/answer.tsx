@@ -6,6 +6,7 @@ import { JsonView } from '../../../shared/json-view.tsx';
 import type { Tone } from '../../../shared/status-badge.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
 import { AnswerText } from './answer-text.tsx';
+import { saidBy } from './said-by.ts';
 
 type Result = Schemas['InvocationResult'];
 
@@ -15,7 +16,7 @@ type Result = Schemas['InvocationResult'];
  * @param label what the answer is, for screen readers
  */
 export function Answer({
-  result: { text: said, refusal = '', object, tool_calls: toolCalls = [] },
+  result,
   label,
   isGrowing = false,
 }: {
@@ -24,7 +25,8 @@ export function Answer({
   /** Whether more of its text comes. */
   isGrowing?: boolean;
 }): ReactNode {
-  const text = said === '' ? refusal : said;
+  const { object, tool_calls: toolCalls = [] } = result;
+  const text = saidBy(result);
   return (
     <>
       {object === undefined ? (

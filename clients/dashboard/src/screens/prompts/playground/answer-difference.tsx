@@ -3,6 +3,7 @@ import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import { ContentDiff } from '../code/lazy-code.tsx';
+import { saidBy } from '../content/said-by.ts';
 import type { Invocation } from '../workspace/use-invocations.ts';
 
 /** An answer with its name. */
@@ -43,10 +44,11 @@ export function AnswerDifference({ first, second }: { first: NamedAnswer; second
   );
 }
 
-/** What an answer says, as one text: its text or JSON, then the calls of tools. */
-export function textOf({ text, object, tool_calls: toolCalls = [] }: Schemas['InvocationResult']): string {
+/** An answer as one text: what it says or its JSON, then the calls of tools. */
+export function textOf(result: Schemas['InvocationResult']): string {
+  const { object, tool_calls: toolCalls = [] } = result;
   const calls = toolCalls.map(({ name, arguments: given }) => `${name}(${JSON.stringify(given, null, 2)})`);
-  return [object === undefined ? text : JSON.stringify(object, null, 2), ...calls]
+  return [object === undefined ? saidBy(result) : JSON.stringify(object, null, 2), ...calls]
     .filter((part) => part !== '')
     .join('\n\n');
 }

@@ -4,6 +4,7 @@ import { describeError } from '../../../shared/problem-alert.tsx';
 import { StatusBadge, type Tone } from '../../../shared/status-badge.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import type { Invocation } from '../workspace/use-invocations.ts';
+import { saidBy } from '../content/said-by.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
 import classes from './playground.module.css';
 
@@ -56,8 +57,9 @@ function Summary({ invocation: { outcome, request } }: { invocation: Invocation 
   const { shared } = useTexts();
   switch (outcome.kind) {
     case 'answered': {
-      const { text, tool_calls: toolCalls = [] } = outcome.result;
-      return <span>{text.slice(0, 120) || toolCalls.map(({ name }) => name).join(', ')}</span>;
+      const { result } = outcome;
+      const { tool_calls: toolCalls = [] } = result;
+      return <span>{saidBy(result).slice(0, 120) || toolCalls.map(({ name }) => name).join(', ')}</span>;
     }
     case 'failed':
       return <span>{describeError(outcome.error, shared).title}</span>;

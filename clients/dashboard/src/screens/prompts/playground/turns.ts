@@ -1,4 +1,5 @@
 import type { Schemas } from 'prompt-gateway-client';
+import { saidBy } from '../content/said-by.ts';
 
 /** A message of a conversation, as an invocation sends it. */
 export type Turn = NonNullable<Schemas['InvokeRequest']['messages']>[number];
@@ -9,8 +10,10 @@ export type Turn = NonNullable<Schemas['InvokeRequest']['messages']>[number];
  */
 export function continued(
   before: readonly Turn[],
-  { text, tool_calls: toolCalls = [] }: Pick<Schemas['InvocationResult'], 'text' | 'tool_calls'>,
+  result: Pick<Schemas['InvocationResult'], 'text' | 'refusal' | 'tool_calls'>,
 ): Turn[] {
+  const { tool_calls: toolCalls = [] } = result;
+  const text = saidBy(result);
   const answer: Turn =
     toolCalls.length === 0
       ? { role: 'assistant', content: text }
