@@ -3,15 +3,22 @@ import { expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-interface Schema {
-  readonly properties?: Readonly<Record<string, unknown>>;
-}
+type Schema = Readonly<Record<string, unknown>>;
 
 const root = path.join(import.meta.dirname, '../..');
 const schemasOf = async (name: string): Promise<Readonly<Record<string, Schema>>> => {
   const text = await readFile(path.join(root, 'generated', name), 'utf8');
   return (JSON.parse(text) as { components: { schemas: Record<string, Schema> } }).components.schemas;
 };
+
+/** The names of all members of a schema, also of those in it. Examples are none. */
+function membersOf(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  if (Array.isArray(schema)) return schema.flatMap(membersOf);
+  const { properties = {}, example, examples, default: _, enum: __, const: ___, ...parts } = schema as Schema;
+  const inner = Object.values({ ...parts, ...(properties as Schema) });
+  return [...Object.keys(properties as Schema), ...inner.flatMap(membersOf)];
+}
 
 /** Names that partners know, and members that say more of the same thing. */
 const known = {
@@ -28,17 +35,15 @@ const known = {
 it('has members in snake case, apart from those of events and names that partners know', async () => {
   const events = new Set(Object.keys(await schemasOf('asyncapi.json')));
   const schemas = Object.entries(await schemasOf('openapi.json')).filter(([name]) => !events.has(name));
-  const others = schemas.flatMap(([name, { properties = {} }]) => {
-    const found = Object.keys(properties).filter((member) => /[A-Z]/.test(member));
+  const others = schemas.flatMap(([name, schema]) => {
+    const found = membersOf(schema).filter((member) => /[A-Z]/.test(member));
     return found.length === 0 ? [] : [[name, found] as const];
   });
   expect(Object.fromEntries(others)).toEqual(known);
 });
 
 it('has one name for one thing', async () => {
-  const members = Object.values(await schemasOf('openapi.json')).flatMap(({ properties = {} }) =>
-    Object.keys(properties),
-  );
+  const members = membersOf(Object.values(await schemasOf('openapi.json')));
   // It is `started_at`, `author`, `…_reason`, `status`, and `type` with `id` and `name`.
   expect(members).not.toContainEqual(expect.stringMatching(/^began|_began|^(created|made)_by$|_because$|^state$/));
 });

@@ -114,9 +114,7 @@ describe('409', () => {
 
   it.each(['failed', 'interrupted'])('says that there are no results of a run with the status %s', async (status) => {
     const { id } = await finished();
-    const runs = harness.database.db.collection<{ _id: string; answer_bytes?: number; has_present_names?: true }>(
-      'test_runs',
-    );
+    const runs = harness.database.db.collection<{ _id: string }>('test_runs');
     await runs.updateOne({ _id: id }, { $set: { status } });
     const answer = await harness.service.call('GET', resultsPath(id));
     expect([answer.status, problemOf(answer)]).toEqual([409, 'test-run-not-stored']);
@@ -134,9 +132,7 @@ describe('409', () => {
 describe('500', () => {
   it('hides the cause', async () => {
     const { id } = await finished();
-    const runs = harness.database.db.collection<{ _id: string; answer_bytes?: number; has_present_names?: true }>(
-      'test_runs',
-    );
+    const runs = harness.database.db.collection<{ _id: string }>('test_runs');
     await runs.updateOne({ _id: id }, { $unset: { providers: 1 } });
     const answer = await harness.service.call('GET', resultsPath(id));
     expect([answer.status, problemOf(answer)]).toEqual([500, 'internal-error']);
