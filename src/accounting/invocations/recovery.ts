@@ -1,12 +1,13 @@
 import type { Logger } from 'pino';
 import { doApart, doForEach } from '../../base/errors/outage.ts';
+import { reasonOf } from '../../base/errors/problem-error.ts';
 import { createStalenessWatch } from '../../base/runtime/staleness-watch.ts';
 import type { Accounts } from '../budgets/accounts.ts';
 import { addTotals } from './invocation-record.ts';
 import type { InvocationDocument } from './invocation.ts';
 import type { InvocationStore } from './invocation-store.ts';
 import { costsOf, type Journals } from './journals.ts';
-import type { ClosedJournal, JournalStore } from './journal-store.ts';
+import type { ClosedJournal, JournalStore, SeenJournal } from './journal-store.ts';
 
 export interface RecoveryDependencies {
   readonly store: JournalStore;
@@ -41,6 +42,47 @@ export function createRecovery(dependencies: RecoveryDependencies): () => Promis
     return sums;
   };
 
+  const recover = async (journal: SeenJournal): Promise<void> => {
+    // Read before the journal: while it is there, its slices show all that is moved.
+    const slices = await accounts.slicesOf(journal.id);
+    const closed = await store.close(journal);
+    // Its process lives, or another one has removed it.
+    if (closed === undefined) return;
+    const { entries } = closed;
+    for (const entry of entries) addTotals(entry);
+    const before = new Set<string>();
+    const refused = new Map<string, unknown>();
+    await doApart(
+      entries,
+      async (some) => {
+        for (const id of await records.insert(some)) before.add(id);
+      },
+      ({ _id }, error) => refused.set(_id, error),
+    );
+    const interrupted = entries.filter(
+      ({ _id, status }) => status === 'interrupted' && !before.has(_id) && !refused.has(_id),
+    );
+    onInterrupted(interrupted);
+    for (const { _id: invocation_id, request_id } of interrupted) {
+      log.warn({ invocation_id, request_id }, 'the process ended before the invocation did');
+    }
+    // Their records and costs are only in the journal, so it stays.
+    for (const [, cause] of refused) {
+      const ids = [...refused.keys()].join(', ');
+      throw new Error(`the records of interrupted invocations cannot be stored (${ids}): ${reasonOf(cause)}`, {
+        cause,
+      });
+    }
+    // If its process has reported meanwhile, the next run goes on.
+    if (!(await accounts.settle(journal.id, slices, await spentIn(closed)))) return;
+    await store.remove(journal.id, journal.seq);
+    if (entries.length === 0) return;
+    log.warn(
+      { journal: journal.id, interrupted: interrupted.length },
+      'stored the invocations of a process that has ended',
+    );
+  };
+
   return async () => {
     const holders = await accounts.holders();
     const readAt = monotonic();
@@ -51,45 +93,13 @@ export function createRecovery(dependencies: RecoveryDependencies): () => Promis
       const { unchangedMs } = watch.observe(id, String(seq), readAt);
       return isClosed || unchangedMs >= termMs;
     });
-    await doForEach(dead, async (journal) => {
-      // Read before the journal: while it is there, its slices show all that is moved.
-      const slices = await accounts.slicesOf(journal.id);
-      const closed = await store.close(journal);
-      // Its process lives, or another one has removed it.
-      if (closed === undefined) return;
-      const { entries } = closed;
-      for (const entry of entries) addTotals(entry);
-      /** Those with a record before, and those that get none. */
-      const taken = new Set<string>();
-      await doApart(
-        entries,
-        async (some) => {
-          for (const id of await records.insert(some)) taken.add(id);
-        },
-        ({ _id: invocation_id, request_id }, error) => {
-          taken.add(invocation_id);
-          log.error({ error, invocation_id, request_id }, 'the record of an interrupted invocation cannot be stored');
-        },
-      );
-      const interrupted = entries.filter(({ _id, status }) => status === 'interrupted' && !taken.has(_id));
-      onInterrupted(interrupted);
-      for (const { _id: invocation_id, request_id } of interrupted) {
-        log.warn({ invocation_id, request_id }, 'the process ended before the invocation did');
-      }
-      // If its process has reported meanwhile, the next run goes on.
-      if (!(await accounts.settle(journal.id, slices, await spentIn(closed)))) return;
-      await store.remove(journal.id, journal.seq);
-      if (entries.length === 0) return;
-      log.warn(
-        { journal: journal.id, interrupted: interrupted.length },
-        'stored the invocations of a process that has ended',
-      );
-    });
     // Also what a process that has lost its journal has taken for it afterwards.
     const known = new Set(all.map(({ id }) => id));
-    await doForEach(
-      [...holders].filter((id) => !known.has(id)),
-      accounts.remove,
-    );
+    const gone = [...holders].filter((id) => !known.has(id));
+    const steps = {
+      'journals of ended processes': () => doForEach(dead, recover),
+      'budgets of removed journals': () => doForEach(gone, accounts.remove),
+    };
+    await doForEach(['journals of ended processes', 'budgets of removed journals'] as const, (name) => steps[name]());
   };
 }
