@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { deliveryId } from '../../src/webhooks/deliveries/delivery.ts';
+import { outboxCollections } from '../../src/webhooks/events/outbox.ts';
 import { silentObserver, type WebhookLog, type WebhookObserver } from '../../src/webhooks/observer.ts';
 import type { WebhookTiming } from '../../src/webhooks/timing.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
@@ -158,8 +159,9 @@ describe('a command that the database refuses', () => {
     expect(errors.length).toBeLessThan(20);
   });
 
-  it('keeps no other event in an outbox', async () => {
-    const webhooks = start(({ collection, text }) => collection === 'events' && text.includes(poison));
+  it('keeps no other event in an outbox, and is repeated after a time', async () => {
+    const refuses = ({ collection, text }: Command): boolean => collection === 'events' && text.includes(poison);
+    const webhooks = start(refuses, { ...quickTiming, search: 1_000 });
     const id = await harness.addIntegration({ url: receiver.url });
     [poison = ''] = await harness.placeOrders([{}, {}, {}]);
     await harness.settled(id, 2);
@@ -167,5 +169,18 @@ describe('a command that the database refuses', () => {
     expect(await harness.waitingEvents()).toBe(1);
     const document = await harness.holderOf(poison);
     expect(errors).toEqual([{ collection: 'orders', document_id: document, error: expect.any(TypeError) }]);
+    poison = 'none';
+    await harness.settled(id, 8);
+    expect(errors).toHaveLength(1);
   });
+
+  it.each(outboxCollections.filter((name) => name !== 'orders'))(
+    'keeps no event from its integration, if it reads the outboxes of %s',
+    async (name) => {
+      start(({ collection, method }) => collection === name && method === 'find');
+      const id = await harness.addIntegration({ url: receiver.url });
+      await harness.placeOrders([{}, {}]);
+      await harness.settled(id, 2);
+    },
+  );
 });

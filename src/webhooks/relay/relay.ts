@@ -22,7 +22,7 @@ export interface RelayDependencies {
   readonly onStored: () => void;
   /** Sends the deliveries that the relay creates. */
   readonly engine: Pick<WebhookEngine, 'create'>;
-  readonly timing: Pick<WebhookTiming, 'poll' | 'retention'>;
+  readonly timing: Pick<WebhookTiming, 'poll' | 'retention' | 'search'>;
   readonly clock: Clock;
   readonly log: WebhookLog;
   readonly observer: WebhookObserver;
@@ -70,8 +70,8 @@ const maxReported = 10_000;
  */
 export function createRelay(dependencies: RelayDependencies): RunningRelay {
   const { outboxes, events, integrations, serialise, engine, onStored, timing, clock, log, observer } = dependencies;
-  /** Events that cannot be sent, and documents with such events. Each is reported once. */
-  const reported = new Set<string>();
+  /** Events that cannot be sent, and documents with such events, and until when no poll relays those. */
+  const reported = new Map<string, number>();
   /** Documents that this process relays at present. */
   const underWay = new Set<string>();
   let polling: Repetition | undefined;
@@ -165,10 +165,12 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
     }
   };
 
-  /** It stays in the outbox: a later version may be able to send it. A document is not polled again. */
+  /** It stays in the outbox: a later attempt, or a later version, may be able to send it. Each is logged once. */
   const report = (key: string, fields: Record<string, unknown>): void => {
-    if (reported.has(key) || reported.size >= maxReported) return;
-    reported.add(key);
+    const isKnown = reported.has(key);
+    if (!isKnown && reported.size >= maxReported) return;
+    reported.set(key, clock.monotonic() + timing.search);
+    if (isKnown) return;
     log.error(fields, 'an event cannot be sent; it stays in its outbox');
   };
 
@@ -221,8 +223,11 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
         const ids = await outboxes.waiting(collection, documentsAtOnce, passed);
         isBacklog = ids.length === documentsAtOnce;
         count += ids.length;
-        const isPassed = (id: string): boolean =>
-          underWay.has(keyOf(collection, id)) || reported.has(keyOf(collection, id));
+        const now = clock.monotonic();
+        const isPassed = (id: string): boolean => {
+          const key = keyOf(collection, id);
+          return underWay.has(key) || (reported.get(key) ?? -Infinity) > now;
+        };
         passed.push(...ids.filter(isPassed));
         const idle = ids.filter((id) => !isPassed(id));
         for (const id of idle) seenNow.add(keyOf(collection, id));
@@ -230,8 +235,11 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
         if (left.length > 0) passed.push(...(await relay(collection, left, (pulls) => pullNow(collection, pulls))));
       }
     };
-    await doForEach(outboxCollections, pollOne);
-    seenBefore = seenNow;
+    try {
+      await doForEach(outboxCollections, pollOne);
+    } finally {
+      seenBefore = seenNow;
+    }
     observer.outboxesWaiting(count);
   };
 
