@@ -11,13 +11,13 @@ const schemasOf = async (name: string): Promise<Readonly<Record<string, Schema>>
   return (JSON.parse(text) as { components: { schemas: Record<string, Schema> } }).components.schemas;
 };
 
-/** The names of all members of a schema, also of those in it. Examples are none. */
+/** The names of all members of a schema, also of those in it. */
 function membersOf(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   if (Array.isArray(schema)) return schema.flatMap(membersOf);
-  const { properties = {}, example, examples, default: _, enum: __, const: ___, ...parts } = schema as Schema;
-  const inner = Object.values({ ...parts, ...(properties as Schema) });
-  return [...Object.keys(properties as Schema), ...inner.flatMap(membersOf)];
+  const { properties = {}, items, additionalProperties, allOf, anyOf, oneOf, not } = schema as Schema;
+  const parts = [...Object.values(properties as Schema), items, additionalProperties, allOf, anyOf, oneOf, not];
+  return [...Object.keys(properties as Schema), ...parts.flatMap(membersOf)];
 }
 
 /** Names that partners know, and members that say more of the same thing. */
