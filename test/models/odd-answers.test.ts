@@ -77,17 +77,27 @@ describe.each(ways)('by $scheme, through a proxy: $isProxied', (way) => {
   });
 });
 
-it('leaves an answer as it is that comes while a long request is sent', async () => {
-  const body = '\r\n\r\n Hello, HTTP : 1\n\n folded\n';
-  const head = `HTTP/1.1 413 Too Long\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`;
-  const server = await startRawServer({ isSlow: true, isHasty: true, answer: () => head + body });
-  closing.push(() => server.close());
-  const http = createProviderHttp({ lookUp: () => Promise.reject(new Error()) });
-  closing.push(() => http.close());
-  const sent = new TextInPieces(['x'.repeat(30_000_000)]) as unknown as string;
-  const response = await http.fetch(`http://127.0.0.1:${server.port}/`, { method: 'POST', body: sent });
-  expect([response.status, await response.text()]).toEqual([413, body]);
-});
+it.each([
+  ['that is like a head', 'HTTP/1.1 200 OK\r\nX : 1\n\n folded\n'.repeat(200), true],
+  ['that is like an interim answer', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(200), true],
+  ['that ends like the begin of a head', `${'\r\n\r\n Hello, HTTP : 1\n\n folded\n'.repeat(200)}HTTP/1.`, true],
+  ['that is like a head, of a request that is written at once', 'HTTP/1.1 200 OK\r\nX : 1\n\n folded\n', false],
+])(
+  'leaves the body of an answer as it is that comes while a long request is sent: one %s',
+  async (_what, body, inPieces) => {
+    const head = `HTTP/1.1 413 Too Long\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const server = await startRawServer({ isSlow: true, isHasty: true, answer: () => head + body });
+    closing.push(() => server.close());
+    const http = createProviderHttp({ lookUp: () => Promise.reject(new Error()), connections: 1 });
+    closing.push(() => http.close());
+    const text = 'x'.repeat(30_000_000);
+    for (let each = 0; each < 2; each += 1) {
+      const sent = inPieces ? (new TextInPieces([text]) as unknown as string) : text;
+      const response = await http.fetch(`http://127.0.0.1:${server.port}/`, { method: 'POST', body: sent });
+      expect([response.status, await response.text()]).toEqual([413, body]);
+    }
+  },
+);
 
 describe('a call of a model', () => {
   const completion = JSON.stringify({

@@ -21,7 +21,7 @@ export interface RawServerOptions {
   readonly tls?: TlsOptions | undefined;
   /** Whether each byte is written alone. */
   readonly isSlow?: boolean;
-  /** Whether it answers before the request is complete. */
+  /** Whether it answers before the request is complete, and reads the rest after the head of its answer. */
   readonly isHasty?: boolean;
   /** @param nth request of its connection, from 0. @param number of all requests before it */
   readonly answer: (nth: number, number: number) => RawAnswer;
@@ -39,12 +39,16 @@ export async function startRawServer({
     const said = answer(nth, requests.length - 1);
     const { text = '', then = undefined } = typeof said === 'string' ? { text: said } : said;
     if (isSlow) {
+      let sent = '';
       for (const byte of Buffer.from(text, 'latin1')) {
         socket.write(Uint8Array.of(byte));
         await turn();
+        sent += String.fromCharCode(byte);
+        if (sent.endsWith('\r\n\r\n')) socket.resume();
       }
     } else {
       socket.write(text, 'latin1');
+      socket.resume();
     }
     if (then === 'end') socket.end();
     if (then !== 'reset') return;
@@ -63,7 +67,10 @@ export async function startRawServer({
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
     socket.setEncoding('latin1').on('data', (piece: string) => {
       if (isHasty) {
-        if (nth === 0) void respond(socket, nth);
+        if (nth === 0) {
+          socket.pause();
+          void respond(socket, nth);
+        }
         nth += 1;
         return;
       }

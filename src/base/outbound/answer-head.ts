@@ -37,10 +37,11 @@ export class AnswerBegin {
 
   /**
    * @param chunk the next bytes of the connection
+   * @param isLast whether the connection is not used again after this answer
    * @returns what the parser reads: the final head and what follows it; undefined while the head is not whole
    * @throws UnreadableAnswerError
    */
-  take(chunk: Buffer): Buffer | undefined {
+  take(chunk: Buffer, isLast = false): Buffer | undefined {
     this.#add(chunk);
     for (;;) {
       const bytes = this.#length === this.#held.length ? this.#held : this.#held.subarray(0, this.#length);
@@ -52,7 +53,9 @@ export class AnswerBegin {
       const kind = statusLine.test(head) ? head[statusBegin] : undefined;
       if (kind === '0') throw new UnreadableAnswerError('NOT_HTTP');
       if (kind !== '1') {
-        return isOdd(head) ? Buffer.concat([Buffer.from(rewrite(head), 'latin1'), bytes.subarray(end)]) : bytes;
+        return isLast || isOdd(head)
+          ? Buffer.concat([Buffer.from(rewrite(head), 'latin1'), bytes.subarray(end)])
+          : bytes;
       }
       // Another protocol follows, which was not asked for.
       if (/^upgrade[ \t]*:/im.test(head)) throw new UnreadableAnswerError('NOT_HTTP');
@@ -129,8 +132,8 @@ function isOdd(head: string): boolean {
 
 /**
  * Writes a head anew. Folded lines become blanks, and blanks before a colon go (RFC 9112, section 5). Equal lengths
- * become one; a length goes if there is a transfer encoding (section 6.3), or no body. A server that breaks these rules
- * can have meant something else, so its connection is not used again.
+ * become one; a length goes if there is a transfer encoding (section 6.3), or no body. The connection is not used again: a
+ * server that breaks these rules can have meant something else.
  *
  * @throws UnreadableAnswerError if it can be read in more than one way
  */

@@ -19,17 +19,19 @@ export function isStale(error: Error): boolean {
  * @param longest answer that is read, in bytes, with all that surrounds its body
  */
 export function watchAnswers(socket: Socket, longest = Infinity): void {
-  /**
-   * The bytes written when the last answer began. Then more of them are the next request, or the rest of a long one that
-   * was answered early: what comes of that answer is no head, and is left as it is.
-   */
+  /** The bytes written when the last answer began. Then more of them are the next request. */
   let written = socket.bytesWritten;
   let readBefore = 0;
   let begin: AnswerBegin | undefined;
   let hasAnswered = false;
+  /**
+   * Set by an answer that comes before its request is written. The rest of that looks like the next request, so nothing
+   * that comes from then on is taken for a head, and the connection is not used again.
+   */
+  let isLast = false;
 
   const readBegin = (): void => {
-    if (begin === undefined && socket.bytesWritten === written) return;
+    if (isLast || (begin === undefined && socket.bytesWritten === written)) return;
     const chunk = socket.read() as Buffer | null;
     if (chunk === null) return;
     written = socket.bytesWritten;
@@ -37,8 +39,10 @@ export function watchAnswers(socket: Socket, longest = Infinity): void {
       begin = new AnswerBegin();
       readBefore = socket.bytesRead - chunk.length;
     }
-    const bytes = begin.take(chunk);
+    const isEarly = socket.writableNeedDrain;
+    const bytes = begin.take(chunk, isEarly);
     if (bytes === undefined) return;
+    isLast = isEarly;
     begin = undefined;
     hasAnswered = true;
     socket.unshift(bytes);
@@ -55,6 +59,6 @@ export function watchAnswers(socket: Socket, longest = Infinity): void {
   });
   socket.on('error', (error) => {
     const isUnanswered = begin === undefined && socket.bytesWritten !== written && socket.readableLength === 0;
-    if (hasAnswered && isUnanswered) Object.defineProperty(error, staleMark, { value: true });
+    if (hasAnswered && !isLast && isUnanswered) Object.defineProperty(error, staleMark, { value: true });
   });
 }

@@ -14,15 +14,25 @@ export interface Pools {
   destroy(): Promise<void>;
 }
 
-/** The most pools that are kept. The connections of others close when they are unused. */
+/** The most pools that are kept. Others end their requests, then close their connections. */
 const mostPools = 2_048;
 
 /** Creates pools whose connections speak HTTP/1.1 with one request at a time, and have no time limits but these. */
 export function createPools(
   options: Pick<Pool.Options, 'connect' | 'connections' | 'keepAliveTimeout' | 'keepAliveMaxTimeout'>,
 ): Pools {
-  const pools = new LRUCache<string, Pool>({ max: mostPools });
-  const closing = new Set<Promise<void>>();
+  /** Those that get no more requests, while they have some. */
+  const leaving = new Set<Pool>();
+  const leave = (pool: Pool): void => {
+    leaving.add(pool);
+    void pool
+      .close()
+      // It was destroyed.
+      .catch(() => undefined)
+      .finally(() => leaving.delete(pool));
+  };
+  const pools = new LRUCache<string, Pool>({ max: mostPools, dispose: leave });
+  const all = (): Pool[] => [...leaving, ...pools.values()];
   return {
     of(key, origin) {
       let pool = pools.get(key);
@@ -40,16 +50,13 @@ export function createPools(
       return pool;
     },
     renew(key, pool) {
-      if (pools.peek(key) !== pool) return;
-      pools.delete(key);
-      const closed = pool.close().finally(() => closing.delete(closed));
-      closing.add(closed);
+      if (pools.peek(key) === pool) pools.delete(key);
     },
     async close() {
-      await Promise.all([...closing, ...[...pools.values()].map((pool) => pool.close())]);
+      await Promise.all(all().map((pool) => pool.close()));
     },
     async destroy() {
-      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
+      await Promise.all(all().map((pool) => pool.destroy()));
     },
   };
 }
