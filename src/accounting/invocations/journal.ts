@@ -4,7 +4,7 @@ import type { Claim } from '../budgets/shares.ts';
 import { isOutage } from '../../base/errors/outage.ts';
 import { inBudget } from '../../base/runtime/money.ts';
 import type { CallAttemptDocument, InvocationDocument } from './invocation.ts';
-import type { Batch, JournalStore, JournalWrite, PutOutcome } from './journal-store.ts';
+import type { JournalStore, JournalWrite, PutOutcome } from './journal-store.ts';
 
 export interface JournalTerms {
   /** Milliseconds between two writes, at most, while something is in the journal. */
@@ -73,8 +73,8 @@ export class Journal {
   readonly #beats: NodeJS.Timeout;
   /** That of the last write; undefined before the first. */
   #seq: number | undefined;
-  /** The batch of each entry that has not ended; undefined before it is written. */
-  readonly #open = new Map<string, WrittenBatch | undefined>();
+  /** The batches of each entry that has not ended. Earlier ones stay until the last one is written. */
+  readonly #open = new Map<string, WrittenBatch[]>();
   #waiting: Waiting[] = [];
   /** One of these was refused together with the others, so each is written alone. */
   #suspects: Waiting[] = [];
@@ -173,7 +173,7 @@ export class Journal {
    */
   put(id: string, entry: InvocationDocument): Promise<PutOutcome> {
     if (this.#isOver) return Promise.resolve('lost');
-    if (!this.#open.has(id)) this.#open.set(id, undefined);
+    if (!this.#open.has(id)) this.#open.set(id, []);
     const settled = Promise.withResolvers<PutOutcome>();
     this.#waiting.push({ id, entry, settled });
     this.#writing ??= this.#write();
@@ -193,7 +193,7 @@ export class Journal {
         payment.costs = new Map([...costs].map(([period, cost]) => [period, this.#allowance.count(period, cost)]));
       }
     }
-    this.#leave(this.#open.get(id));
+    for (const batch of this.#open.get(id) ?? []) this.#leave(batch);
     this.#open.delete(id);
   }
 
@@ -234,14 +234,17 @@ export class Journal {
     await (gatherMs > 0 ? sleep(gatherMs) : nextTurn());
     do {
       const waiting = this.#suspects.length > 0 ? this.#suspects.splice(0, 1) : this.#waiting.splice(0);
-      const batch = this.#batchOf(waiting);
+      const [batch, entries] = this.#batchOf(waiting);
       const ended = this.#ended.splice(0);
       const costs = costsOf(ended);
-      const outcome = await this.#untilKnown({ batch, ended: ended.map(({ number }) => number), costs }, waiting);
+      const write = { batch: { number: batch.number, entries }, ended: ended.map(({ number }) => number), costs };
+      const outcome = await this.#untilKnown(write, waiting);
       this.#hasWritten = true;
       for (const { size } of ended) this.#size -= size;
-      if (outcome === 'written') this.#allowance.settled(costs);
-      else this.#finish();
+      if (outcome === 'written') {
+        this.#allowance.settled(costs);
+        for (const { id } of waiting) this.#replaceBy(batch, id);
+      } else this.#finish();
       for (const { settled } of waiting) settled.resolve(outcome);
     } while (this.#suspects.length + this.#waiting.length > 0 && !this.#isOver);
     for (const { settled } of this.#takeAll()) settled.resolve('lost');
@@ -249,23 +252,28 @@ export class Journal {
   }
 
   /** What has ended in the meantime is not added any more. */
-  #batchOf(waiting: readonly Waiting[]): Batch {
+  #batchOf(waiting: readonly Waiting[]): [WrittenBatch, InvocationDocument[]] {
     const added = waiting.filter(({ id }) => this.#open.has(id));
     const batch: WrittenBatch = { number: this.#batches++, size: added.length, left: added.length };
     this.#size += batch.size;
     for (const { id } of added) {
-      this.#leave(this.#open.get(id));
-      this.#open.set(id, batch);
+      this.#open.get(id)?.push(batch);
       const payment = this.#payments.get(id);
       if (payment === undefined || payment.batches.has(batch)) continue;
       payment.batches.add(batch);
       (batch.payments ??= []).push(payment);
     }
-    return { number: batch.number, entries: added.flatMap(({ entry }) => entry ?? []) };
+    return [batch, added.flatMap(({ entry }) => entry ?? [])];
   }
 
-  #leave(batch: WrittenBatch | undefined): void {
-    if (batch !== undefined && --batch.left === 0) this.#ended.push(batch);
+  /** The entry is written in this batch, so it leaves the earlier ones. */
+  #replaceBy(batch: WrittenBatch, id: string): void {
+    const batches = this.#open.get(id) ?? [];
+    for (const earlier of batches.splice(0, batches.indexOf(batch))) this.#leave(earlier);
+  }
+
+  #leave(batch: WrittenBatch): void {
+    if (--batch.left === 0) this.#ended.push(batch);
   }
 
   #takeAll(): Waiting[] {

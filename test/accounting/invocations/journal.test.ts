@@ -211,6 +211,32 @@ describe('a journal', () => {
     expect(errors).toEqual(Array(2).fill({ error: expect.any(TypeError), invocations: [refused._id] }));
   });
 
+  it('keeps an entry until what replaces it is written, or was refused alone', async () => {
+    let isRefused = false;
+    const seen: string[][] = [];
+    const refusing = (real: JournalStore): Partial<JournalStore> => ({
+      async write(id, seq, write, isRepeated) {
+        seen.push(await real.entryIds());
+        if (isRefused && write.batch.entries.some(({ streamed }) => streamed)) throw new TypeError('a mistake');
+        return await real.write(id, seq, write, isRepeated);
+      },
+    });
+    const store = open(refusing);
+    const [refused, sound] = [await putNew(), await putNew()];
+    isRefused = true;
+    seen.length = 0;
+    const outcomes = await Promise.allSettled([put({ ...refused, streamed: true }), put({ ...sound, cached: true })]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    seen.push(await store.entryIds());
+    // Both, before each write and at the end.
+    for (const ids of seen) expect(new Set(ids)).toEqual(new Set([refused._id, sound._id]));
+    isRefused = false;
+    for (const { _id } of [refused, sound]) journals.end(_id, []);
+    const next = await putNew();
+    expect(await store.entryIds()).toEqual([next._id]);
+    journals.end(next._id, []);
+  });
+
   it('ends if it cannot be written at all, and so does the call', async () => {
     let writes = 0;
     open(() => ({
