@@ -29,9 +29,9 @@ export interface IssuerKeys {
 
 /** How long keys are used, in milliseconds. A key that an issuer has removed counts no longer than this. */
 const keysMs = 5 * 60_000;
-/** The least time between two reads because of a signature. Everybody can send a logout token with a wrong one. */
+/** The least age of keys that are read again because of a signature, in milliseconds. Everybody can send a logout token with a wrong one. */
 const againMs = 60_000;
-/** The least time between two reads while no keys are known, in milliseconds. */
+/** The least time between two reads, in milliseconds, if they fail. */
 const pauseMs = 5_000;
 
 /** Keys that are read when they are first used, and once more for a signature that does not fit: they can have changed. */
@@ -50,13 +50,13 @@ export async function createIssuerKeys({ read, away, clock }: IssuerKeysOptions)
       throw away(error);
     }
   };
-  const readFirst = shareFor(pauseMs, clock, readKeys);
-  const readAgain = shareFor(againMs, clock, readKeys);
+  const readShared = shareFor(pauseMs, clock, readKeys);
   /** @param unfit keys that a signature does not fit */
   const current = async (unfit?: Known): Promise<Known> => {
     const age = clock.monotonic() - (known?.readAt ?? -Infinity);
-    if (known === undefined || age >= keysMs) return await readFirst();
-    return known === unfit && age >= againMs ? await readAgain() : known;
+    const isTooOld = age >= (known === unfit ? againMs : keysMs);
+    if (known === undefined || isTooOld) return await readShared();
+    return known;
   };
 
   const verifyWith = async (
