@@ -1,4 +1,4 @@
-import { doForEach } from '../../base/errors/outage.ts';
+import { doForEach, isOutage } from '../../base/errors/outage.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { showMoney } from '../../base/runtime/money.ts';
 import type { Random } from '../../base/runtime/random.ts';
@@ -64,7 +64,8 @@ export function createRefusals({ periods, clock, random }: RefusalsOptions): Ref
           if (found !== undefined) await write(found);
         });
       } catch (error) {
-        for (const id of ids) waiting.add(id);
+        // The next refusal writes what anything else has kept from being written.
+        if (isOutage(error)) for (const id of ids) waiting.add(id);
         throw error;
       }
       for (const [id, { terms }] of noted) {

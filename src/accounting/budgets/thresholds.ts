@@ -1,4 +1,4 @@
-import { doForEach } from '../../base/errors/outage.ts';
+import { doForEach, isOutage } from '../../base/errors/outage.ts';
 import { showMoney } from '../../base/runtime/money.ts';
 import { budgetThresholdReached } from '../../webhooks/events/announcements.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
@@ -73,6 +73,7 @@ export function createThresholds({ periods, budgets, clock, random }: Thresholds
       const wanted = new Set([...changed].filter((period) => announcing.has(budgetIdOf(period))));
       if (isForAll)
         for (const budget of announcing.values()) for (const id of lastPeriods(budget, clock.now())) wanted.add(id);
+      if (isForAll) checkedAllAt = checkedAt;
       try {
         const found = wanted.size === 0 ? [] : await periods.spending([...wanted]);
         await doForEach(found, async (period) => {
@@ -80,10 +81,13 @@ export function createThresholds({ periods, budgets, clock, random }: Thresholds
           if (budget !== undefined) await announceIn(period, budget);
         });
       } catch (error) {
-        for (const period of changed) waiting.add(period);
+        // The next check of all periods finds what anything else has kept from being announced.
+        if (isOutage(error)) {
+          for (const period of changed) waiting.add(period);
+          if (isForAll) checkedAllAt = -Infinity;
+        }
         throw error;
       }
-      if (isForAll) checkedAllAt = checkedAt;
     },
   };
 }
