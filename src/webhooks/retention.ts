@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { doForEach } from '../base/errors/outage.ts';
+import { doApart, doForEach } from '../base/errors/outage.ts';
 import type { IntegrationDirectory } from './integrations/directory.ts';
 import type { DeliveryStore } from './deliveries/delivery-store.ts';
 import type { HealthStore } from './lanes/health-store.ts';
@@ -41,6 +41,17 @@ const longestWork = 1_000;
 
 type Pause = () => Promise<void>;
 
+/** An integration for which something failed with an unexpected error. */
+interface Refused {
+  readonly id: string;
+  readonly error: unknown;
+}
+
+interface Run {
+  readonly pause: Pause;
+  readonly refused: Refused[];
+}
+
 export function createRetention(dependencies: RetentionDependencies): Retention {
   const { deliveries, replays, health, integrations, timing, clock, observer } = dependencies;
   /** Creates the pauses of some work. */
@@ -53,60 +64,93 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
     };
   };
 
-  /** @returns the number of integrations that do not exist and have nothing left */
-  const sweep = async (ids: readonly string[], pause: Pause): Promise<number> => {
+  /** @returns the integrations that do not exist, and which of them have something left */
+  const sweep = async (
+    ids: readonly string[],
+    { pause, refused }: Run,
+  ): Promise<{ deleted: string[]; left: string[] }> => {
     const existing = await integrations.existing(ids);
     const deleted = ids.filter((id) => !existing.has(id));
-    await doForEach(deleted, async (id) => {
-      await deliveries.removeAllOf(id, pause);
-      await replays.removeAllOf(id);
-    });
+    const left: string[] = [];
+    for (const id of deleted) {
+      const remove = async (): Promise<void> => {
+        await deliveries.removeAllOf(id, pause);
+        await replays.removeAllOf(id);
+      };
+      await doApart([id], remove, (_id, error) => {
+        left.push(id);
+        refused.push({ id, error });
+      });
+    }
     // Last, because an interrupted sweep finds the rest by it.
-    if (deleted.length > 0) await health.remove(deleted);
-    return deleted.length;
+    const swept = deleted.filter((id) => !left.includes(id));
+    if (swept.length > 0) await health.remove(swept);
+    return { deleted, left };
   };
 
   /** The search is between neighbouring ids of existing integrations, so it never matches their documents. */
-  const sweepBetween = async (after: string, before: string | undefined, pause: Pause): Promise<void> => {
+  const sweepBetween = async (after: string, before: string | undefined, run: Run): Promise<void> => {
     for (;;) {
       const ids = await deliveries.integrationsBetween(after, before);
-      await pause();
-      const swept = await sweep(ids, pause);
-      if (swept === 0) return;
+      await run.pause();
+      const { deleted, left } = await sweep(ids, run);
+      if (deleted.length === 0) return;
+      if (left.length === 0) continue;
+      // What cannot be removed is neighbour to the rest, like an existing one.
+      const bounds = [after, ...left.toSorted(), before];
+      for (const [index, bound] of bounds.slice(1).entries()) await sweepBetween(bounds[index] ?? '', bound, run);
+      return;
     }
+  };
+
+  /** @throws {Error} at the end, with the integrations for which it failed; {ProblemError} an outage, at once */
+  const start = async (work: (run: Run) => Promise<void>): Promise<void> => {
+    const refused: Refused[] = [];
+    await work({ pause: pauses(), refused });
+    await doForEach(refused, async ({ error }) => {
+      throw error;
+    });
   };
 
   return {
     async expireHeld() {
-      const pause = pauses();
       const dueBefore = new Date(clock.now().getTime() - timing.hold);
       const end = (): { at: Date; expiresAt: Date } => {
         const at = clock.now();
         return { at, expiresAt: new Date(at.getTime() + timing.retention) };
       };
-      for await (const found of deliveries.firstDue({ from: '', before: undefined })) {
-        for (const { integrationId, at } of found) {
-          if (at >= dueBefore) continue;
-          const expired = await deliveries.expire(integrationId, dueBefore, end, pause);
+      await start(async ({ pause, refused }) => {
+        const expire = async (id: string): Promise<void> => {
+          const expired = await deliveries.expire(id, dueBefore, end, pause);
           for (let each = 0; each < expired; each += 1) observer.expired();
+        };
+        for await (const found of deliveries.firstDue({ from: '', before: undefined })) {
+          for (const { integrationId: id, at } of found) {
+            if (at >= dueBefore) continue;
+            await doApart(
+              [id],
+              () => expire(id),
+              (_id, error) => refused.push({ id, error }),
+            );
+          }
         }
-      }
+      });
     },
-    async sweepDeleted() {
-      const pause = pauses();
-      for await (const ids of pages(health.ids)) await sweep(ids, pause);
-    },
-    async sweepOrphans() {
-      const pause = pauses();
-      let after = '';
-      for await (const ids of pages(integrations.ids)) {
-        for (const id of ids) {
-          await sweepBetween(after, id, pause);
-          after = id;
+    sweepDeleted: () =>
+      start(async (run) => {
+        for await (const ids of pages(health.ids)) await sweep(ids, run);
+      }),
+    sweepOrphans: () =>
+      start(async (run) => {
+        let after = '';
+        for await (const ids of pages(integrations.ids)) {
+          for (const id of ids) {
+            await sweepBetween(after, id, run);
+            after = id;
+          }
         }
-      }
-      await sweepBetween(after, undefined, pause);
-    },
+        await sweepBetween(after, undefined, run);
+      }),
   };
 }
 

@@ -312,4 +312,25 @@ describe('retention', () => {
     await webhooks.retention.sweepOrphans();
     expect(await harness.deliveries.list({ integrationId: id }).total()).toBe(0);
   });
+
+  it('removes the deliveries of others if those of one cannot be removed', async () => {
+    const ids = [];
+    for (let each = 0; each < 3; each += 1) {
+      ids.push(await harness.addIntegration({ url: receiver.url, status: 'paused' }));
+    }
+    const [first, middle = '', last] = ids.toSorted();
+    const eventId = await harness.placeOrder(webhooks);
+    const left = async (): Promise<unknown[]> =>
+      Promise.all([first, middle, last].map((id) => harness.deliveries.list({ integrationId: String(id) }).total()));
+    await until(left, (counts) => counts.every((count) => count === 1));
+    await harness.removeIntegrations();
+    const names = [middle, deliveryId({ eventId, integrationId: middle })];
+    const refuses = ({ collection, method, text }: Command): boolean =>
+      collection === 'deliveries' && method === 'deleteMany' && names.some((name) => text.includes(name));
+    const engine = harness.createEngine({ on: refusing(harness.database, refuses) });
+    await expect(engine.retention.sweepOrphans()).rejects.toThrow(middle);
+    expect(await left()).toEqual([0, 1, 0]);
+    await webhooks.retention.sweepOrphans();
+    expect(await left()).toEqual([0, 0, 0]);
+  });
 });
