@@ -47,6 +47,8 @@ export interface Operation {
   'x-value-limit'?: number;
   /** Members of the body that are `null` count as left out, except in what is free. */
   'x-nulls'?: 'left-out';
+  /** A list without `limit` is all of it, and no page. */
+  'x-whole-without-limit'?: boolean;
   /** The member of the body whose elements an export writes as JSON Lines. The refusal of such lines names it. */
   'x-json-lines'?: string;
   /** The most bytes of a line, if the body is JSON Lines. */

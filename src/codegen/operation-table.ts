@@ -92,7 +92,7 @@ export function renderOperationTable(document: OpenApiDocument, problems: Record
       ...(operation['x-line-limit'] !== undefined && { lineLimit: operation['x-line-limit'] }),
       responses,
       otherMedia,
-      ...(isWholeWithoutLimit(document, parameters) && { isWholeWithoutLimit: true }),
+      ...(isWholeWithoutLimit(document, operation, parameters) && { isWholeWithoutLimit: true }),
       problems: types,
     };
   }
@@ -173,9 +173,18 @@ export type Scope = ${scopes(document)
 `;
 }
 
-function isWholeWithoutLimit(document: OpenApiDocument, parameters: readonly Parameter[]): boolean {
+/** @throws Error if a list has no default limit and does not say that it is whole without one, or the reverse */
+function isWholeWithoutLimit(
+  document: OpenApiDocument,
+  { operationId, 'x-whole-without-limit': isWhole = false }: Operation,
+  parameters: readonly Parameter[],
+): boolean {
   const limit = parameters.find((parameter) => parameter.in === 'query' && parameter.name === 'limit');
-  return limit !== undefined && resolve(document, limit.schema)['default'] === undefined;
+  const hasDefault = limit === undefined || resolve(document, limit.schema)['default'] !== undefined;
+  if (isWhole === hasDefault) {
+    throw new Error(`${operationId}: limit needs a default, or the operation x-whole-without-limit`);
+  }
+  return isWhole;
 }
 
 /** @throws Error if an operation does not say what each kind of limited key may do with it */

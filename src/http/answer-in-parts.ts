@@ -18,21 +18,42 @@ interface AnswerInParts<MediaType extends string> {
  */
 export const bytesInParts = 3 * 1024 * 1024;
 
+/** Counts ids that an answer keeps until its end, beside its parts. */
+export type KeepIds = (count: number) => void;
+
+/** An id in a list of ids, in bytes. */
+const bytesOfId = 64;
+
 /**
  * Creates the answers of an operation that can be of any length: an export, or a whole list. They read one after the
- * other, only while their callers take what they have read, and keep nothing else: the parts come as bytes.
+ * other, only while their callers take what they have read. The parts come as bytes. The ids of a whole list they
+ * keep until the end, and count before the first part.
  */
 export function createAnswersInParts<MediaType extends string>(
   mediaType: MediaType,
-): (content: AsyncIterable<Uint8Array>, context: RequestContext) => Promise<AnswerInParts<MediaType>> {
+): (
+  content: (keep: KeepIds) => AsyncIterable<Uint8Array>,
+  context: RequestContext,
+) => Promise<AnswerInParts<MediaType>> {
   const turns = createReadingTurns(1);
   return async (content, context) => {
     const { principal } = context;
     const signal = context.endWithSession();
-    const parts = content[Symbol.asyncIterator]();
+    let kept = 0;
+    const keep: KeepIds = (count) => {
+      kept += count * bytesOfId;
+    };
+    const parts = content(keep)[Symbol.asyncIterator]();
     const read = (): Promise<IteratorResult<Uint8Array>> => turns.read(principal.family, () => parts.next(), signal);
     // Read before the answer begins, so that an unavailable database is a problem and not a cut connection.
     const first = await read();
+    try {
+      // Not while others wait for their turn: they give memory back after theirs.
+      if (kept > 0) await context.memory.cover(bytesInParts + kept, context.signal);
+    } catch (error) {
+      await parts.return?.();
+      throw error;
+    }
     let next = first.done === true ? first : await read();
     const whole = async function* (): AsyncGenerator<Uint8Array> {
       if (first.done !== true) yield first.value;
@@ -43,7 +64,12 @@ export function createAnswersInParts<MediaType extends string>(
     const length = isWhole ? { length: first.value.length } : {};
     return {
       status: 200,
-      stream: { mediaType, ...length, content: Readable.from(whole(), { objectMode: false }), memory: bytesInParts },
+      stream: {
+        mediaType,
+        ...length,
+        content: Readable.from(whole(), { objectMode: false }),
+        memory: bytesInParts + kept,
+      },
     };
   };
 }

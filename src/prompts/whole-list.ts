@@ -5,8 +5,12 @@ import { inParts, Part } from './parts.ts';
 import { promptFields } from './prompt.ts';
 import type { PromptStore } from './prompt-store.ts';
 
-/** Writes the prompts of a list as JSON, from a start on. Each can have a megabyte. */
-export type WholeList = (selection: ListSelection, start: PageStart) => AsyncIterable<Uint8Array>;
+/** Writes the prompts of a list as JSON, from a start on. Each can have a megabyte. @param keep counts ids in memory */
+export type WholeList = (
+  selection: ListSelection,
+  start: PageStart,
+  keep: (ids: number) => void,
+) => AsyncIterable<Uint8Array>;
 
 export interface ListSelection {
   /** Only those whose name, slug or description contains it. */
@@ -43,8 +47,9 @@ export function createWholeList(store: Pick<PromptStore, 'listAll' | 'fetch'>): 
         : all.filter(({ at, id }) => at < start.after.at || (at === start.after.at && id > start.after.id));
     return listed.map(({ id }) => id);
   };
-  return async function* list(selection, start) {
+  return async function* list(selection, start, keep) {
     const ids = await idsOf(selection, start);
+    keep(ids.length);
     for await (const prompts of inParts(ids, read, { together: firstTogether })) yield* prompts;
   };
 }

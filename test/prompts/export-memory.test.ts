@@ -39,7 +39,7 @@ const whole = { reach: undefined, after: undefined, isOnlyCurrent: false };
 
 it('reads large prompts one at a time, while the caller takes what was read', async () => {
   const { store, read } = storeOf(900_000);
-  const lines = createExport(store)(whole)[Symbol.asyncIterator]();
+  const lines = createExport(store)(whole, () => undefined)[Symbol.asyncIterator]();
   const sizes: number[] = [];
   for (let pieces = 1; pieces <= 12; pieces += 1) {
     const { value } = (await lines.next()) as IteratorYieldResult<Uint8Array>;
@@ -52,7 +52,7 @@ it('reads large prompts one at a time, while the caller takes what was read', as
 it('reads small prompts together', async () => {
   const { store, read } = storeOf(100);
   const texts: Uint8Array[] = [];
-  for await (const text of createExport(store)(whole)) texts.push(text);
+  for await (const text of createExport(store)(whole, () => undefined)) texts.push(text);
   expect(Buffer.concat(texts).toString().split('\n')).toHaveLength(count + 1);
   expect(Math.max(...texts.map(({ length }) => length))).toBeLessThanOrEqual(64 * 1024);
   expect(read.documents).toBe(3 * count);

@@ -158,7 +158,7 @@ export function invocationOperations({
     },
     async exportInvocations({ query: { after, ...query }, context }) {
       const [filter] = await Promise.all([toFilter(query, context), flush()]);
-      return await answerExport(toLines(store.walk(filter, after)), context);
+      return await answerExport(() => toLines(store.walk(filter, after)), context);
     },
   };
 }

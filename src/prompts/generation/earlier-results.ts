@@ -1,14 +1,14 @@
 /**
  * Results of calls as earlier releases stored them, which named the calls of tools `toolCalls`. Stored results are
- * answered byte by byte, so the name is replaced in their text, behind the cost that always precedes it. A text inside a
- * string has no plain quotes.
+ * answered byte by byte, so the name is replaced in their text, behind the three members that always precede it. An
+ * object of a caller can have one of them, too. A text inside a string has no plain quotes.
  */
 import { Transform } from 'node:stream';
 
 const named =
-  /("cost":(?:null|\{"amount":"[\d.]+","currency":"USD"(?:,"price_match":"prefix")?(?:,"basis":"ceiling")?\}),)"toolCalls":(?=\[\{"id":)/g;
+  /("finishReason":"[a-z-]{1,30}","usage":\{[^{}]{0,300}\},"cost":(?:null|\{"amount":"[\d.]+","currency":"USD"(?:,"price_match":"prefix")?(?:,"basis":"ceiling")?\}),)"toolCalls":(?=\[\{"id":)/g;
 /** More characters than the pattern matches. */
-const longest = 500;
+const longest = 800;
 
 function rename(text: string): string {
   return text.includes('"toolCalls":[') ? text.replaceAll(named, '$1"tool_calls":') : text;

@@ -8,8 +8,8 @@ import { contentFields, currentVersion, promptFields, type Prompt, type PromptVe
 
 type Schemas = components['schemas'];
 
-/** Writes prompts in the form that an import takes, as text in UTF-8. */
-export type ExportPrompts = (selection: ExportSelection) => AsyncIterable<Uint8Array>;
+/** Writes prompts in the form that an import takes, as text in UTF-8. @param keep counts ids in memory */
+export type ExportPrompts = (selection: ExportSelection, keep: (ids: number) => void) => AsyncIterable<Uint8Array>;
 
 export interface ExportSelection {
   /** Of the caller: only the prompts within it. */
@@ -60,10 +60,15 @@ export function createExport(store: Pick<PromptStore, 'listAll' | 'fetch' | 'fet
     }
     return part;
   };
-  async function* texts({ reach, after = '', isOnlyCurrent }: ExportSelection): AsyncGenerator<Buffer> {
+  const idsOf = async ({ reach, after = '' }: ExportSelection): Promise<string[]> => {
     const names = (await store.listAll(undefined, reach?.prompts)).filter(({ slug }) => slug > after);
     names.sort((one, other) => (one.slug < other.slug ? -1 : 1));
-    const ids = names.map(({ id }) => id);
+    return names.map(({ id }) => id);
+  };
+  async function* texts(selection: ExportSelection, keep: (ids: number) => void): AsyncGenerator<Buffer> {
+    const { isOnlyCurrent } = selection;
+    const ids = await idsOf(selection);
+    keep(ids.length);
     const earlierPace = { together: 1 };
     for await (const lines of inParts(ids, linesOf, { together: 1 })) {
       const wanted = isOnlyCurrent ? [] : lines.flatMap(earlierVersions);
@@ -77,7 +82,7 @@ export function createExport(store: Pick<PromptStore, 'listAll' | 'fetch' | 'fet
     }
   }
 
-  return (selection) => joined(texts(selection));
+  return (selection, keep) => joined(texts(selection, keep));
 }
 
 async function* flat<Item>(parts: AsyncIterable<readonly Item[]>): AsyncGenerator<Item, undefined> {

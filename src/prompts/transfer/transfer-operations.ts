@@ -18,7 +18,8 @@ export function transferOperations(
   return {
     async exportPrompts({ query: { after, versions = 'all' }, context }) {
       const { reach } = context.principal;
-      return await answer(exportAll({ reach, after, isOnlyCurrent: versions === 'current' }), context);
+      const selection = { reach, after, isOnlyCurrent: versions === 'current' };
+      return await answer((keep) => exportAll(selection, keep), context);
     },
 
     async importPrompts({ body: { prompts, conflicts = 'refuse', dry_run: isDryRun = false }, context }) {

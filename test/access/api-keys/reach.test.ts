@@ -101,6 +101,17 @@ it('fails generation for an operation that does not say a word for each limit', 
   expect(() => renderOperationTable(contractWith(typo), problems)).toThrow('unknown word for models');
 });
 
+it('fails generation for a list without a default limit that does not say so, and for one that says so with one', async () => {
+  const problems = await readProblems('.');
+  const word = 'x-whole-without-limit';
+  const copy = structuredClone(document) as unknown as OpenApiDocument;
+  Object.assign(copy.paths['/api/v1/prompts']?.get ?? {}, { [word]: undefined });
+  expect(() => renderOperationTable(copy, problems)).toThrow(`listPrompts: limit needs a default`);
+  Object.assign(copy.paths['/api/v1/prompts']?.get ?? {}, { [word]: true });
+  Object.assign(copy.paths['/api/v1/datasets']?.get ?? {}, { [word]: true });
+  expect(() => renderOperationTable(copy, problems)).toThrow('listDatasets: limit needs a default');
+});
+
 /** What must be closed to a key of some prompts, whatever the contract says of it. */
 it.each([
   'getMetrics',

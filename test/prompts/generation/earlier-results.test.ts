@@ -7,7 +7,14 @@ const usd = { amount: '0.0001', currency: 'USD' };
 const calls = [{ id: 'call_1', name: 'get', arguments: '{"toolCalls":[{"id":"a"}]}' }];
 const results = (name: string): string =>
   [null, usd, { ...usd, price_match: 'prefix' }, { ...usd, price_match: 'prefix', basis: 'ceiling' }]
-    .map((cost) => ({ text: 'ä "toolCalls":[{"id":', cost, [name]: calls, object: { toolCalls: [{ id: 'b' }] } }))
+    .map((cost) => ({
+      text: 'ä "toolCalls":[{"id":',
+      finishReason: 'tool-calls',
+      usage: { inputTokens: 1, outputTokens: 2, cachedInputTokens: 3, cacheWriteInputTokens: 4, reasoningTokens: 5 },
+      cost,
+      [name]: calls,
+      object: { cost, toolCalls: [{ id: 'b' }], usage: {}, finishReason: 'stop' },
+    }))
     .map((result) => JSON.stringify(result))
     .join('\n');
 const earlier = Buffer.from(results('toolCalls'));
@@ -15,7 +22,7 @@ const earlier = Buffer.from(results('toolCalls'));
 describe('results of an earlier release', () => {
   it('get the present name, wherever their pieces end, and nothing else changes', async () => {
     expect(withPresentNames(earlier).toString()).toBe(results('tool_calls'));
-    for (const size of [1, 7, 100, 501, earlier.length]) {
+    for (const size of [1, 7, 100, 801, earlier.length]) {
       const pieces = Array.from({ length: Math.ceil(earlier.length / size) }, (_, index) =>
         earlier.subarray(index * size, (index + 1) * size),
       );

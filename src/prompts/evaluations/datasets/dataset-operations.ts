@@ -66,7 +66,7 @@ export function datasetOperations(datasets: Datasets): DatasetOperations {
     },
     async exportDatasetCases({ path: { name, version }, context }) {
       const found = await datasets.version(name, version);
-      return await answerExport(datasets.lines(found, context.signal), context);
+      return await answerExport(() => datasets.lines(found, context.signal), context);
     },
   };
 }

@@ -59,7 +59,8 @@ export function evaluationOperations(evaluations: Evaluations): EvaluationOperat
     },
     async exportEvaluationResults({ path: { id }, query: { outcome }, context }) {
       requireCases(context.principal);
-      return await answerExport(await evaluations.results(id, outcome, context.signal), context);
+      const results = await evaluations.results(id, outcome, context.signal);
+      return await answerExport(() => results, context);
     },
   };
 }
