@@ -165,6 +165,11 @@ describe('a call of a model', () => {
     await provider(begun.registry, 'local').generate(begun.call());
     expect(await failure(begun.registry, 'local', begun.call())).toMatchObject({ type: 'provider-failed' });
     expect(begun.server.requests).toEqual([0, 0]);
+    const late = await modelWith((nth) => (nth === 0 ? whole : { then: 'reset', afterMs: 5_500 }));
+    await provider(late.registry, 'local').generate(late.call());
+    const billable = late.call({ retries: 0 });
+    expect(await failure(late.registry, 'local', billable)).toMatchObject({ type: 'provider-failed' });
+    expect(late.server.requests).toEqual([0, 0]);
   });
 
   it.each([

@@ -1,14 +1,14 @@
 /** A server of tests that answers with the bytes that a test says, whether they are HTTP or not. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 
 /**
  * What the server sends when a request is complete: characters of Latin-1. `end` and `reset` close the connection;
- * before it, or without an answer.
+ * before it, or without an answer; at once, or after some milliseconds.
  */
-export type RawAnswer = string | { readonly text?: string; readonly then: 'end' | 'reset' };
+export type RawAnswer = string | { readonly text?: string; readonly then: 'end' | 'reset'; readonly afterMs?: number };
 
 export interface RawServer {
   readonly port: number;
@@ -37,7 +37,7 @@ export async function startRawServer({
   const sockets = new Set<Socket>();
   const respond = async (socket: Socket, nth: number): Promise<void> => {
     const said = answer(nth, requests.length - 1);
-    const { text = '', then = undefined } = typeof said === 'string' ? { text: said } : said;
+    const { text = '', then = undefined, afterMs = 0 } = typeof said === 'string' ? { text: said } : said;
     if (isSlow) {
       let sent = '';
       for (const byte of Buffer.from(text, 'latin1')) {
@@ -50,6 +50,7 @@ export async function startRawServer({
       socket.write(text, 'latin1');
       socket.resume();
     }
+    if (afterMs > 0) await sleep(afterMs);
     if (then === 'end') socket.end();
     if (then !== 'reset') return;
     // Node resets no connections of TLS.

@@ -105,6 +105,16 @@ describe.each(ways)('by $scheme, through a proxy: $isProxied', (way) => {
   });
 });
 
+it('does not send again over a new connection if the old one closes after 5 seconds', async () => {
+  const { server, post } = await receiverWith(
+    { scheme: 'http', isProxied: false },
+    { answer: (nth) => (nth === 1 ? { then: 'reset', afterMs: 5_500 } : plain) },
+  );
+  await post();
+  expect(await post()).toMatchObject({ status: undefined, error: 'connection-lost' });
+  expect(server.requests).toEqual([0, 0]);
+});
+
 describe('an answer that ends too early', () => {
   it.each([
     ['its length', 'Content-Length: 9\r\n\r\nok'],

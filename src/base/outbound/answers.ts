@@ -3,12 +3,17 @@ import { AnswerBegin, UnreadableAnswerError } from './answer-head.ts';
 
 const staleMark = Symbol('stale');
 
+/** A connection that was closed before the request shows it within a round trip. Later, its server may have worked. */
+const mostStaleMs = 5_000;
+
 /**
- * Whether this is the error of a connection that had brought an answer, and closed after the next request before any byte
- * of its answer: its server had closed it already (RFC 9112, section 9.3.1).
+ * Whether this is the error of a connection that had brought an answer, and closed soon after the next request before any
+ * byte of its answer: its server had closed it already (RFC 9112, section 9.3.1).
+ *
+ * @param startedAt when that request was written, by `performance.now()`
  */
-export function isStale(error: Error): boolean {
-  return staleMark in error;
+export function isStale(error: Error, startedAt: number): boolean {
+  return staleMark in error && performance.now() - startedAt < mostStaleMs;
 }
 
 /**

@@ -21,9 +21,6 @@ export class ProviderHttpError extends Error {
   }
 }
 
-/** A connection that was closed before the request shows it within a round trip. Later, its server may have worked. */
-const mostStaleMs = 5_000;
-
 /** One request and its response, which undici passes on in parts. */
 export class WholeResponse implements Dispatcher.DispatchHandler {
   readonly #maxBytes: number;
@@ -87,8 +84,7 @@ export class WholeResponse implements Dispatcher.DispatchHandler {
     const status = this.#head?.status;
     // A request starts when it is written to an open connection.
     const hasStarted = this.#controller !== undefined;
-    const wasClosed = isStale(error) && performance.now() - this.#startedAt < mostStaleMs;
-    const unanswered = wasClosed ? 'stale' : 'unanswered';
+    const unanswered = isStale(error, this.#startedAt) ? 'stale' : 'unanswered';
     const reason = status !== undefined ? 'cut' : hasStarted ? unanswered : 'unreachable';
     this.settle(() => {
       this.#reject(new ProviderHttpError(reason, status, error));

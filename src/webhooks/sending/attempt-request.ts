@@ -27,7 +27,7 @@ export class AttemptEndedError extends Error {
 
   constructor(code: AttemptEndedError['code']) {
     super('The attempt was ended.');
-    this.name = 'TryEndedError';
+    this.name = 'AttemptEndedError';
     this.code = code;
   }
 }
@@ -55,6 +55,8 @@ export class AttemptRequest implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #ended: AttemptEndedError | undefined;
   #again: (() => void) | undefined;
+  /** When the request was written to an open connection. */
+  #writtenAt = 0;
   #status: number | undefined;
   #headers: Readonly<Record<string, string>> = {};
   readonly #chunks: Buffer[] = [];
@@ -89,6 +91,7 @@ export class AttemptRequest implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    this.#writtenAt = performance.now();
     if (this.#ended !== undefined) controller.abort(this.#ended);
   }
 
@@ -124,7 +127,7 @@ export class AttemptRequest implements Dispatcher.DispatchHandler {
     const again = this.#again;
     this.#again = undefined;
     const isOver = this.#status !== undefined || this.#ended !== undefined;
-    if (again !== undefined && !isOver && isStale(error)) again();
+    if (again !== undefined && !isOver && isStale(error, this.#writtenAt)) again();
     else this.#finish(error);
   }
 

@@ -5803,7 +5803,8 @@ export interface components<Other = string & {}> {
          *     - `tls-failed`: the TLS handshake failed: no common version (1.2 or later) or cipher, or another fault of the
          *       certificate.
          *     - `connection-lost`: the connection closed before the answer was complete. If it was kept from an earlier event, and
-         *       closes before any byte of the answer, the event is first sent again at once over a new one, in the same attempt.
+         *       closes within 5 seconds and before any byte of the answer, the event is first sent again at once over a new one, in
+         *       the same attempt.
          *     - `timeout`: no complete answer within 15 seconds.
          *     - `not-http`: the answer is not HTTP, or its head can be read in more than one way, for example with two lengths of the
          *       body that differ.
