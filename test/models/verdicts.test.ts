@@ -417,8 +417,21 @@ describe.each(wires.chat.ids)('a failure of %s', (id) => {
     ]);
   });
 
-  it('by other refusals of 403 names the credentials', async () => {
-    const [type, detail] = await billed({ error: { message: 'This key has no access.', code: 403 } }, 403);
+  it.each([
+    'This key has no access.',
+    'Your account was disabled for violations of our content policy.',
+    'Access denied: this organization has been suspended after a content moderation review.',
+    'We have deactivated your account because its content violates our terms.',
+  ])('by other refusals of 403 names the credentials: %s', async (message) => {
+    const [type, detail] = await billed({ error: { message, code: 403 } }, 403);
     expect([type, detail]).toEqual(['provider-refused-credentials', expect.stringContaining('Check ')]);
+  });
+
+  it('by a moderation in words says nothing of credentials, also when a request is blocked', async () => {
+    const [type] = await billed(
+      { error: { message: 'The prompt was blocked by our content policy.', code: 403 } },
+      403,
+    );
+    expect(type).toBe('provider-failed');
   });
 });

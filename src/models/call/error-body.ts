@@ -94,7 +94,7 @@ export function readError(value: unknown): SaidError {
   const text = texts.find(isText);
   const { reasons, flagged_input: flagged } = membersOf(inner['metadata']);
   const isForm = Array.isArray(reasons) || isText(flagged) || codes.some((code) => moderationCodes.has(code));
-  const isInWords = text !== undefined && moderationWords.test(text);
+  const isInWords = text !== undefined && moderationWords.test(text) && !accountWords.some((words) => words.test(text));
   const moderation = isForm ? 'by its form' : isInWords ? 'in words' : undefined;
   const words = said(
     text ?? listed(membersOf(inner['message'])['detail'] ?? inner['detail'] ?? inner['errors']),
@@ -117,6 +117,12 @@ const moderationCodes: ReadonlySet<unknown> = new Set([
 /** As OpenRouter and xAI write it. */
 const moderationWords =
   /requires moderation|moderation (?:check|failed|blocked)|(?:input|prompt|request) (?:was|is|has been) flagged|content violates|SAFETY_CHECK_TYPE|content (?:policy|moderation)/i;
+
+/** What a provider has closed, and not what it refuses in a request: an account, for what its owner did. */
+const accountWords = [
+  /\b(?:account|organi[sz]ation|project|workspace|team|api[ _-]?key)\b[^.]{0,100}\b(?:disabled|suspended|banned|deactivated|terminated|revoked|restricted|blocked|closed)\b/i,
+  /\b(?:disabled|suspended|banned|deactivated|terminated|revoked|restricted|blocked|closed)\b[^.]{0,40}\b(?:account|organi[sz]ation|project|workspace|team|api[ _-]?key)\b/i,
+];
 
 /** The mistakes of a list: `body.messages: Field required; …`. */
 function listed(list: unknown): string | undefined {
