@@ -7,6 +7,7 @@ import {
   callsOf,
   textOf,
   textOfMessage,
+  withoutBlank,
   type AnswerForm,
   type AttemptEnd,
   type CallOptions,
@@ -162,7 +163,7 @@ function findCalls({ messages, tools = [], toolChoice = 'auto', parameters }: Ge
   if (tools.length === 0 || toolChoice === 'none' || last === undefined || last.role === 'tool') return [];
   const offered = typeof toolChoice === 'object' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
   const asked = [...textOfMessage(last).matchAll(/^call (\S+)(?: (.*))?$/gm)].flatMap(([, name = '', given = '{}']) =>
-    offered.some((tool) => tool.name === name) ? [{ name, arguments: given.trim() === '' ? '{}' : given }] : [],
+    offered.some((tool) => tool.name === name) ? [{ name, arguments: withoutBlank(given) }] : [],
   );
   const [first] = offered;
   if (asked.length === 0 && toolChoice !== 'auto' && first) {

@@ -408,6 +408,11 @@ export function isCut({ finishReason, refusal }: Pick<GenerateResult, 'finishRea
   return finishReason === 'length' || (finishReason === 'content-filter' && refusal === undefined);
 }
 
+/** The arguments of a call. Some models write nothing if a tool takes nothing; programs and servers parse it. */
+export function withoutBlank(text: string): string {
+  return text.trim() === '' ? '{}' : text;
+}
+
 /** Whether the arguments of a call are a JSON object. Some models write nothing if a tool takes nothing. */
 export function hasArgumentObject({ arguments: text }: ToolCall): boolean {
   if (text.trim() === '') return true;

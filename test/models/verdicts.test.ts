@@ -25,13 +25,17 @@ interface Written {
 
 interface Wire {
   readonly ids: readonly string[];
-  readonly stream: (events: readonly object[]) => string;
+  readonly stream: (events: readonly object[]) => string | Buffer;
 }
 
 const data = (events: readonly object[]): string =>
   events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
 const named = (events: readonly object[]): string =>
   events.map((event) => `event: ${(event as { type: string }).type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+const amazon = (events: readonly object[]): Buffer =>
+  Buffer.concat(
+    events.flatMap((event) => Object.entries(event).map(([type, payload]) => amazonEvent(type, payload as object))),
+  );
 
 const wires = {
   chat: {
@@ -44,7 +48,7 @@ const wires = {
   messages: { ids: ['anthropic'], stream: named },
   google: { ids: ['google'], stream: data },
   cohere: { ids: ['cohere'], stream: named },
-  bedrock: { ids: ['amazon-bedrock'], stream: (events) => String(events.length) },
+  bedrock: { ids: ['amazon-bedrock'], stream: amazon },
 } satisfies Record<string, Wire>;
 
 const head = { id: 'c', created: 1_790_000_000, model: 'llama' };
@@ -88,6 +92,12 @@ function responses(output: readonly object[], more: object): Written {
       { type: `response.${status}`, response: counted },
     ],
   };
+}
+
+/** With events that nobody knows yet between its own. */
+function withOtherEvents({ whole, events }: Written): Written {
+  const others = [{ type: 'keepalive' }, { type: 'response.weather_call.searching', output_index: 0, at: ['Bern'] }];
+  return { whole, events: events.flatMap((event) => [event, ...others]) };
 }
 
 function deltasOf(item: object, output_index: number): object[] {
@@ -271,6 +281,7 @@ const cases: readonly (readonly [keyof typeof wires, string, Written, Expected])
     ['content-filter', 'Hi'],
   ],
   ['responses', 'a refusal', responses([message({ type: 'refusal', refusal: 'No.' })], {}), ['content-filter', '×No.']],
+  ['responses', 'events of a later release', withOtherEvents(responses([said], {})), ['stop', 'Hi']],
   [
     'responses',
     'an error',
@@ -331,15 +342,9 @@ async function seen(id: string, wire: keyof typeof wires, { whole, events }: Wri
   const one = await provider(harness.registry, id)
     .generate(wanted)
     .then(shown, (failed: unknown): Expected => [failed instanceof ProblemError ? failed.type : String(failed)]);
-  if (wire === 'bedrock') {
-    const raw = Buffer.concat(
-      events.flatMap((event) => Object.entries(event).map(([type, payload]) => amazonEvent(type, payload as object))),
-    );
-    harness.mock.behave('llama', { kind: 'body', contentType: 'application/vnd.amazon.eventstream', body: raw });
-  } else {
-    const body = wires[wire].stream(events);
-    harness.mock.behave('llama', { kind: 'body', contentType: 'text/event-stream', body });
-  }
+  const body = wires[wire].stream(events);
+  const contentType = typeof body === 'string' ? 'text/event-stream' : 'application/vnd.amazon.eventstream';
+  harness.mock.behave('llama', { kind: 'body', contentType, body });
   const { events: given, texts, problem } = await collect(provider(harness.registry, id).stream(wanted, wanted));
   const last = given.at(-1);
   if (last?.type !== 'finish') return [one, [problem?.type ?? 'no end']];

@@ -11,6 +11,7 @@ import {
 import { isObject, membersOf } from '../../base/runtime/objects.ts';
 import {
   betweenTexts,
+  withoutBlank,
   type AnswerPart,
   type CacheHint,
   type ImagePart,
@@ -99,11 +100,6 @@ function toCallPart(
     input: argumentObjects === undefined ? standIn(withoutBlank(text)) : requireObject(text),
     ...toPartOptions(name, hint || signature ? ({ ...signature, ...hint } as JsonObject) : undefined),
   };
-}
-
-/** Some models write nothing if a tool takes nothing. Programs and servers parse it. */
-function withoutBlank(text: string): string {
-  return text.trim() === '' ? '{}' : text;
 }
 
 /** Requests with other arguments are refused before. */

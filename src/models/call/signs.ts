@@ -71,9 +71,14 @@ export class AnswerSigns {
     return this.#piece !== '' && text === this.#piece;
   }
 
-  /** Whether an error of a package says only that it does not know an event, which was read here. */
-  isOfReadEvent(error: unknown): boolean {
-    return TypeValidationError.isInstance(error) && refusalEvents.has(membersOf(error.value)['type']);
+  /**
+   * Whether an error of a package says only that it does not know an event of the Responses API: that was read here, or
+   * is of a later release and says nothing that an answer needs.
+   */
+  isOfOtherEvent(error: unknown): boolean {
+    if (!TypeValidationError.isInstance(error)) return false;
+    const { type } = membersOf(error.value);
+    return typeof type === 'string' && /^(?:response\.|keepalive$)/.test(type) && !neededEvents.test(type);
   }
 
   /** The name comes first, and the arguments in pieces. */
@@ -91,7 +96,9 @@ function isError(value: unknown): boolean {
   return isObject(value) ? Object.keys(value).length > 0 : typeof value === 'string' && value.trim() !== '';
 }
 
-const refusalEvents: ReadonlySet<unknown> = new Set(['response.refusal.delta', 'response.refusal.done']);
+/** Without one of these an answer would not be whole. */
+const neededEvents =
+  /^response\.(?:created|in_progress|completed|incomplete|failed|error|(?:output_item|content_part|output_text|reasoning\w*|function_call_arguments)\.\w+)$/;
 
 const incompleteReasons: ReadonlyMap<unknown, FinishReason> = new Map([
   ['max_output_tokens', 'length'],

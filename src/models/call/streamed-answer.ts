@@ -213,7 +213,7 @@ export class StreamedAnswer {
         this.#hold(part);
         return;
       case 'error':
-        if (this.#signs.isOfReadEvent(part.error)) return;
+        if (this.#signs.isOfOtherEvent(part.error)) return;
         throw this.#error(toStreamFailure(part.error, this.#context()));
       case 'finish': {
         this.#finish(part);

@@ -5,7 +5,14 @@ import { JsonText, toJsonText } from '../../base/runtime/json-text.ts';
 import type { EventEncoder } from '../../http/event-streams.ts';
 import type { ProblemDetails } from '../../http/problem-response.ts';
 import { serverSentEvent } from '../../http/server-sent-events.ts';
-import type { FinishReason, GenerateResult, OriginalPiece, ToolCall, Usage } from '../../models/language-model.ts';
+import {
+  withoutBlank,
+  type FinishReason,
+  type GenerateResult,
+  type OriginalPiece,
+  type ToolCall,
+  type Usage,
+} from '../../models/language-model.ts';
 import type { GeneratedEvent } from '../generation/generator.ts';
 import { toCallBlock, toThinkingBlock } from './metadata-blocks.ts';
 
@@ -30,7 +37,7 @@ export function toMessage(id: string, model: string, result: GenerateResult): Js
         case 'thinking':
           return [toThinkingBlock(part.text, part.provider_metadata)];
         case 'tool-call':
-          return [...metadataBlocks(part), { ...callOf(part), input: asWritten(argumentsOf(part)) }];
+          return [...metadataBlocks(part), { ...callOf(part), input: asWritten(withoutBlank(part.arguments)) }];
       }
     }),
     ...endOf(result),
@@ -103,7 +110,7 @@ export function createMessageEncoder(id: string): EventEncoder<GeneratedEvent> {
           const closed = close();
           const before = metadataBlocks(event).map((block) => start(block) + stop());
           const begun = start({ ...callOf(event), input: {} });
-          const whole = add({ type: 'input_json_delta', partial_json: argumentsOf(event) });
+          const whole = add({ type: 'input_json_delta', partial_json: withoutBlank(event.arguments) });
           return [closed, ...before, begun, whole, stop()].join('');
         }
         case 'original':
@@ -200,9 +207,4 @@ function callOf({ id, name }: ToolCall): { type: 'tool_use'; id: string; name: s
 
 function metadataBlocks({ id, provider_metadata: metadata }: ToolCall): ReturnType<typeof toCallBlock>[] {
   return metadata === undefined ? [] : [toCallBlock(metadata, id)];
-}
-
-/** The arguments as the model wrote them: a JSON object, as the request for the answer says. */
-function argumentsOf({ arguments: text }: ToolCall): string {
-  return text.trim() === '' ? '{}' : text;
 }

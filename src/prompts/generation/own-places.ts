@@ -16,11 +16,11 @@ export function atOwnPlaces(error: unknown, rules: Places): unknown {
     // TypeScript declares `replace` for a text and for a function, and not for either of them.
     return { ...mistake, pointer: mistake.pointer.replace(from, to as string) };
   });
-  const pointers = moved.map((mistake) => ('pointer' in mistake ? mistake.pointer : undefined));
+  const texts = moved.map((mistake) => JSON.stringify(mistake));
   return new ProblemError(type, {
     detail,
-    // Two members can have the same place in the request.
-    errors: moved.filter((_, index) => pointers[index] === undefined || pointers.indexOf(pointers[index]) === index),
+    // Two members can have the same place in the request, and the same mistake.
+    errors: moved.filter((_, index) => texts.indexOf(texts[index] ?? '') === index),
     headers: { ...headers },
     extensions: { ...extensions },
     cause,
