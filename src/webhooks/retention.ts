@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { doApart, doForEach } from '../base/errors/outage.ts';
+import { isolateFailures, throwFailures, type Failure } from '../base/errors/outage.ts';
 import type { IntegrationDirectory } from './integrations/directory.ts';
 import type { DeliveryStore } from './deliveries/delivery-store.ts';
 import type { HealthStore } from './lanes/health-store.ts';
@@ -41,15 +41,10 @@ const longestWork = 1_000;
 
 type Pause = () => Promise<void>;
 
-/** An integration for which something failed with an unexpected error. */
-interface Refused {
-  readonly id: string;
-  readonly error: unknown;
-}
-
 interface Run {
   readonly pause: Pause;
-  readonly refused: Refused[];
+  /** The integrations for which it fails with an unexpected error. */
+  readonly refused: Failure[];
 }
 
 export function createRetention(dependencies: RetentionDependencies): Retention {
@@ -77,7 +72,7 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
         await deliveries.removeAllOf(id, pause);
         await replays.removeAllOf(id);
       };
-      await doApart([id], remove, (_id, error) => {
+      await isolateFailures([id], remove, (_id, error) => {
         left.push(id);
         refused.push({ id, error });
       });
@@ -105,11 +100,9 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
 
   /** @throws {Error} at the end, with the integrations for which it failed; {ProblemError} an outage, at once */
   const start = async (work: (run: Run) => Promise<void>): Promise<void> => {
-    const refused: Refused[] = [];
+    const refused: Failure[] = [];
     await work({ pause: pauses(), refused });
-    await doForEach(refused, async ({ error }) => {
-      throw error;
-    });
+    throwFailures(refused);
   };
 
   return {
@@ -127,7 +120,7 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
         for await (const found of deliveries.firstDue({ from: '', before: undefined })) {
           for (const { integrationId: id, at } of found) {
             if (at >= dueBefore) continue;
-            await doApart(
+            await isolateFailures(
               [id],
               () => expire(id),
               (_id, error) => refused.push({ id, error }),

@@ -40,7 +40,7 @@ export interface JournalsDependencies {
   readonly terms: JournalTerms;
 }
 
-/** Journals in which an entry is looked for a place, if other processes close one after the other. */
+/** Journals to which an entry is added one after the other, because other processes have closed them. */
 const mostLost = 5;
 
 export function createJournals({ store, createAllowance, random, terms }: JournalsDependencies): Journals {

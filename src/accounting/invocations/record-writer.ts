@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { doApart, isOutage } from '../../base/errors/outage.ts';
+import { isolateFailures } from '../../base/errors/outage.ts';
 import { within } from '../../base/runtime/within.ts';
 import type { Content, ContentStore } from './content-store.ts';
 import type { InvocationDocument } from './invocation.ts';
@@ -60,7 +60,7 @@ export function createRecordWriter({ store, contents, onError }: RecordWriterDep
   const insertContents = async (some: readonly Content[]): Promise<void> => {
     if (some.length === 0) return;
     // The records of those that are refused are stored without them.
-    await doApart(some, contents.insert, ({ id }, error) => {
+    await isolateFailures(some, contents.insert, ({ id }, error) => {
       onError(error, id);
     });
   };
@@ -68,15 +68,15 @@ export function createRecordWriter({ store, contents, onError }: RecordWriterDep
     const some = waiting.slice(0, mostTogether);
     try {
       await insertContents(some.flatMap(({ content }) => content ?? []));
-      await doApart(
+      await isolateFailures(
         some.map(({ document }) => document),
         store.insert,
         ({ _id: id }, error) => {
           onError(error, id);
         },
       );
-    } catch (error) {
-      if (!isOutage(error)) throw error;
+    } catch {
+      // An outage.
       await sleep(pauseMs, undefined, { ref: false });
       return;
     }

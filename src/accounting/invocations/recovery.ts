@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import { doApart, doForEach } from '../../base/errors/outage.ts';
-import { reasonOf } from '../../base/errors/problem-error.ts';
+import { doForEach, isolateFailures, throwFailures, type Failure } from '../../base/errors/outage.ts';
 import { createStalenessWatch } from '../../base/runtime/staleness-watch.ts';
 import type { Accounts } from '../budgets/accounts.ts';
 import { addTotals } from './invocation-record.ts';
@@ -51,28 +50,22 @@ export function createRecovery(dependencies: RecoveryDependencies): () => Promis
     const { entries } = closed;
     for (const entry of entries) addTotals(entry);
     const before = new Set<string>();
-    const refused = new Map<string, unknown>();
-    await doApart(
+    const refused: Failure[] = [];
+    await isolateFailures(
       entries,
       async (some) => {
         for (const id of await records.insert(some)) before.add(id);
       },
-      ({ _id }, error) => refused.set(_id, error),
+      ({ _id: id }, error) => refused.push({ id, error }),
     );
-    const interrupted = entries.filter(
-      ({ _id, status }) => status === 'interrupted' && !before.has(_id) && !refused.has(_id),
-    );
+    const others = new Set([...before, ...refused.map(({ id }) => id)]);
+    const interrupted = entries.filter(({ _id, status }) => status === 'interrupted' && !others.has(_id));
     onInterrupted(interrupted);
     for (const { _id: invocation_id, request_id } of interrupted) {
       log.warn({ invocation_id, request_id }, 'the process ended before the invocation did');
     }
     // Their records and costs are only in the journal, so it stays.
-    for (const [, cause] of refused) {
-      const ids = [...refused.keys()].join(', ');
-      throw new Error(`the records of interrupted invocations cannot be stored (${ids}): ${reasonOf(cause)}`, {
-        cause,
-      });
-    }
+    throwFailures(refused);
     // If its process has reported meanwhile, the next run goes on.
     if (!(await accounts.settle(journal.id, slices, await spentIn(closed)))) return;
     await store.remove(journal.id, journal.seq);

@@ -17,7 +17,7 @@ const longestPauseMs = 200;
  */
 export async function retryLostRaces<Result>(
   attempt: () => Promise<Result | undefined>,
-  failure: () => Error = unconfirmed,
+  failure: () => Error = tooManyChanges,
 ): Promise<Result> {
   let elapsed = 0;
   for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, longestPauseMs)) {
@@ -31,9 +31,9 @@ export async function retryLostRaces<Result>(
   }
 }
 
-function unconfirmed(): ProblemError {
+function tooManyChanges(): ProblemError {
   return new ProblemError('database-unavailable', {
-    detail: 'The database did not confirm the writes of others in time. Try again shortly.',
+    detail: 'Too many changes at the same time. Try again shortly.',
     headers: { 'Retry-After': '2' },
   });
 }

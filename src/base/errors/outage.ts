@@ -10,14 +10,14 @@ export function isOutage(error: unknown): boolean {
 }
 
 /**
- * Does work for many items together. If it fails otherwise than by an outage, each half is tried, and so on, until it is
- * known which items are refused. The others are done.
+ * Does work for many items together. If it fails with another error than an outage, each half is done alone, and so on,
+ * down to the single items that are refused. The others are done.
  *
  * @param work of some items; it can run again for those for which it was done
  * @param onRefused called for each item that is refused alone
  * @throws {ProblemError} What the work throws during an outage. Some items may be done
  */
-export async function doApart<Item>(
+export async function isolateFailures<Item>(
   items: readonly Item[],
   work: (some: readonly Item[]) => Promise<unknown>,
   onRefused: (item: Item, error: unknown) => void,
@@ -33,34 +33,45 @@ export async function doApart<Item>(
       return;
     }
     const half = Math.ceil(items.length / 2);
-    await doApart(items.slice(0, half), work, onRefused);
-    await doApart(items.slice(half), work, onRefused);
+    await isolateFailures(items.slice(0, half), work, onRefused);
+    await isolateFailures(items.slice(half), work, onRefused);
   }
 }
 
 /**
- * Does work for one item after the other. One for which it fails does not stop the others, unless it is by an outage.
- * @throws {Error} the first failure, with those for which it failed, after an attempt for each; {ProblemError} an outage, at once
+ * Does work for one item after the other. A failure does not stop the others, unless it is an outage.
+ * @throws {Error} as {@link throwFailures}, after an attempt for each; {ProblemError} an outage, at once
  */
 export async function doForEach<Item extends string | { readonly id: string }>(
   items: Iterable<Item> | AsyncIterable<Item>,
   work: (item: Item) => Promise<unknown>,
 ): Promise<void> {
-  const failed: string[] = [];
-  let cause: unknown;
+  const failures: Failure[] = [];
   for await (const item of items) {
     try {
       await work(item);
     } catch (error) {
       if (isOutage(error)) throw error;
-      cause ??= error;
-      failed.push(typeof item === 'string' ? item : item.id);
+      failures.push({ id: typeof item === 'string' ? item : item.id, error });
     }
   }
-  if (failed.length === 0) return;
-  const named = failed.slice(0, mostNamed).join(', ');
-  throw new Error(`${reasonOf(cause)} (${named}${failed.length > mostNamed ? ' …' : ''})`, { cause });
+  throwFailures(failures);
+}
+
+/** The error of work for an item. */
+export interface Failure {
+  readonly id: string;
+  readonly error: unknown;
 }
 
 /** Ids in one message. */
 const mostNamed = 10;
+
+/** @throws {Error} the first failure, if there is one, with the ids of all */
+export function throwFailures(failures: readonly Failure[]): void {
+  const [first] = failures;
+  if (first === undefined) return;
+  const ids = failures.slice(0, mostNamed).map(({ id }) => id);
+  const named = `${ids.join(', ')}${failures.length > mostNamed ? ' …' : ''}`;
+  throw new Error(`${reasonOf(first.error)} (${named})`, { cause: first.error });
+}

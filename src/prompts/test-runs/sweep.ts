@@ -1,6 +1,6 @@
 /** What is done every few seconds about the test runs of all processes, each time a little. */
 import type { Logger } from 'pino';
-import { doApart, doForEach, isOutage } from '../../base/errors/outage.ts';
+import { isolateFailures, doForEach, isOutage } from '../../base/errors/outage.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Prompts } from '../prompts.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
@@ -161,7 +161,7 @@ async function removeRuns({ store, archive }: SweepDependencies, ids: readonly s
     await store.remove(some);
   };
   for (let start = 0; start < ids.length; start += atOnce) {
-    await doApart(ids.slice(start, start + atOnce), removeSome, (id, error) => failures.push({ id, error }));
+    await isolateFailures(ids.slice(start, start + atOnce), removeSome, (id, error) => failures.push({ id, error }));
   }
   // It says what could not be removed.
   await doForEach(failures, ({ error }) => Promise.reject(error));

@@ -7,7 +7,7 @@
  * is deleted is marked with its last record first and removed after the record was handed over.
  */
 import type { Collection, Db, Filter, UpdateFilter } from 'mongodb';
-import { doApart } from '../../base/errors/outage.ts';
+import { isolateFailures, throwFailures, type Failure } from '../../base/errors/outage.ts';
 import type { AuthorRef } from '../../base/limits/principal.ts';
 import { insertMissing } from './bulk-writes.ts';
 import type { CollectionIndexes } from './indexes.ts';
@@ -97,7 +97,7 @@ export async function handOver(db: Db, collection: string, id?: string): Promise
   const filter = (id === undefined ? isWaiting : { _id: id }) as Filter<Audited & { _id: string }>;
   const options = { projection: { audit: 1, removed: 1 }, limit: documentsAtOnce };
   const found = await read(() => holders.find(filter, options).toArray());
-  const refused: { readonly id: string; readonly error: unknown }[] = [];
+  const refused: Failure[] = [];
   const handOverSome = async (some: readonly (typeof found)[number][]): Promise<void> => {
     const entries = some.flatMap(({ audit = [] }) => audit);
     await record(db, entries);
@@ -110,11 +110,9 @@ export async function handOver(db: Db, collection: string, id?: string): Promise
       await writeIdempotently(() => holders.updateMany({ _id: { $in: ids } }, pull as UpdateFilter<Audited>));
     }
   };
-  await doApart(found, handOverSome, ({ _id }, error) => refused.push({ id: _id, error }));
-  const [first] = refused;
-  if (first === undefined) return found.length;
-  const named = refused.map((one) => one.id).join(', ');
-  throw new Error(`Records of ${collection} cannot be handed over: ${named}`, { cause: first.error });
+  await isolateFailures(found, handOverSome, ({ _id }, error) => refused.push({ id: _id, error }));
+  throwFailures(refused);
+  return found.length;
 }
 
 /**

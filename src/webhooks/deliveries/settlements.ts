@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { doApart, isOutage } from '../../base/errors/outage.ts';
+import { isolateFailures, isOutage } from '../../base/errors/outage.ts';
 import { createBatcher } from '../batcher.ts';
 import type { WebhookLog } from '../observer.ts';
 import type { WebhookTiming } from '../timing.ts';
@@ -18,9 +18,9 @@ export interface Settlement {
 export interface Settlements {
   /**
    * Resolves when the result is written, even after a long outage of the database, or when it is abandoned.
-   * @returns false if it cannot be written, which is logged: the delivery is still due in the database
+   * @throws {Error} why it cannot be written: the delivery is still due in the database
    */
-  add(settlement: Settlement): Promise<boolean>;
+  add(settlement: Settlement): Promise<void>;
   /** No write is repeated after it: other processes repeat the attempts whose results were not written. */
   abandon(): void;
 }
@@ -29,7 +29,8 @@ type Write = (some: readonly Settlement[]) => Promise<void>;
 
 interface Waiting {
   readonly settlement: Settlement;
-  isWritten: boolean;
+  /** Set if it cannot be written. */
+  refusal?: { readonly error: unknown };
 }
 
 /** On some servers the time for many ids grows with their square. */
@@ -78,36 +79,36 @@ export function createSettlements(
       }
     }
   };
-  /** @returns those that cannot be written */
-  const persist = async (batch: readonly Settlement[], write: Write): Promise<Settlement[]> => {
-    const refused: Settlement[] = [];
-    await doApart(
-      batch,
-      (some) => duringOutages(some, write),
-      (settlement, error) => {
-        const { integrationId, deliveryId } = settlement.attempt;
-        const ids = { integration_id: integrationId, delivery_id: deliveryId };
-        log.error({ error, ...ids }, 'the result of a delivery cannot be written');
-        refused.push(settlement);
-      },
-    );
-    return refused;
+  const persist = (
+    batch: readonly Waiting[],
+    write: Write,
+    onRefused: (one: Waiting, error: unknown) => void,
+  ): Promise<void> => {
+    const writeSome = (some: readonly Waiting[]): Promise<void> =>
+      duringOutages(
+        some.map(({ settlement }) => settlement),
+        write,
+      );
+    return isolateFailures(batch, writeSome, onRefused);
   };
 
   /** Those whose attempt is not recorded are settled all the same. */
   const writeAll = async (batch: readonly Waiting[]): Promise<void> => {
-    const settlements = batch.map(({ settlement }) => settlement);
-    const [left] = await Promise.all([persist(settlements, settle), persist(settlements, record)]);
-    const unwritten = new Set(left);
-    for (const one of batch) one.isWritten = !unwritten.has(one.settlement);
+    await Promise.all([
+      persist(batch, settle, (one, error) => (one.refusal = { error })),
+      persist(batch, record, ({ settlement: { attempt } }, error) => {
+        const ids = { integration_id: attempt.integrationId, delivery_id: attempt.deliveryId };
+        log.error({ error, ...ids }, 'an attempt cannot be recorded');
+      }),
+    ]);
   };
   const batcher = createBatcher<Waiting>(writeAll, largestBatch, batchesAtOnce);
 
   return {
     async add(settlement) {
-      const waiting = { settlement, isWritten: false };
+      const waiting: Waiting = { settlement };
       await batcher.add(waiting);
-      return waiting.isWritten;
+      if (waiting.refusal !== undefined) throw waiting.refusal.error;
     },
     abandon() {
       abandoned = true;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { retryLostRaces } from '../../base/editing/lost-races.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
 import { createBatcher } from '../batcher.ts';
 import type { EventStore } from '../events/event-store.ts';
@@ -31,8 +32,6 @@ export interface Sequencer {
 const eventsOfBlock = 500;
 /** Milliseconds between two blocks, so that blocks grow under load. */
 const pauseMs = 250;
-/** Milliseconds after which it is looked for the block of another process that was first. */
-const racePauseMs = 20;
 /** So much earlier than their events blocks are removed, so that a reader never finds a block without its events. */
 const marginMs = 3_600_000;
 const removedAtOnce = 100;
@@ -60,23 +59,24 @@ export function createSequencer(dependencies: SequencerDependencies): Sequencer 
     settled = block;
   };
 
+  /** @returns how many events it has placed; undefined if another process was first */
+  const placeSome = async (): Promise<number | undefined> => {
+    if (stopped) return 0;
+    known = await blocks.newest(known);
+    if (known !== undefined) await settle(known);
+    const entries = await events.unplaced(eventsOfBlock);
+    if (entries.length === 0) return 0;
+    const block = { number: (known?.number ?? 0) + 1, createdAt: clock.now(), entries };
+    if (!(await blocks.insert(block))) return undefined;
+    onBlock();
+    known = block;
+    await settle(block);
+    return entries.length;
+  };
+
   const place = async (): Promise<void> => {
-    while (!stopped) {
-      known = await blocks.newest(known);
-      if (known !== undefined) await settle(known);
-      const entries = await events.unplaced(eventsOfBlock);
-      if (entries.length === 0) return;
-      const block = { number: (known?.number ?? 0) + 1, createdAt: clock.now(), entries };
-      if (!(await blocks.insert(block))) {
-        // Perhaps no majority has it yet.
-        await sleep(racePauseMs);
-        continue;
-      }
-      onBlock();
-      known = block;
-      await settle(block);
-      if (entries.length < eventsOfBlock) return;
-    }
+    let placed = eventsOfBlock;
+    while (placed === eventsOfBlock) placed = await retryLostRaces(placeSome);
   };
 
   const placing = createBatcher<undefined>(async () => {

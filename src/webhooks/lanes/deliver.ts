@@ -5,7 +5,6 @@
 import { isOutage } from '../../base/errors/outage.ts';
 import { readRetryAfter } from '../../base/outbound/retry-after.ts';
 import { outcomeOf, type DeliveryWithBody, type StampedAttempt } from '../deliveries/delivery.ts';
-import type { Settlement } from '../deliveries/settlements.ts';
 import { nextAttemptIn } from '../deliveries/retry-schedule.ts';
 import type { ReceiverSettings } from '../integrations/directory.ts';
 import type { SendResult } from '../sending/attempt-request.ts';
@@ -186,7 +185,7 @@ async function settle(context: Context, sent: Sent): Promise<Date | undefined> {
   count(context, sent, () => {
     observer.finished('delivered', delivery, isOrdinary ? age : undefined);
   });
-  await write(context, { attempt, failure: undefined });
+  await context.settlements.add({ attempt, failure: undefined });
   return undefined;
 }
 
@@ -198,11 +197,6 @@ function count({ log }: Context, { lane, delivery }: Sent, report: () => void): 
     const ids = { integration_id: lane.integrationId, delivery_id: delivery.id };
     log.error({ error, ...ids }, 'the result of an attempt could not be counted');
   }
-}
-
-/** @throws {Error} if it cannot be written, which is logged */
-async function write({ settlements }: Context, settlement: Settlement): Promise<void> {
-  if (!(await settlements.add(settlement))) throw new Error('its result cannot be written');
 }
 
 async function settleFailed(
@@ -229,7 +223,7 @@ async function settleFailed(
   }
   const nextAttemptAt = wait === undefined ? undefined : dueAfter(now, wait);
   const failure = { deliveryId, stamp, failuresBefore, isCounted, nextAttemptAt, outcome: outcomeOf(attempt) };
-  await write(context, { attempt, failure });
+  await context.settlements.add({ attempt, failure });
   return nextAttemptAt;
 }
 

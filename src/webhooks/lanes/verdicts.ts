@@ -1,4 +1,4 @@
-import { doApart } from '../../base/errors/outage.ts';
+import { isolateFailures } from '../../base/errors/outage.ts';
 import type { IntegrationDirectory, ReceiverSettings } from '../integrations/directory.ts';
 import type { Random } from '../../base/runtime/random.ts';
 import type { WebhookLog, WebhookObserver } from '../observer.ts';
@@ -100,7 +100,7 @@ export function createVerdicts(dependencies: VerdictDependencies): Verdicts {
       for (let start = 0; start < lanes.length; start += savedAtOnce) {
         const some = lanes.slice(start, start + savedAtOnce);
         const states = new Map(some.map((lane) => [lane, lane.receiver.state]));
-        await doApart(
+        await isolateFailures(
           some,
           (each) => store.save(each.map((lane) => ({ integrationId: lane.integrationId, ...lane.receiver.state }))),
           ({ integrationId }, error) => {

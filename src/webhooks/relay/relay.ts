@@ -1,4 +1,4 @@
-import { doApart, doForEach } from '../../base/errors/outage.ts';
+import { isolateFailures, doForEach } from '../../base/errors/outage.ts';
 import type { OutboxEntry } from '../events/event.ts';
 import { outboxCollections, type OutboxCollection, type Relay } from '../events/outbox.ts';
 import type { Announced, IntegrationDirectory } from '../integrations/directory.ts';
@@ -90,7 +90,7 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
     for (const key of keys) underWay.add(key);
     const left: string[] = [];
     try {
-      await doApart(
+      await isolateFailures(
         nudges,
         async (some) => {
           left.push(...(await relayAll(collection, some, pull)));

@@ -1,5 +1,4 @@
-import { isOutage } from '../../base/errors/outage.ts';
-import { reasonOf } from '../../base/errors/problem-error.ts';
+import { isOutage, throwFailures, type Failure } from '../../base/errors/outage.ts';
 import type { EventType } from '../events/event.ts';
 import { receivedBy, type IntegrationDirectory } from '../integrations/directory.ts';
 import {
@@ -164,7 +163,7 @@ export function createReplayWorker(dependencies: WorkerDependencies): ReplayWork
     workOff,
     async continue(integrationId, create) {
       const running = await replays.runningOf(integrationId, replaysAtOnce);
-      const errors: unknown[] = [];
+      const failures: Failure[] = [];
       for (const replay of running.toSorted((one, other) => rankOf(one) - rankOf(other))) {
         try {
           await workOff(replay, create);
@@ -173,12 +172,11 @@ export function createReplayWorker(dependencies: WorkerDependencies): ReplayWork
         } catch (error) {
           if (isOutage(error)) throw error;
           failed.add(replay.id);
-          errors.push(error);
+          failures.push({ id: replay.id, error });
         }
       }
-      if (running.length === 0) return false;
-      const ids = running.map(({ id }) => id).join(', ');
-      throw new Error(`${reasonOf(errors[0])} (${ids})`, { cause: errors[0] });
+      throwFailures(failures);
+      return false;
     },
     waiting: () => replays.integrationsWithRunning(integrationsAtOnce),
   };
