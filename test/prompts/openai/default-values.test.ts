@@ -38,7 +38,7 @@ function create(path: string, body: object): Promise<Answer> {
 
 /** Of the members of an API, those that it has. */
 const penalties = { presence_penalty: 0, frequency_penalty: 0 };
-const ofServers = { min_p: 0, typical_p: 1, repetition_penalty: 1, safe_prompt: false };
+const ofServers = { top_k: 0, min_p: 0, typical_p: 1, repetition_penalty: 1, safe_prompt: false };
 const empty = { chat_template_kwargs: {}, safety_settings: [], thinking_config: {} };
 const off = { thinking: { type: 'disabled' } };
 

@@ -623,8 +623,10 @@ export interface paths<Other = string & {}> {
          *     (`TEST_RUN_RETENTION_DAYS`).
          *
          *     If you close the connection, the test run continues and its results are stored; the prompt's list of test runs
-         *     contains it. Provider calls are never repeated. If the service crashes during a test run, a repetition with the same
-         *     `Idempotency-Key` gets 409 `test-run-not-stored`, and the key can then start a new test run.
+         *     contains it. A provider call is repeated as in an invocation: if it was surely not billed, once if its kept
+         *     connection turned out to be closed, and as often as `retries` of the prompt says. It is never repeated after a crash
+         *     of the service: a repetition of the request with the same `Idempotency-Key` gets 409 `test-run-not-stored`, and the
+         *     key can then start a new test run.
          */
         post: operations<Other>["createTestRun"];
         delete?: never;
@@ -3032,7 +3034,7 @@ export interface components<Other = string & {}> {
         FallbacksInput: components<Other>["schemas"]["FallbackInput"][] | null;
         /**
          * Retries
-         * @description How often a call to the last provider is repeated after a failure that may have been billed: a time-out within the deadline, a connection that broke, a broken or invalid answer, a server error. 0, the default: never. What was surely not billed is repeated in any case, and so is, once, what met a kept connection that the provider had closed; all together are at most three calls to this provider. Part of the content: a change creates a new version.
+         * @description How often a call to the last provider is repeated after a failure that may have been billed: a time-out within the deadline, a connection that broke, a broken or invalid answer, a server error. 0, the default: never. A call that was surely not billed is repeated in any case. A call over a kept connection that the provider had closed is repeated once. There are at most three calls to this provider in all. Part of the content: a change creates a new version.
          * @example 1
          */
         Retries: number;
@@ -3114,7 +3116,7 @@ export interface components<Other = string & {}> {
         ModelId: string;
         /**
          * Usage
-         * @description Numbers of tokens, as the provider counts them. A number that it does not give is absent, which does not mean 0. All are absent if one is not plausible. Tokens that the provider counts only in another number, such as reasoning beside the output, are in `inputTokens` or `outputTokens`; those of which only its total knows are output.
+         * @description Numbers of tokens, as the provider counts them. A number that it does not give is absent, which does not mean 0. All are absent if one is not plausible. `inputTokens` and `outputTokens` include what the provider counts apart, such as reasoning beside the output. Tokens that only its total contains count as output.
          * @example {
          *       "inputTokens": 64,
          *       "outputTokens": 13
@@ -5135,7 +5137,7 @@ export interface components<Other = string & {}> {
             text: string;
             finishReason: components<Other>["schemas"]["FinishReason"];
             /**
-             * @description Why the model does not answer, in its own words, if the provider gives them apart from the text; `finishReason` is `content-filter` then.
+             * @description Why the model does not answer, in its own words, if the provider gives them apart from the text; `finishReason` is usually `content-filter` then.
              * @example I cannot help with that.
              */
             refusal?: string;
@@ -6335,7 +6337,7 @@ export interface components<Other = string & {}> {
         OnlyNull: null;
         /**
          * TopK
-         * @description Number of the most probable tokens that the model chooses from. For Anthropic, Amazon Bedrock, Cohere, Google, OpenRouter, Together and servers of your own.
+         * @description Number of the most probable tokens that the model chooses from. For Anthropic, Amazon Bedrock, Cohere, Google, OpenRouter, Together and servers of your own. `0` means all tokens; it is left out for other providers.
          * @example 40
          */
         TopK: number | null;
@@ -7102,7 +7104,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * AnthropicMessage
-         * @description An answer of Anthropic's Messages API. That of Anthropic itself is as it came. Send `content` back as it is to continue the conversation.
+         * @description An answer of Anthropic's Messages API. An answer of Anthropic itself is passed on unchanged. To continue the conversation, send `content` back unchanged.
          * @example {
          *       "id": "msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f",
          *       "type": "message",
@@ -7124,7 +7126,7 @@ export interface components<Other = string & {}> {
          */
         AnthropicMessage: {
             /**
-             * @description Id of the answer: that of Anthropic, else made of that of the [invocation](/docs#/invocation-log). The answer is not stored.
+             * @description Id of the answer: the one that Anthropic gave it, or one that contains the id of the [invocation](/docs#/invocation-log). The answer is not stored.
              * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f
              */
             id: string;
@@ -7148,12 +7150,12 @@ export interface components<Other = string & {}> {
             /** @description The blocks of the answer. */
             content: components<Other>["schemas"]["AnthropicBlock"][];
             /**
-             * @description Why the answer ended: the model finished (`end_turn`), reached a length limit (`max_tokens`), wants to call tools (`tool_use`), or was stopped by a filter (`refusal`). Anthropic has more. `null` at the begin of a stream.
+             * @description Why the answer ended: the model finished (`end_turn`), reached a length limit (`max_tokens`), wants to call tools (`tool_use`), or was stopped by a filter (`refusal`). Anthropic has more. `null` at the beginning of a stream.
              * @example end_turn
              */
             stop_reason: string | null;
             /**
-             * @description Why the model does not answer, if the provider gives its words: `type` is `refusal`, and `explanation` has them. Anthropic has more.
+             * @description Why the model does not answer, if the provider says it: `type` is `refusal`, and `explanation` has the model's words. Anthropic sends more members.
              * @example null
              */
             stop_details?: {
@@ -16358,7 +16360,7 @@ export interface components<Other = string & {}> {
              */
             content: string | null;
             /**
-             * @description Why the model does not answer, in its own words, if the provider gives them apart from the text; else `null`. `finish_reason` is `stop` then, as at OpenAI.
+             * @description Why the model does not answer, in its own words, if the provider gives them apart from the text; else `null`. `finish_reason` is usually `stop` then, as at OpenAI.
              * @example null
              */
             refusal: string | null;
