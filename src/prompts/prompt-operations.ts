@@ -13,7 +13,7 @@ import { ifMatchPrompt, promptTag } from './entity-tag.ts';
 import { requireNoGates } from './labels/require-override.ts';
 import { contentFields, promptFields, type Prompt, type PromptChange, type PromptVersion } from './prompt.ts';
 import type { Prompts } from './prompts.ts';
-import { joined } from './parts.ts';
+import { joined } from './batches.ts';
 import type { WholeList } from './whole-list.ts';
 
 type Schemas = components['schemas'];

@@ -1,7 +1,7 @@
 import type { PageStart } from '../base/lists/listing.ts';
 import type { Reach } from '../base/limits/reach.ts';
 import { createTurns } from '../base/runtime/turns.ts';
-import { inParts, Part } from './parts.ts';
+import { inBatches, Batch } from './batches.ts';
 import { promptFields } from './prompt.ts';
 import type { PromptStore } from './prompt-store.ts';
 
@@ -28,15 +28,15 @@ const firstTogether = 8;
  */
 export function createWholeList(store: Pick<PromptStore, 'listAll' | 'fetch'>): WholeList {
   const turns = createTurns();
-  const read = async (ids: readonly string[]): Promise<Part<Buffer>> => {
-    const part = new Part<Buffer>();
+  const read = async (ids: readonly string[]): Promise<Batch<Buffer>> => {
+    const batch = new Batch<Buffer>();
     for await (const prompt of store.fetch(ids)) {
       await turns();
       const isGone = prompt === undefined || prompt.deleting;
       const json = isGone ? undefined : Buffer.from(JSON.stringify(promptFields.show(prompt)));
-      if (!part.add(json, json?.length ?? 0)) break;
+      if (!batch.add(json, json?.length ?? 0)) break;
     }
-    return part;
+    return batch;
   };
   /** Only the ids are kept until the end. */
   const idsOf = async ({ text, reach }: ListSelection, start: PageStart): Promise<string[]> => {
@@ -50,6 +50,6 @@ export function createWholeList(store: Pick<PromptStore, 'listAll' | 'fetch'>): 
   return async function* list(selection, start, keep) {
     const ids = await idsOf(selection, start);
     keep(ids.length);
-    for await (const prompts of inParts(ids, read, { together: firstTogether })) yield* prompts;
+    for await (const prompts of inBatches(ids, read, { together: firstTogether })) yield* prompts;
   };
 }

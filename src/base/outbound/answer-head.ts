@@ -26,8 +26,8 @@ const version = [...Buffer.from('HTTP/1.')];
 const statusLine = /^HTTP\/1\.\d \d{3}[ \r\n]/;
 const statusBegin = 9;
 
-/** The begin of one answer, while it comes. */
-export class AnswerBegin {
+/** The head of one answer, while it comes. */
+export class AnswerHead {
   /** What has come since the last informational answer. More can be written behind `#length`. */
   #held: Buffer = nothing;
   #length = 0;

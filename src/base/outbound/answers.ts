@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { AnswerBegin, UnreadableAnswerError } from './answer-head.ts';
+import { AnswerHead, UnreadableAnswerError } from './answer-head.ts';
 
 const staleMark = Symbol('stale');
 
@@ -27,7 +27,7 @@ export function watchAnswers(socket: Socket, longest = Infinity): void {
   /** The bytes written when the last answer began. Then more of them are the next request. */
   let written = socket.bytesWritten;
   let readBefore = 0;
-  let begin: AnswerBegin | undefined;
+  let head: AnswerHead | undefined;
   let hasAnswered = false;
   /**
    * Set by an answer that comes before its request is written. The rest of that looks like the next request, so nothing
@@ -35,20 +35,20 @@ export function watchAnswers(socket: Socket, longest = Infinity): void {
    */
   let isLast = false;
 
-  const readBegin = (): void => {
-    if (isLast || (begin === undefined && socket.bytesWritten === written)) return;
+  const readHead = (): void => {
+    if (isLast || (head === undefined && socket.bytesWritten === written)) return;
     const chunk = socket.read() as Buffer | null;
     if (chunk === null) return;
     written = socket.bytesWritten;
-    if (begin === undefined) {
-      begin = new AnswerBegin();
+    if (head === undefined) {
+      head = new AnswerHead();
       readBefore = socket.bytesRead - chunk.length;
     }
     const isEarly = socket.writableNeedDrain;
-    const bytes = begin.take(chunk, isEarly);
+    const bytes = head.take(chunk, isEarly);
     if (bytes === undefined) return;
     isLast = isEarly;
-    begin = undefined;
+    head = undefined;
     hasAnswered = true;
     socket.unshift(bytes);
   };
@@ -56,14 +56,14 @@ export function watchAnswers(socket: Socket, longest = Infinity): void {
   // Before those of undici, which reads what is left.
   socket.on('readable', () => {
     try {
-      readBegin();
+      readHead();
       if (socket.bytesRead - readBefore > longest) throw new UnreadableAnswerError('ANSWER_TOO_LONG');
     } catch (error) {
       socket.destroy(error as Error);
     }
   });
   socket.on('error', (error) => {
-    const isUnanswered = begin === undefined && socket.bytesWritten !== written && socket.readableLength === 0;
+    const isUnanswered = head === undefined && socket.bytesWritten !== written && socket.readableLength === 0;
     if (hasAnswered && !isLast && isUnanswered) Object.defineProperty(error, staleMark, { value: true });
   });
 }

@@ -54,7 +54,7 @@ export function socketConnector(options: object): buildConnector.connector {
  * which the other side has spoken first. undici drops such a connection and, as the request was not sent, makes another
  * one for it, without end.
  */
-export function usable(connect: buildConnector.connector, longestAnswer?: number): buildConnector.connector {
+export function withHeadReader(connect: buildConnector.connector, longestAnswer?: number): buildConnector.connector {
   return (target, callback) => {
     connect(target, (...result) => {
       const [error, socket] = result;

@@ -1,13 +1,13 @@
 import { isIP, type Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { hasCode } from '../runtime/system-error.ts';
-import { AnswerBegin } from './answer-head.ts';
+import { AnswerHead } from './answer-head.ts';
 import { parseNetwork, isInNetworks, isLoopback, type Network } from './address-rules.ts';
 import {
   ConnectionError,
   directConnector,
   socketConnector,
-  usable,
+  withHeadReader,
   withoutBrackets,
   type ConnectorOptions,
 } from './connector.ts';
@@ -119,9 +119,9 @@ export function withProxy(
   proxy: ProxySettings | undefined,
   options: ConnectorOptions,
 ): buildConnector.connector {
-  if (proxy === undefined) return usable(direct, options.longestAnswer);
+  if (proxy === undefined) return withHeadReader(direct, options.longestAnswer);
   const through = proxyConnector(proxy, options);
-  return usable((target, callback) => {
+  return withHeadReader((target, callback) => {
     const port = Number(target.port || defaultPort(target.protocol));
     const isDirect = isThisMachine(target.hostname) || proxy.isBypassed(target.hostname, port);
     (isDirect ? direct : through)(target, callback);
@@ -182,10 +182,10 @@ function opened(open: (callback: buildConnector.Callback) => void, tunnel: Tunne
 /** Sends CONNECT. @returns the status of the answer @throws ConnectionError if there is none */
 function sendConnect(socket: Socket, authority: string, authorization: string | undefined): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const begin = new AnswerBegin();
+  const answerHead = new AnswerHead();
   const read = (): void => {
     const chunk = socket.read() as Buffer | null;
-    const answer = chunk === null ? undefined : begin.take(chunk)?.toString('latin1');
+    const answer = chunk === null ? undefined : answerHead.take(chunk)?.toString('latin1');
     if (answer === undefined) return;
     const [head, status] = /^HTTP\/1\.\d (\d{3})[^]*?\r\n\r\n/.exec(answer) ?? [];
     if (head === undefined) throw new ConnectionError('PROXY_UNREACHABLE');

@@ -2,7 +2,7 @@ import type { components } from '../../../generated/types.ts';
 import type { Reach } from '../../base/limits/reach.ts';
 import { defined } from '../../base/runtime/objects.ts';
 import { createTurns } from '../../base/runtime/turns.ts';
-import { inParts, joined, Part } from '../parts.ts';
+import { inBatches, joined, Batch } from '../batches.ts';
 import type { PromptStore, VersionName } from '../prompt-store.ts';
 import { contentFields, currentVersion, promptFields, type Prompt, type PromptVersion } from '../prompt.ts';
 
@@ -41,24 +41,24 @@ interface Earlier {
 export function createExport(store: Pick<PromptStore, 'listAll' | 'fetch' | 'fetchArchived'>): ExportPrompts {
   const turns = createTurns();
 
-  const linesOf = async (ids: readonly string[]): Promise<Part<Line>> => {
-    const part = new Part<Line>();
+  const linesOf = async (ids: readonly string[]): Promise<Batch<Line>> => {
+    const batch = new Batch<Line>();
     for await (const prompt of store.fetch(ids)) {
       await turns();
       // Otherwise it was deleted in the meantime.
       const line = prompt === undefined || prompt.deleting ? undefined : toLine(prompt);
-      if (!part.add(line, line === undefined ? 0 : line.start.length + line.end.length)) break;
+      if (!batch.add(line, line === undefined ? 0 : line.start.length + line.end.length)) break;
     }
-    return part;
+    return batch;
   };
-  const earlierOf = async (wanted: readonly VersionName[]): Promise<Part<Earlier>> => {
-    const part = new Part<Earlier>();
+  const earlierOf = async (wanted: readonly VersionName[]): Promise<Batch<Earlier>> => {
+    const batch = new Batch<Earlier>();
     for await (const version of store.fetchArchived(wanted)) {
       await turns();
       const json = version && Buffer.from(`${JSON.stringify(showVersion(version))},`);
-      if (!part.add(version && json && { promptId: version.promptId, json }, json?.length ?? 0)) break;
+      if (!batch.add(version && json && { promptId: version.promptId, json }, json?.length ?? 0)) break;
     }
-    return part;
+    return batch;
   };
   const idsOf = async ({ reach, after = '' }: ExportSelection): Promise<string[]> => {
     const names = (await store.listAll(undefined, reach?.prompts)).filter(({ slug }) => slug > after);
@@ -70,9 +70,9 @@ export function createExport(store: Pick<PromptStore, 'listAll' | 'fetch' | 'fet
     const ids = await idsOf(selection);
     keep(ids.length);
     const earlierPace = { together: 1 };
-    for await (const lines of inParts(ids, linesOf, { together: 1 })) {
+    for await (const lines of inBatches(ids, linesOf, { together: 1 })) {
       const wanted = isOnlyCurrent ? [] : lines.flatMap(earlierVersions);
-      const all = flat(inParts(wanted, earlierOf, earlierPace));
+      const all = flat(inBatches(wanted, earlierOf, earlierPace));
       let next = await all.next();
       for (const { id, start, end } of lines) {
         yield start;

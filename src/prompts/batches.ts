@@ -1,12 +1,12 @@
-/** Prompts and versions that are read in parts, because their readers may take them slowly. */
+/** Prompts and versions that are read in batches, because their readers may take them slowly. */
 
 /** Prompts, or versions, that are read together while they are small. */
 const mostTogether = 32;
 /** Bytes of JSON that are kept of these, unless one has more: each can have a megabyte, and the caller may not take it. */
-const partBytes = 64 * 1024;
+const batchBytes = 64 * 1024;
 
 /** What was read together and is kept. */
-export class Part<Kept> {
+export class Batch<Kept> {
   readonly kept: Kept[] = [];
   /** How many it stands for, also those that are left out. */
   count = 0;
@@ -14,7 +14,7 @@ export class Part<Kept> {
 
   /** @returns false if it is too much: then it and those that follow are read again */
   add(item: Kept | undefined, bytes: number): boolean {
-    if (this.count > 0 && this.bytes + bytes > partBytes) return false;
+    if (this.count > 0 && this.bytes + bytes > batchBytes) return false;
     this.count += 1;
     this.bytes += bytes;
     if (item !== undefined) this.kept.push(item);
@@ -23,9 +23,9 @@ export class Part<Kept> {
 }
 
 /** Reads few at first, and more while they turn out to be small. @param pace how many are read together now */
-export async function* inParts<Name, Kept>(
+export async function* inBatches<Name, Kept>(
   names: readonly Name[],
-  read: (some: readonly Name[]) => Promise<Part<Kept>>,
+  read: (some: readonly Name[]) => Promise<Batch<Kept>>,
   pace: { together: number },
 ): AsyncGenerator<readonly Kept[]> {
   for (let start = 0; start < names.length;) {
@@ -33,7 +33,7 @@ export async function* inParts<Name, Kept>(
     const { kept, count, bytes } = await read(some);
     start += count;
     if (count < some.length) pace.together = count;
-    else if (2 * bytes < partBytes) pace.together = Math.min(2 * pace.together, mostTogether);
+    else if (2 * bytes < batchBytes) pace.together = Math.min(2 * pace.together, mostTogether);
     yield kept;
   }
 }
@@ -43,11 +43,11 @@ export async function* joined(texts: AsyncIterable<Uint8Array>): AsyncGenerator<
   const small: Uint8Array[] = [];
   let bytes = 0;
   for await (const text of texts) {
-    if (bytes + text.length > partBytes && bytes > 0) {
+    if (bytes + text.length > batchBytes && bytes > 0) {
       yield Buffer.concat(small.splice(0));
       bytes = 0;
     }
-    if (text.length > partBytes) {
+    if (text.length > batchBytes) {
       yield text;
     } else {
       small.push(text);
