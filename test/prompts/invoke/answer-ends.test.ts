@@ -261,6 +261,11 @@ describe.each([false, true])('streamed: %s', (isStreamed) => {
     });
   });
 
+  it('of calls on /v1/messages, the one in which a refusal cut the answer is left out', async () => {
+    answering({ content: 'Look.', refusal: 'No.', tool_calls: [call, cut] }, 'content_filter', isStreamed);
+    expect(await seen('messages', isStreamed)).toMatchObject({ refusal: 'No.', calls: [given('messages')] });
+  });
+
   it.each<[string, string, object]>([
     ['ends with error', 'error', {}],
     ['has an error in its choice', 'stop', { error: { message: 'The upstream broke.', code: 502 } }],
