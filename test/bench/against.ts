@@ -6,9 +6,11 @@
  * what the ratio shows there. Only HTTP operations and settings that both know are used; what the earlier commit does
  * not have is left out.
  *
- * A service starts with the flags of its own `npm start`, or all of them with the same ones:
+ * A service starts with the flags of its own `npm start`, or all of them with the same ones, or the earlier commit with
+ * others. So flags can be compared, too:
  *
- *     npm run bench:against 00b71ea -- --rounds 8 --seconds 1 --only invoke --flags --max-semi-space-size=16
+ *     npm run bench:against 00b71ea -- --rounds 8 --seconds 1 --only invoke --flags=--max-semi-space-size=16
+ *     npm run bench:against HEAD -- --only invo --flags=--max-semi-space-size=32 --base-flags=--max-semi-space-size=8
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -42,6 +44,7 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
     flags: { type: 'string' },
+    'base-flags': { type: 'string' },
   },
 });
 const [commit] = positionals;
@@ -177,7 +180,7 @@ function casesOf(order: Readonly<Record<string, string>>): Case[] {
       body: ask({ ticket: 'x'.repeat(100_000) }),
     }),
     requests('chat completion', [1, 16], { path: '/v1/chat/completions', body: chat('openai/gpt-5-mini') }),
-    streams('stream of an invocation', [16], '/api/v1/prompts/drip/invoke', JSON.stringify({ stream: true })),
+    streams('stream of an invocation', [1, 8, 32], '/api/v1/prompts/drip/invoke', JSON.stringify({ stream: true })),
     streams('stream of a chat', [16], '/v1/chat/completions', chat(`openai/mock-drip-1-${tokens}`, { stream: true })),
     deliveries(order),
     categories(order),
@@ -186,10 +189,11 @@ function casesOf(order: Readonly<Record<string, string>>): Case[] {
 
 /** Starts the service in a folder, in the way of its own `npm start` unless other flags are given. */
 async function start(name: string, folder: string, databaseUri: string, provider: string): Promise<Service> {
+  const given = (name === 'base' ? values['base-flags'] : undefined) ?? values.flags;
   const manifest = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as {
     scripts: { start: string };
   };
-  const flags = (values.flags ?? manifest.scripts.start).split(' ').filter((word) => word.startsWith('--max-'));
+  const flags = (given ?? manifest.scripts.start).split(' ').filter((word) => word.startsWith('--max-'));
   const url = `http://127.0.0.1:${await freePort()}`;
   const child = await startProgram(
     process.execPath,
@@ -300,6 +304,9 @@ async function compare(load: Case, connections: number, base: Service, now: Serv
     noise: noise.map((value) => value.toFixed(2)).join(' to '),
     'base p50 ms': middle((result) => result.base.p50),
     'p50 ms': middle((result) => result.now.p50),
+    // Of the twin, because `now` runs beside both and so gets twice the load.
+    'base MiB': Math.round(await residentMemory(base.process.pid)),
+    MiB: Math.round(await residentMemory(twin.process.pid)),
     verdict: ratio[0] > Math.max(1, noise[1]) ? 'slower' : ratio[1] < Math.min(1, noise[0]) ? 'faster' : 'same',
   };
 }
@@ -329,7 +336,6 @@ try {
   }
   const [base, now, twin] = services;
   if (base === undefined || now === undefined || twin === undefined) throw new Error('three services must run');
-  // Of the twin, because `now` runs beside both and so gets twice the load.
   const memory = async (): Promise<string> => {
     const [of, ours] = [await residentMemory(base.process.pid), await residentMemory(twin.process.pid)];
     return `${Math.round(of)} MiB at ${commit}, ${Math.round(ours)} MiB now, ratio ${(ours / of).toFixed(2)}`;
