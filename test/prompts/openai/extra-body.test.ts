@@ -155,7 +155,7 @@ describe.each(apis)('%s refuses', (path, body) => {
     ['extra_body', { extra_body: { top_k: 40 } }],
     ['thinking', { thinking: { type: 'enabled', include: true } }],
     ['chat_template_kwargs', { chat_template_kwargs: { a: { b: 1 } } }],
-    ['top_k', { top_k: 0 }],
+    ['top_k', { top_k: -1 }],
   ])('400 what the contract does not have: %s', async (name, members) => {
     const { status, body: answer } = await create(path, { model: 'openrouter/model-a', ...body, ...members });
     expect([status, answer.error.code]).toEqual([400, 'invalid-request']);
