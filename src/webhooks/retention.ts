@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isolateFailures, throwFailures, type Failure } from '../base/errors/outage.ts';
+import { doForEach, failuresOf, throwFailures, type Failure } from '../base/errors/outage.ts';
 import type { IntegrationDirectory } from './integrations/directory.ts';
 import type { DeliveryStore } from './deliveries/delivery-store.ts';
 import type { HealthStore } from './lanes/health-store.ts';
@@ -66,17 +66,12 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
   ): Promise<{ deleted: string[]; left: string[] }> => {
     const existing = await integrations.existing(ids);
     const deleted = ids.filter((id) => !existing.has(id));
-    const left: string[] = [];
-    for (const id of deleted) {
-      const remove = async (): Promise<void> => {
-        await deliveries.removeAllOf(id, pause);
-        await replays.removeAllOf(id);
-      };
-      await isolateFailures([id], remove, (_id, error) => {
-        left.push(id);
-        refused.push({ id, error });
-      });
-    }
+    const failures = await failuresOf(deleted, async (id) => {
+      await deliveries.removeAllOf(id, pause);
+      await replays.removeAllOf(id);
+    });
+    refused.push(...failures);
+    const left = failures.map(({ id }) => id);
     // Last, because an interrupted sweep finds the rest by it.
     const swept = deleted.filter((id) => !left.includes(id));
     if (swept.length > 0) await health.remove(swept);
@@ -101,9 +96,16 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
   /** @throws {Error} at the end, with the integrations for which it failed; {ProblemError} an outage, at once */
   const start = async (work: (run: Run) => Promise<void>): Promise<void> => {
     const refused: Failure[] = [];
-    await work({ pause: pauses(), refused });
-    throwFailures(refused);
+    const failures = await failuresOf(['search'], () => work({ pause: pauses(), refused }));
+    throwFailures([...refused, ...failures]);
   };
+
+  /** Integrations with deliveries that were due before a time. */
+  async function* owed(dueBefore: Date): AsyncGenerator<string> {
+    for await (const found of deliveries.firstDue({ from: '', before: undefined })) {
+      for (const { integrationId, at } of found) if (at < dueBefore) yield integrationId;
+    }
+  }
 
   return {
     async expireHeld() {
@@ -112,21 +114,10 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
         const at = clock.now();
         return { at, expiresAt: new Date(at.getTime() + timing.retention) };
       };
-      await start(async ({ pause, refused }) => {
-        const expire = async (id: string): Promise<void> => {
-          const expired = await deliveries.expire(id, dueBefore, end, pause);
-          for (let each = 0; each < expired; each += 1) observer.expired();
-        };
-        for await (const found of deliveries.firstDue({ from: '', before: undefined })) {
-          for (const { integrationId: id, at } of found) {
-            if (at >= dueBefore) continue;
-            await isolateFailures(
-              [id],
-              () => expire(id),
-              (_id, error) => refused.push({ id, error }),
-            );
-          }
-        }
+      const pause = pauses();
+      await doForEach(owed(dueBefore), async (id) => {
+        const expired = await deliveries.expire(id, dueBefore, end, pause);
+        for (let each = 0; each < expired; each += 1) observer.expired();
       });
     },
     sweepDeleted: () =>

@@ -46,16 +46,12 @@ export async function doForEach<Item extends string | { readonly id: string }>(
   items: Iterable<Item> | AsyncIterable<Item>,
   work: (item: Item) => Promise<unknown>,
 ): Promise<void> {
-  const failures: Failure[] = [];
-  for await (const item of items) {
-    try {
-      await work(item);
-    } catch (error) {
-      if (isOutage(error)) throw error;
-      failures.push({ id: typeof item === 'string' ? item : item.id, error });
-    }
-  }
-  throwFailures(failures);
+  throwFailures(await failuresOf(items, work));
+}
+
+/** Does one step after the other, as {@link doForEach} does. An error names the steps that failed. */
+export async function doSteps(steps: Readonly<Record<string, () => Promise<unknown>>>): Promise<void> {
+  await doForEach(Object.keys(steps), async (name) => steps[name]?.());
 }
 
 /** The error of work for an item. */
@@ -64,14 +60,42 @@ export interface Failure {
   readonly error: unknown;
 }
 
+/**
+ * Does work for one item after the other. A failure does not stop the others, unless it is an outage.
+ * @returns the failures, and that of the items themselves if they end with an error
+ * @throws {ProblemError} an outage, at once
+ */
+export async function failuresOf<Item extends string | { readonly id: string }>(
+  items: Iterable<Item> | AsyncIterable<Item>,
+  work: (item: Item) => Promise<unknown>,
+): Promise<Failure[]> {
+  const failures: Failure[] = [];
+  const add = (id: string, error: unknown): void => {
+    if (isOutage(error)) throw error;
+    failures.push({ id, error });
+  };
+  try {
+    for await (const item of items) {
+      try {
+        await work(item);
+      } catch (error) {
+        add(typeof item === 'string' ? item : item.id, error);
+      }
+    }
+  } catch (error) {
+    add('all that follow', error);
+  }
+  return failures;
+}
+
 /** Ids in one message. */
 const mostNamed = 10;
 
-/** @throws {Error} the first failure, if there is one, with the ids of all */
+/** @throws {Error} if there are failures: with each reason and its ids, caused by the first */
 export function throwFailures(failures: readonly Failure[]): void {
   const [first] = failures;
   if (first === undefined) return;
-  const ids = failures.slice(0, mostNamed).map(({ id }) => id);
-  const named = `${ids.join(', ')}${failures.length > mostNamed ? ' …' : ''}`;
-  throw new Error(`${reasonOf(first.error)} (${named})`, { cause: first.error });
+  const reasons = Map.groupBy(failures.slice(0, mostNamed), ({ error }) => reasonOf(error));
+  const named = [...reasons].map(([reason, alike]) => `${reason} (${alike.map(({ id }) => id).join(', ')})`);
+  throw new Error(`${named.join('; ')}${failures.length > mostNamed ? ' …' : ''}`, { cause: first.error });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { doForEach, isolateFailures, isOutage } from '../../../src/base/errors/outage.ts';
+import { doForEach, doSteps, failuresOf, isolateFailures, isOutage } from '../../../src/base/errors/outage.ts';
 import { ProblemError } from '../../../src/base/errors/problem-error.ts';
 
 const away = new ProblemError('database-unavailable', { detail: 'away' });
@@ -64,14 +64,17 @@ describe('work for many items together', () => {
 });
 
 describe('work for one item after the other', () => {
-  it('is done for all, and then throws the first failure with the ids', async () => {
+  it('is done for all, and then throws each reason with its ids', async () => {
     const done: string[] = [];
-    const working = doForEach(['a', { id: 'b' }, 'c', 'd'], async (item) => {
-      if (item === 'a') throw mistake;
+    const working = doForEach(['a', { id: 'b' }, 'c', 'd', 'e'], async (item) => {
+      if (item === 'a' || item === 'e') throw mistake;
       if (item === 'c') throw new Error('another');
       done.push(typeof item === 'string' ? item : item.id);
     });
-    await expect(working).rejects.toMatchObject({ message: 'a mistake in the program (a, c)', cause: mistake });
+    await expect(working).rejects.toMatchObject({
+      message: 'a mistake in the program (a, e); another (c)',
+      cause: mistake,
+    });
     expect(done).toEqual(['b', 'd']);
   });
 
@@ -85,6 +88,32 @@ describe('work for one item after the other', () => {
     expect(begun).toEqual(['a', 'b']);
   });
 
+  it('keeps the failures before the items end with an error', async () => {
+    const broken = new Error('the list broke');
+    async function* items(): AsyncGenerator<string> {
+      yield 'a';
+      yield 'b';
+      throw broken;
+    }
+    const failures = await failuresOf(items(), async (item) => {
+      if (item === 'b') throw mistake;
+    });
+    expect(failures).toEqual([
+      { id: 'b', error: mistake },
+      { id: 'all that follow', error: broken },
+    ]);
+  });
+
+  it('is done for each of some steps, which the error names', async () => {
+    const done: string[] = [];
+    const working = doSteps({
+      stale: () => Promise.reject(mistake),
+      orphans: async () => void done.push('orphans'),
+    });
+    await expect(working).rejects.toThrow('a mistake in the program (stale)');
+    expect(done).toEqual(['orphans']);
+  });
+
   it('names some of very many', async () => {
     const working = doForEach(
       Array.from({ length: 50 }, (_, index) => `id-${index}`),
@@ -92,6 +121,6 @@ describe('work for one item after the other', () => {
         throw mistake;
       },
     );
-    await expect(working).rejects.toThrow(/\(id-0, .*, id-9 …\)$/);
+    await expect(working).rejects.toThrow(/\(id-0, .*, id-9\) …$/);
   });
 });
