@@ -43,7 +43,7 @@ export interface ResultArchive {
    * @throws {ProblemError} storage-unavailable
    */
   open(id: string, signal?: AbortSignal): Promise<OpenBlob | undefined>;
-  /** @throws {ProblemError} storage-unavailable */
+  /** @throws {ProblemError} storage-unavailable; {Error} if only these results cannot be removed */
   delete(id: string): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /** What is done every few seconds about the test runs of all processes, each time a little. */
 import type { Logger } from 'pino';
-import { isolateFailures, doForEach, isOutage } from '../../base/errors/outage.ts';
+import { isolateFailures, doForEach, isOutage, throwFailures, type Failure } from '../../base/errors/outage.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Prompts } from '../prompts.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
@@ -24,8 +24,6 @@ export interface SweepDependencies {
 }
 
 const day = 24 * 60 * 60 * 1_000;
-/** Milliseconds for which an outage holds up a round. */
-const longestOutage = 60 * 60 * 1_000;
 
 export function createSweep(dependencies: SweepDependencies): () => Promise<void> {
   const steps = {
@@ -68,7 +66,6 @@ function removeOrphans(dependencies: SweepDependencies): () => Promise<void> {
   /** The last prompt that was checked; undefined between two rounds. */
   let position: string | undefined;
   let nextRoundAt = clock.monotonic();
-  const step = createSteps(clock);
 
   return async () => {
     if (position === undefined && clock.monotonic() < nextRoundAt) return;
@@ -100,24 +97,17 @@ function removeOrphans(dependencies: SweepDependencies): () => Promise<void> {
 }
 
 /**
- * Creates a function that does a step of a round and then moves on. An outage leaves the work to the next step. Any other
- * failure leaves it to the next round, as an outage does that lasts too long: it may concern a single object.
+ * Does a step of a round and then moves on. An outage leaves the work to the next step, any other failure to the next
+ * round.
  */
-function createSteps(clock: Pick<Clock, 'monotonic'>): (work: Promise<void>, moveOn: () => void) => Promise<void> {
-  let failingSince: number | undefined;
-  return async (work, moveOn) => {
-    try {
-      await work;
-    } catch (error) {
-      failingSince ??= clock.monotonic();
-      if (isOutage(error) && clock.monotonic() - failingSince < longestOutage) throw error;
-      failingSince = undefined;
-      moveOn();
-      throw error;
-    }
-    failingSince = undefined;
-    moveOn();
-  };
+async function step(work: Promise<void>, moveOn: () => void): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!isOutage(error)) moveOn();
+    throw error;
+  }
+  moveOn();
 }
 
 async function exists(prompts: Pick<Prompts, 'resolve'>, id: string): Promise<boolean> {
@@ -140,7 +130,6 @@ function removeExpired(dependencies: SweepDependencies): () => Promise<void> {
   const { store, retentionMs, clock } = dependencies;
   let range = 0;
   let nextRoundAt = clock.monotonic();
-  const step = createSteps(clock);
 
   return async () => {
     if (range === 0 && clock.monotonic() < nextRoundAt) return;
@@ -155,7 +144,7 @@ function removeExpired(dependencies: SweepDependencies): () => Promise<void> {
 
 /** Deletes the results of runs, then the runs: without them, nothing would lead to the results. */
 async function removeRuns({ store, archive }: SweepDependencies, ids: readonly string[]): Promise<void> {
-  const failures: { readonly id: string; readonly error: unknown }[] = [];
+  const failures: Failure[] = [];
   const removeSome = async (some: readonly string[]): Promise<void> => {
     await Promise.all(some.map((id) => archive.delete(id)));
     await store.remove(some);
@@ -163,8 +152,7 @@ async function removeRuns({ store, archive }: SweepDependencies, ids: readonly s
   for (let start = 0; start < ids.length; start += atOnce) {
     await isolateFailures(ids.slice(start, start + atOnce), removeSome, (id, error) => failures.push({ id, error }));
   }
-  // It says what could not be removed.
-  await doForEach(failures, ({ error }) => Promise.reject(error));
+  throwFailures(failures);
 }
 
 /** The beginning of a range of UUIDs: its first two digits. The end of the last range is greater than any digit. */

@@ -26,7 +26,11 @@ export interface BlobStore {
    * @param signal ends the wait for the storage. Its reason is thrown then.
    */
   open(key: string, signal?: AbortSignal): Promise<OpenBlob | undefined>;
-  /** Removes an object. Succeeds when there is none. */
+  /**
+   * Removes an object. Succeeds when there is none.
+   *
+   * @throws Error when the storage works, but does not remove this object
+   */
   delete(key: string): Promise<void>;
   /**
    * Resolves if the storage can be used. The first call, and calls after a failure, store, read and remove an object.

@@ -1,3 +1,4 @@
+import { isOutage } from '../../base/errors/outage.ts';
 import { ProblemError, reasonOf } from '../../base/errors/problem-error.ts';
 import { readOnly } from '../../base/errors/read-only.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
@@ -27,7 +28,7 @@ export interface DescribedBlobStore {
  * @throws Error if the folder for files cannot be written
  */
 export async function createBlobStore(storage: BlobStorage, isReadOnly = false): Promise<DescribedBlobStore> {
-  const limited = isReadOnly ? withoutWrites : (store: BlobStore): BlobStore => store;
+  const limited = isReadOnly ? withoutWrites : withTellingDeletes;
   if (storage.kind === 's3') {
     const { bucket, prefix, endpoint, region } = storage;
     const place = endpoint === undefined ? `Amazon S3 (${region})` : endpoint;
@@ -72,6 +73,23 @@ export function watchedBlobStore(store: BlobStore, onFailure: (operation: BlobOp
     open: (...open) => watched('open', store.open(...open)),
     delete: (key) => watched('delete', store.delete(key)),
     check: () => watched('check', store.check()),
+  };
+}
+
+/** The store, whose `delete` says whether the storage is away, or only this object cannot be removed. */
+export function withTellingDeletes(store: BlobStore): BlobStore {
+  return {
+    ...store,
+    async delete(key) {
+      try {
+        await store.delete(key);
+      } catch (error) {
+        if (!isOutage(error)) throw error;
+        await store.check();
+        const reason = error instanceof Error && error.cause !== undefined ? error.cause : error;
+        throw new Error(`The object ${key} cannot be removed: ${reasonOf(reason)}`, { cause: error });
+      }
+    },
   };
 }
 
