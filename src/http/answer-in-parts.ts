@@ -19,20 +19,20 @@ interface AnswerInParts<MediaType extends string> {
 export const bytesInParts = 3 * 1024 * 1024;
 
 /** Counts ids that an answer keeps until its end, beside its parts. */
-export type KeepIds = (count: number) => void;
+export type CountIds = (count: number) => void;
 
 /** An id in a list of ids, in bytes. */
 const bytesOfId = 64;
 
 /**
  * Creates the answers of an operation that can be of any length: an export, or a whole list. They read one after the
- * other, only while their callers take what they have read. The parts come as bytes. The ids of a whole list they
- * keep until the end, and count before the first part.
+ * other, only while their callers take what they have read. The parts come as bytes. A whole list also keeps
+ * its ids until the end. Their memory is awaited after the first part was read, before the answer begins.
  */
 export function createAnswersInParts<MediaType extends string>(
   mediaType: MediaType,
 ): (
-  content: (keep: KeepIds) => AsyncIterable<Uint8Array>,
+  content: (countIds: CountIds) => AsyncIterable<Uint8Array>,
   context: RequestContext,
 ) => Promise<AnswerInParts<MediaType>> {
   const turns = createReadingTurns(1);
@@ -40,10 +40,10 @@ export function createAnswersInParts<MediaType extends string>(
     const { principal } = context;
     const signal = context.endWithSession();
     let kept = 0;
-    const keep: KeepIds = (count) => {
+    const countIds: CountIds = (count) => {
       kept += count * bytesOfId;
     };
-    const parts = content(keep)[Symbol.asyncIterator]();
+    const parts = content(countIds)[Symbol.asyncIterator]();
     const read = (): Promise<IteratorResult<Uint8Array>> => turns.read(principal.family, () => parts.next(), signal);
     // Read before the answer begins, so that an unavailable database is a problem and not a cut connection.
     const first = await read();

@@ -4,7 +4,7 @@ import type { Precondition } from '../base/editing/edits.ts';
 import { requireUnchanged } from '../base/editing/read-only-fields.ts';
 import { requireEveryPrompt } from '../base/errors/beyond-limits.ts';
 import type { Listing } from '../base/lists/listing.ts';
-import { bytesInParts, createAnswersInParts, type KeepIds } from '../http/answer-in-parts.ts';
+import { bytesInParts, createAnswersInParts, type CountIds } from '../http/answer-in-parts.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { answerPage, writeWholeList, type WholeListing } from '../http/list-answer.ts';
 import { defined } from '../base/runtime/objects.ts';
@@ -50,11 +50,11 @@ export function promptOperations(prompts: Prompts, wholeList: WholeList): Prompt
       if (query.limit !== undefined) return await answerPage({ query, context }, listing, promptFields.show);
       // Many callers wait for their turn, as for other lists.
       await context.memory.cover(bytesInParts, context.signal);
-      const whole = (keep: KeepIds): WholeListing => ({
-        entries: (start) => wholeList({ text: query.q, reach }, start, keep),
+      const whole = (countIds: CountIds): WholeListing => ({
+        entries: (start) => wholeList({ text: query.q, reach }, start, countIds),
         total: () => listing().total(),
       });
-      return await answerWhole((keep) => joined(writeWholeList({ query, context }, whole(keep))), context);
+      return await answerWhole((countIds) => joined(writeWholeList({ query, context }, whole(countIds))), context);
     },
     async getPrompt({ path }) {
       const prompt = await prompts.get(path.slugOrId);

@@ -5,11 +5,11 @@ import { inBatches, Batch } from './batches.ts';
 import { promptFields } from './prompt.ts';
 import type { PromptStore } from './prompt-store.ts';
 
-/** Writes the prompts of a list as JSON, from a start on. Each can have a megabyte. @param keep counts ids in memory */
+/** Writes the prompts of a list as JSON, from a start on. Each can have a megabyte. @param countIds counts ids in memory */
 export type WholeList = (
   selection: ListSelection,
   start: PageStart,
-  keep: (ids: number) => void,
+  countIds: (ids: number) => void,
 ) => AsyncIterable<Uint8Array>;
 
 export interface ListSelection {
@@ -47,9 +47,9 @@ export function createWholeList(store: Pick<PromptStore, 'listAll' | 'fetch'>): 
         : all.filter(({ at, id }) => at < start.after.at || (at === start.after.at && id > start.after.id));
     return listed.map(({ id }) => id);
   };
-  return async function* list(selection, start, keep) {
+  return async function* list(selection, start, countIds) {
     const ids = await idsOf(selection, start);
-    keep(ids.length);
+    countIds(ids.length);
     for await (const prompts of inBatches(ids, read, { together: firstTogether })) yield* prompts;
   };
 }

@@ -8,8 +8,8 @@ import { contentFields, currentVersion, promptFields, type Prompt, type PromptVe
 
 type Schemas = components['schemas'];
 
-/** Writes prompts in the form that an import takes, as text in UTF-8. @param keep counts ids in memory */
-export type ExportPrompts = (selection: ExportSelection, keep: (ids: number) => void) => AsyncIterable<Uint8Array>;
+/** Writes prompts in the form that an import takes, as text in UTF-8. @param countIds counts ids in memory */
+export type ExportPrompts = (selection: ExportSelection, countIds: (ids: number) => void) => AsyncIterable<Uint8Array>;
 
 export interface ExportSelection {
   /** Of the caller: only the prompts within it. */
@@ -65,10 +65,10 @@ export function createExport(store: Pick<PromptStore, 'listAll' | 'fetch' | 'fet
     names.sort((one, other) => (one.slug < other.slug ? -1 : 1));
     return names.map(({ id }) => id);
   };
-  async function* texts(selection: ExportSelection, keep: (ids: number) => void): AsyncGenerator<Buffer> {
+  async function* texts(selection: ExportSelection, countIds: (ids: number) => void): AsyncGenerator<Buffer> {
     const { isOnlyCurrent } = selection;
     const ids = await idsOf(selection);
-    keep(ids.length);
+    countIds(ids.length);
     const earlierPace = { together: 1 };
     for await (const lines of inBatches(ids, linesOf, { together: 1 })) {
       const wanted = isOnlyCurrent ? [] : lines.flatMap(earlierVersions);
@@ -82,7 +82,7 @@ export function createExport(store: Pick<PromptStore, 'listAll' | 'fetch' | 'fet
     }
   }
 
-  return (selection, keep) => joined(texts(selection, keep));
+  return (selection, countIds) => joined(texts(selection, countIds));
 }
 
 async function* flat<Item>(parts: AsyncIterable<readonly Item[]>): AsyncGenerator<Item, undefined> {

@@ -19,7 +19,7 @@ export function transferOperations(
     async exportPrompts({ query: { after, versions = 'all' }, context }) {
       const { reach } = context.principal;
       const selection = { reach, after, isOnlyCurrent: versions === 'current' };
-      return await answer((keep) => exportAll(selection, keep), context);
+      return await answer((countIds) => exportAll(selection, countIds), context);
     },
 
     async importPrompts({ body: { prompts, conflicts = 'refuse', dry_run: isDryRun = false }, context }) {
