@@ -427,16 +427,31 @@ describe.each(wires.chat.ids)('a failure of %s', (id) => {
     'Your account was disabled for violations of our content policy.',
     'Access denied: this organization has been suspended after a content moderation review.',
     'We have deactivated your account because its content violates our terms.',
+    'Your account has been blocked because of content moderation.',
+    'Your account (org-4711) was terminated. Its content violates our terms.',
+    'The organization org-4711 has been permanently disabled: content policy.',
+    'The account associated with this key is currently suspended for violations of the content policy.',
+    'The access of this organisation to the API has been closed after a moderation check.',
+    'Your API access has been revoked. Reason: content policy.',
+    'API key revoked due to repeated violations of the content policy.',
+    'Account deactivated: content policy.',
+    'Our content moderation has suspended this project.',
   ])('by other refusals of 403 names the credentials: %s', async (message) => {
     const [type, detail] = await billed({ error: { message, code: 403 } }, 403);
     expect([type, detail]).toEqual(['provider-refused-credentials', expect.stringContaining('Check ')]);
   });
 
-  it('by a moderation in words says nothing of credentials, also when a request is blocked', async () => {
-    const [type] = await billed(
-      { error: { message: 'The prompt was blocked by our content policy.', code: 403 } },
-      403,
-    );
+  it.each([
+    'The prompt was blocked by our content policy.',
+    "The prompt was blocked by your organization's content policy.",
+    'Your request was flagged, and is blocked for this project.',
+    'The request of your project was blocked by our content policy.',
+    'The prompt has been flagged by the content filter of your organization. Contact your account team.',
+    'Your organization has restricted this content: the prompt was flagged.',
+    "This account's request was blocked: content moderation.",
+    'The model requires moderation on OpenAI. Your input was flagged for "violence". No credits of your account were used.',
+  ])('by a moderation in words says nothing of credentials: %s', async (message) => {
+    const [type] = await billed({ error: { message, code: 403 } }, 403);
     expect(type).toBe('provider-failed');
   });
 });

@@ -118,11 +118,22 @@ const moderationCodes: ReadonlySet<unknown> = new Set([
 const moderationWords =
   /requires moderation|moderation (?:check|failed|blocked)|(?:input|prompt|request) (?:was|is|has been) flagged|content violates|SAFETY_CHECK_TYPE|content (?:policy|moderation)/i;
 
-/** What a provider has closed, and not what it refuses in a request: an account, for what its owner did. */
+const owner = String.raw`(?:account|organi[sz]ation|project|workspace|team|(?:api[ _-]?)?key|your (?:\w+ )?access)s?\b(?!['’])`;
+const closed = '(?:disabled|suspended|banned|deactivated|terminated|revoked|closed)';
+/** Said of a request, too. */
+const blocked = '(?:blocked|restricted)';
+const been = String.raw`(?:is|are|was|were|(?:has|have|had) been)(?: (?:now|\w+ly))?`;
+
+/**
+ * What a provider has closed for what its owner did: an account, and not a request. That an organization's policy has
+ * blocked a request is no such thing.
+ */
 const accountWords = [
-  /\b(?:account|organi[sz]ation|project|workspace|team|api[ _-]?key)\b[^.]{0,100}\b(?:disabled|suspended|banned|deactivated|terminated|revoked|restricted|blocked|closed)\b/i,
-  /\b(?:disabled|suspended|banned|deactivated|terminated|revoked|restricted|blocked|closed)\b[^.]{0,40}\b(?:account|organi[sz]ation|project|workspace|team|api[ _-]?key)\b/i,
-];
+  String.raw`\b${owner}(?: \(?(?:for|of|to|with|that|which|associated|linked|[\w-]*\d)\b[^.]{0,60})? ${been} ${closed}\b`,
+  String.raw`\b${owner} ${closed}(?=$|[.,:;!]| (?:for|due|because|after|by)\b)`,
+  String.raw`(?:^|[.,:;!] )(?:your|this|the) ${owner} ${been} ${blocked}\b`,
+  String.raw`\b(?:${closed}|${blocked}) (?:your|this|the) (?:\w+ )?${owner}`,
+].map((words) => new RegExp(words, 'i'));
 
 /** The mistakes of a list: `body.messages: Field required; …`. */
 function listed(list: unknown): string | undefined {
