@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient, MongoCompatibilityError, type Collection, type Db, type MongoClientOptions } from 'mongodb';
 import { hostsOf, withoutCredentials, withoutServiceOwnedOptions } from './connection-string.ts';
-import { isDuplicateKey, isRefused, isUnavailable } from './database-errors.ts';
+import { isDuplicateKey, isUnauthorized, isUnavailable, refusesCredentials } from './database-errors.ts';
 import type { DatabaseLog } from './log.ts';
 import { watchPool, type DatabaseObserver } from './pool-watch.ts';
 import { withoutWrites } from './read-only.ts';
@@ -156,7 +156,7 @@ async function waitForAnswer(
       return;
     } catch (error) {
       signal?.throwIfAborted();
-      if (isRefused(error)) {
+      if (refusesCredentials(error) || isUnauthorized(error)) {
         throw new DatabaseStartError(`The database at ${hosts} refused the credentials in its URI.`, { cause: error });
       }
       if (isPermanent(error) || (!isUnavailable(error) && !isNameLookup(error))) {

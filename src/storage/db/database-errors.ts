@@ -47,10 +47,12 @@ const UNAVAILABLE_CODES: ReadonlySet<number> = new Set([
   13436, // NotPrimaryOrSecondary
 ]);
 
-/** Unauthorized, AuthenticationFailed. */
-const REFUSED_CODES: ReadonlySet<unknown> = new Set([13, 18]);
+const UNAUTHORIZED = 13;
+const AUTHENTICATION_FAILED = 18;
 /** Atlas refuses credentials with its general code, 8000. */
-const REFUSED = /^bad auth/i;
+const BAD_CREDENTIALS = /^bad auth/i;
+/** A connection without a user, for example after the user was removed. Such a server has the code Unauthorized, too. */
+const NO_CREDENTIALS = /requires authentication/i;
 
 /**
  * What DocumentDB says, in the words of PostgreSQL, when it ended one of several writes that waited for each other. The
@@ -126,10 +128,24 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
-/** True when a server does not accept the credentials, or what they may do. Only an operator can correct this. */
-export function isRefused(error: unknown): boolean {
+/** True when a server refuses the credentials, and so every operation. Only an operator can correct this. */
+export function refusesCredentials(error: unknown): boolean {
+  const server = serverErrorOf(error);
+  if (server === undefined) return false;
+  const { code, message } = server;
+  if (code === UNAUTHORIZED) return NO_CREDENTIALS.test(message);
+  return code === AUTHENTICATION_FAILED || BAD_CREDENTIALS.test(message);
+}
+
+/** True when a server does not allow an operation. It may allow others, such as those on another collection. */
+export function isUnauthorized(error: unknown): boolean {
+  return serverErrorOf(error)?.code === UNAUTHORIZED;
+}
+
+/** The driver wraps what a server answers while a connection is made. */
+function serverErrorOf(error: unknown): MongoServerError | undefined {
   const server = error instanceof MongoError && error.cause instanceof MongoServerError ? error.cause : error;
-  return server instanceof MongoServerError && (REFUSED_CODES.has(server.code) || REFUSED.test(server.message));
+  return server instanceof MongoServerError ? server : undefined;
 }
 
 /** True when a server says that it has no space left. */
@@ -163,7 +179,7 @@ export function isDuplicateKey(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 }
 
-/** The 503 problem for an error that {@link isUnavailable} or {@link isRefused} recognises. Its detail names no host and no credentials. */
+/** The 503 problem for an error that {@link isUnavailable} or {@link refusesCredentials} recognises. Its detail names no host and no credentials. */
 export function databaseUnavailable(cause: unknown): ProblemError {
   if (isOutOfSpace(cause)) return databaseFull(cause);
   return new ProblemError('database-unavailable', {

@@ -5,8 +5,8 @@ import {
   databaseUnavailable,
   isClosed,
   isOutOfSpace,
-  isRefused,
   isUnavailable,
+  refusesCredentials,
 } from './database-errors.ts';
 
 /** Milliseconds that all attempts of one operation may take together. After that the caller gets a 503. */
@@ -40,9 +40,9 @@ export async function withRetry<Result>(
         throw new DatabaseDeadlineError(budgetMs);
       });
     } catch (error) {
-      if (!isUnavailable(error) && !isRefused(error)) throw error;
+      if (!isUnavailable(error) && !refusesCredentials(error)) throw error;
       const wait = pause * (0.5 + Math.random());
-      const isPointless = isClosed(error) || isOutOfSpace(error) || isRefused(error);
+      const isPointless = isClosed(error) || isOutOfSpace(error) || refusesCredentials(error);
       if (isPointless || attempt >= attempts || performance.now() + wait >= end) throw databaseUnavailable(error);
       await sleep(wait);
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS);

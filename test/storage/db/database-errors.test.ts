@@ -3,6 +3,7 @@ import { createServer, connect, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { MongoServerError } from 'mongodb';
+import { isOutage } from '../../../src/base/errors/outage.ts';
 import { databaseUnavailable, isUnavailable } from '../../../src/storage/db/database-errors.ts';
 import { withRetry } from '../../../src/storage/db/retry.ts';
 
@@ -50,7 +51,7 @@ describe('a database is unavailable', () => {
   });
 
   it.each([
-    serverError(13, 'not authorized on shop to execute command { find: "orders" }'),
+    serverError(13, 'command find requires authentication'),
     serverError(18, 'Authentication failed.'),
     serverError(8000, 'bad auth : authentication failed'),
   ])('when it refuses the credentials, which nobody repeats within a request: %p', async (error) => {
@@ -61,6 +62,14 @@ describe('a database is unavailable', () => {
     });
     await expect(failing).rejects.toMatchObject({ type: 'database-unavailable', status: 503 });
     expect(attempts).toBe(1);
+  });
+
+  it('but not when it does not allow one operation: others may be allowed', async () => {
+    const error = serverError(13, 'not authorized on shop to execute command { find: "outbox" }');
+    expect(isUnavailable(error)).toBe(false);
+    const thrown: unknown = await withRetry(() => Promise.reject(error)).catch((failed: unknown) => failed);
+    expect(thrown).toBe(error);
+    expect(isOutage(thrown)).toBe(false);
   });
 
   it('when it closes a connection while a command is being written', async () => {
