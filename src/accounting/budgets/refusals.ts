@@ -64,7 +64,7 @@ export function createRefusals({ periods, clock, random }: RefusalsOptions): Ref
           if (found !== undefined) await write(found);
         });
       } catch (error) {
-        // The next refusal writes what anything else has kept from being written.
+        // After another error, the next refusal writes it.
         if (isOutage(error)) for (const id of ids) waiting.add(id);
         throw error;
       }

@@ -81,7 +81,7 @@ export function createThresholds({ periods, budgets, clock, random }: Thresholds
           if (budget !== undefined) await announceIn(period, budget);
         });
       } catch (error) {
-        // The next check of all periods finds what anything else has kept from being announced.
+        // After another error, the next check of all periods announces it.
         if (isOutage(error)) {
           for (const period of changed) waiting.add(period);
           if (isForAll) checkedAllAt = -Infinity;

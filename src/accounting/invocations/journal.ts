@@ -169,7 +169,7 @@ export class Journal {
   /**
    * Adds an entry, or replaces it.
    * @throws {ProblemError} database-unavailable, storage-full: it may be in the journal, until `end`
-   * @throws What the store throws else, if it does so for this entry alone. It is not in the journal.
+   * @throws What the store throws else, if it does so for this entry alone. One that it would replace stays.
    */
   put(id: string, entry: InvocationDocument): Promise<PutOutcome> {
     if (this.#isOver) return Promise.resolve('lost');

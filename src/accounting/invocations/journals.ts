@@ -40,7 +40,7 @@ export interface JournalsDependencies {
   readonly terms: JournalTerms;
 }
 
-/** Journals to which an entry is added one after the other, because other processes have closed them. */
+/** The most journals that are used for one entry, if other processes close them. */
 const mostLost = 5;
 
 export function createJournals({ store, createAllowance, random, terms }: JournalsDependencies): Journals {
