@@ -1,6 +1,13 @@
 /** What is done every few seconds about the test runs of all processes, each time a little. */
 import type { Logger } from 'pino';
-import { isolateFailures, doForEach, isOutage, throwFailures, type Failure } from '../../base/errors/outage.ts';
+import {
+  isolateFailures,
+  doForEach,
+  doSteps,
+  isOutage,
+  throwFailures,
+  type Failure,
+} from '../../base/errors/outage.ts';
 import { ProblemError } from '../../base/errors/problem-error.ts';
 import type { Prompts } from '../prompts.ts';
 import type { Clock } from '../../base/runtime/clock.ts';
@@ -31,7 +38,7 @@ export function createSweep(dependencies: SweepDependencies): () => Promise<void
     orphans: removeOrphans(dependencies),
     expired: removeExpired(dependencies),
   };
-  return () => doForEach(['stale', 'orphans', 'expired'] as const, (name) => steps[name]());
+  return () => doSteps(steps);
 }
 
 /**
@@ -92,7 +99,7 @@ function removeOrphans(dependencies: SweepDependencies): () => Promise<void> {
         );
       },
     };
-    await doForEach(['tombstones', 'prompts'] as const, (name) => steps[name]());
+    await doSteps(steps);
   };
 }
 

@@ -586,10 +586,9 @@ export interface TestRunsResource {
    * (`TEST_RUN_RETENTION_DAYS`).
    *
    * If you close the connection, the test run continues and its results are stored; the prompt's list of test runs
-   * contains it. A provider call is repeated as in an invocation: if it was surely not billed, once if its kept
-   * connection turned out to be closed, and as often as `retries` of the prompt says. It is never repeated after a crash
-   * of the service: a repetition of the request with the same `Idempotency-Key` gets 409 `test-run-not-stored`, and the
-   * key can then start a new test run.
+   * contains it. Provider calls are repeated as in an invocation: `retries` of the prompt says how often, and for what.
+   * They are never repeated after a crash of the service: a repetition of the request with the same `Idempotency-Key`
+   * gets 409 `test-run-not-stored`, and the key can then start a new test run.
    *
    * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `test-run-not-stored` (409), `unknown-label` (422), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `provider-not-configured` (422), `image-not-allowed` (422), `unsupported-by-provider` (422), `rendered-prompt-too-large` (422), `idempotency-key-reused` (422)

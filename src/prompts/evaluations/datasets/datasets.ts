@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { doForEach } from '../../../base/errors/outage.ts';
+import { doForEach, doSteps } from '../../../base/errors/outage.ts';
 import { auditEntry, type AuditedKind, type Author } from '../../../access/audit/author.ts';
 import { createEditQueue } from '../../../base/editing/edit-queue.ts';
 import { ProblemError, type ProblemDetail } from '../../../base/errors/problem-error.ts';
@@ -359,7 +359,7 @@ export function createDatasets({
             async (id) => discardVersions((await versions.of(id)).filter(({ isPending }) => !isPending)),
           ),
       };
-      await doForEach(['pending', 'orphans'] as const, (step) => steps[step]());
+      await doSteps(steps);
     },
   };
 }

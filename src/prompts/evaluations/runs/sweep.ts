@@ -1,5 +1,5 @@
 /** What is deleted of evaluations: with their prompt, when their time is over, and what no document leads to. */
-import { doForEach } from '../../../base/errors/outage.ts';
+import { doForEach, doSteps } from '../../../base/errors/outage.ts';
 import type { Clock } from '../../../base/runtime/clock.ts';
 import type { EvaluationStore } from './evaluation-store.ts';
 import type { EvaluationResults } from './result-archive.ts';
@@ -38,7 +38,7 @@ export function createSweep({ store, results, clock }: SweepDependencies): () =>
         doForEach(await store.leftovers(new Date(now.getTime() - longestPutMs), atOnce), sweepLeft),
       expired: async () => doForEach(await store.expired(now, atOnce), sweepExpired),
     };
-    await doForEach(['leftovers', 'expired'] as const, (step) => steps[step]());
+    await doSteps(steps);
   };
 }
 
